@@ -1,0 +1,2 @@
+//! Benchmark peers.
+fn main() {}

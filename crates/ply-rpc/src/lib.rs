@@ -1,0 +1,1 @@
+//! A JSON-RPC 2.0 peer.

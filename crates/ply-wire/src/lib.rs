@@ -1,0 +1,11 @@
+//! ACP on a JSON-RPC peer: the official schema types, typed method tables, version negotiation,
+//! and the translation between protocol versions 1 and 2.
+
+pub use agent_client_protocol_schema::{MaybeUndefined, ProtocolVersion, v1, v2};
+
+pub mod convert;
+pub mod lift;
+pub mod method;
+pub mod negotiate;
+pub mod project;
+pub mod transcript;
