@@ -1,0 +1,213 @@
+//! One line in, one effect out: the part of a link that decides, without IO and without a clock.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, PoisonError};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::calls::{Failure, Resolved};
+use crate::clean::strip;
+use crate::codec::Frame;
+use crate::envelope::{self, Answer, Head, Message, Outcome, Rejected};
+use crate::frame::Encoded;
+use crate::handler::{Handler, Notification, Request, Responder};
+use crate::id::RequestId;
+use crate::noise::GarbageAnswers;
+use crate::options::Garbage;
+use crate::peer::{CANCEL_REQUEST, Peer};
+use crate::served::Refused;
+use crate::{Closed, RpcError};
+
+/// Takes the frames of one link.
+#[derive(Debug)]
+pub(crate) struct Dispatch<H> {
+    peer: Peer,
+    pub(crate) handler: H,
+    garbage_answers: GarbageAnswers,
+    /// Whether a message was ever seen.
+    spoken: bool,
+}
+
+impl<H: Handler> Dispatch<H> {
+    pub(crate) fn new(peer: Peer, handler: H) -> Self {
+        Self { peer, handler, garbage_answers: GarbageAnswers::default(), spoken: false }
+    }
+
+    /// Takes one frame; an error ends the link.
+    pub(crate) fn frame(&mut self, frame: Frame<'_>) -> Result<(), Closed> {
+        match frame {
+            Frame::Line(line) => self.line(line),
+            Frame::TooLong { bytes, head } => self.too_long(bytes, head),
+            Frame::Endless { bytes } => Err(Closed::EndlessLine { bytes }),
+        }
+    }
+
+    /// Takes the line that the input ended in.
+    pub(crate) fn last_frame(&mut self, frame: Frame<'_>) -> Closed {
+        let Frame::Line(line) = frame else { return Closed::Eof };
+        let line = strip(line);
+        if line.is_empty() {
+            return Closed::Eof;
+        }
+        if envelope::parse(line).is_err() {
+            return Closed::Torn { bytes: line.len() };
+        }
+        self.line(line).err().unwrap_or(Closed::Eof)
+    }
+
+    /// Tells the handler that the input is over.
+    pub(crate) fn ended(&mut self, reason: &Closed) {
+        let Self { peer, handler, .. } = self;
+        if catch_unwind(AssertUnwindSafe(|| handler.ended(peer, reason))).is_err() {
+            tracing::error!("the handler panicked at the end of the input");
+        }
+    }
+
+    fn line(&mut self, line: &[u8]) -> Result<(), Closed> {
+        let line = strip(line);
+        if line.is_empty() {
+            return Ok(());
+        }
+        match envelope::parse(line) {
+            Ok(Message::Request { id, method, params }) => {
+                self.well_formed();
+                self.request(id, &method, params);
+            }
+            Ok(Message::Notification { method, params }) => {
+                self.spoken = true;
+                self.notification(&method, params);
+            }
+            Ok(Message::Response { id, outcome }) => self.response(&id, outcome),
+            Err(rejected) => return self.rejected(line, rejected),
+        }
+        Ok(())
+    }
+
+    fn well_formed(&mut self) {
+        self.spoken = true;
+        self.garbage_answers.earn();
+    }
+
+    fn request(&mut self, id: RequestId, method: &str, params: Option<&RawValue>) {
+        let shared = &self.peer.shared;
+        let max = shared.options.limits.served_requests;
+        let cancel = match shared.served.begin(&id, max) {
+            Ok(cancel) => cancel,
+            Err(Refused::IdInUse) => {
+                let error = RpcError::invalid_request("a request with this id is not answered yet");
+                return self.answer(Encoded::error(&id, &error));
+            }
+            Err(Refused::TooMany) => {
+                let error = RpcError::internal(format!("{max} requests are being served; wait for an answer"));
+                return self.answer(Encoded::error(&id, &error));
+            }
+        };
+        let responder = Responder::new(Arc::clone(shared), id, cancel);
+        let Self { peer, handler, .. } = self;
+        let request = Request::new(method, params);
+        // The responder answers for the handler that panics: it is dropped on the way out.
+        if catch_unwind(AssertUnwindSafe(|| handler.request(peer, request, responder))).is_err() {
+            tracing::error!(method, "the handler panicked");
+        }
+    }
+
+    fn notification(&mut self, method: &str, params: Option<&RawValue>) {
+        if method == CANCEL_REQUEST {
+            return self.cancel_request(params);
+        }
+        if method.starts_with("$/") {
+            return tracing::debug!(method, "ignored an unknown protocol notification");
+        }
+        let Self { peer, handler, .. } = self;
+        let notification = Notification::new(method, params);
+        if catch_unwind(AssertUnwindSafe(|| handler.notification(peer, notification))).is_err() {
+            tracing::error!(method, "the handler panicked");
+        }
+    }
+
+    fn cancel_request(&self, params: Option<&RawValue>) {
+        #[derive(Deserialize)]
+        struct Params<'a> {
+            #[serde(borrow, rename = "requestId")]
+            request_id: &'a RawValue,
+        }
+        let id = params
+            .and_then(|params| serde_json::from_str::<Params<'_>>(params.get()).ok())
+            .and_then(|params| RequestId::from_json(params.request_id.get()).ok());
+        let known = id.is_some_and(|id| self.peer.shared.served.cancel(&id));
+        if !known {
+            tracing::debug!("ignored a cancellation of a request that is not being served");
+        }
+    }
+
+    fn response(&mut self, id: &RequestId, outcome: Outcome<'_>) {
+        let outcome = || match outcome {
+            Outcome::Result(result) => Ok(result.to_owned()),
+            Outcome::Error(error) => Err(serde_json::from_str(error.get())
+                .map_or(Failure::BadAnswer("its error object has no code or message"), Failure::Peer)),
+            Outcome::Neither => Err(Failure::BadAnswer("it has both a result and an error")),
+        };
+        match self.peer.shared.calls.resolve(id.as_i64(), outcome) {
+            Resolved::Answered => self.well_formed(),
+            Resolved::Late => tracing::debug!(%id, "an answer came after its call had given up"),
+            Resolved::Unknown => tracing::warn!("ignored an answer to a request that was never made"),
+        }
+    }
+
+    fn rejected(&mut self, line: &[u8], rejected: Rejected) -> Result<(), Closed> {
+        let Rejected { error, answer } = rejected;
+        match answer {
+            Answer::To(id) => self.answer(Encoded::error(&id, &error)),
+            Answer::ToText(id) => self.answer(Encoded::error_to_text(&id, &error)),
+            Answer::Nobody => tracing::warn!(bytes = line.len(), "ignored a malformed answer or notification"),
+            Answer::ToNull => return self.garbage(line, line.len() as u64, &error),
+        }
+        Ok(())
+    }
+
+    fn too_long(&mut self, bytes: u64, head: &[u8]) -> Result<(), Closed> {
+        let limit = self.peer.shared.options.limits.line_bytes;
+        let found = Head::scan(head);
+        let error = RpcError::invalid_request(format!("the message is over the limit of {limit} bytes"));
+        if found.has_outcome && !found.has_method {
+            let id = found.id.as_ref().and_then(RequestId::as_i64);
+            let outcome = || Err(Failure::BadAnswer("it is too long"));
+            self.peer.shared.calls.resolve(id, outcome);
+            tracing::warn!(bytes, limit, "skipped an answer that is too long");
+            return Ok(());
+        }
+        match found.answer() {
+            Answer::To(id) => {
+                tracing::warn!(bytes, limit, "skipped a request that is too long");
+                self.answer(Encoded::error(&id, &error));
+                Ok(())
+            }
+            _ => self.garbage(head, bytes, &error),
+        }
+    }
+
+    /// Deals with input that is no message.
+    fn garbage(&mut self, line: &[u8], bytes: u64, error: &RpcError) -> Result<(), Closed> {
+        let shared = &self.peer.shared;
+        let noise_bytes = {
+            let mut noise = shared.noise.lock().unwrap_or_else(PoisonError::into_inner);
+            noise.add(line, bytes);
+            noise.bytes
+        };
+        tracing::debug!(bytes, "skipped a line that is no message");
+        if !self.spoken && noise_bytes > shared.options.limits.noise_bytes {
+            return Err(Closed::OnlyNoise { bytes: noise_bytes });
+        }
+        if shared.options.garbage == Garbage::Answer && self.garbage_answers.spend() {
+            self.answer(Encoded::error(&RequestId::NULL, error));
+        }
+        Ok(())
+    }
+
+    fn answer(&self, frame: Encoded) {
+        if self.peer.shared.outbox.push_now(frame).is_err() {
+            tracing::debug!("the link closed before an error could be answered");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Message to line: frames are encoded outside any lock, into buffers that are used again.
+
+use std::cell::RefCell;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::{RequestId, RpcError};
+
+/// Buffers kept for reuse per thread, and the largest one worth keeping.
+const POOLED_MAX: usize = 8;
+const POOLED_BYTES_MAX: usize = 16 * 1024;
+
+thread_local! {
+    static POOL: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// One encoded message with its newline.
+#[derive(Debug)]
+pub(crate) struct Encoded(Vec<u8>);
+
+impl Encoded {
+    pub(crate) fn request(
+        id: i64,
+        method: &str,
+        params: &(impl Serialize + ?Sized),
+    ) -> Result<Self, serde_json::Error> {
+        let mut out = start();
+        out.extend_from_slice(b",\"id\":");
+        serde_json::to_writer(&mut out, &id)?;
+        Self::with_method(out, method, params)
+    }
+
+    pub(crate) fn notification(method: &str, params: &(impl Serialize + ?Sized)) -> Result<Self, serde_json::Error> {
+        Self::with_method(start(), method, params)
+    }
+
+    fn with_method(
+        mut out: Vec<u8>,
+        method: &str,
+        params: &(impl Serialize + ?Sized),
+    ) -> Result<Self, serde_json::Error> {
+        out.extend_from_slice(b",\"method\":");
+        serde_json::to_writer(&mut out, method)?;
+        out.extend_from_slice(b",\"params\":");
+        let from = out.len();
+        serde_json::to_writer(&mut out, params)?;
+        if out.get(from..) == Some(b"null") {
+            // JSON-RPC params are an object or an array, or are left out.
+            out.truncate(from - b",\"params\":".len());
+        }
+        Ok(Self::finish(out, from))
+    }
+
+    pub(crate) fn result(id: &RequestId, result: &(impl Serialize + ?Sized)) -> Result<Self, serde_json::Error> {
+        let mut out = start_answer(|out| id.write_to(out));
+        out.extend_from_slice(b",\"result\":");
+        let from = out.len();
+        serde_json::to_writer(&mut out, result)?;
+        Ok(Self::finish(out, from))
+    }
+
+    pub(crate) fn error(id: &RequestId, error: &RpcError) -> Self {
+        Self::with_error(start_answer(|out| id.write_to(out)), error)
+    }
+
+    /// Encodes a refusal under an id that is a scalar but no request id.
+    pub(crate) fn error_to_text(id: &str, error: &RpcError) -> Self {
+        Self::with_error(start_answer(|out| out.extend_from_slice(id.as_bytes())), error)
+    }
+
+    fn with_error(mut out: Vec<u8>, error: &RpcError) -> Self {
+        out.extend_from_slice(b",\"error\":");
+        let from = out.len();
+        serde_json::to_writer(&mut out, error).expect("an error object is a number, a string and valid JSON");
+        Self::finish(out, from)
+    }
+
+    /// Closes the object and the line.
+    ///
+    /// Raw JSON given by a caller may hold line breaks between its tokens; one inside a frame would end it early. In valid
+    /// JSON they stand only where a blank may, since strings cannot hold them.
+    fn finish(mut out: Vec<u8>, from: usize) -> Self {
+        let mut rest = out.get_mut(from..).unwrap_or_default();
+        while let Some(at) = memchr::memchr2(b'\n', b'\r', rest) {
+            let (_, tail) = rest.split_at_mut(at);
+            if let Some(byte) = tail.first_mut() {
+                *byte = b' ';
+            }
+            rest = tail;
+        }
+        out.extend_from_slice(b"}\n");
+        Self(out)
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    pub(crate) fn into_vec(self) -> Vec<u8> {
+        self.0
+    }
+
+    /// Gives the buffer back for the next message of this thread.
+    pub(crate) fn recycle(self) {
+        let mut buffer = self.0;
+        if buffer.capacity() <= POOLED_BYTES_MAX {
+            buffer.clear();
+            POOL.with_borrow_mut(|pool| {
+                if pool.len() < POOLED_MAX {
+                    pool.push(buffer);
+                }
+            });
+        }
+    }
+}
+
+fn start() -> Vec<u8> {
+    let mut out = POOL.with_borrow_mut(Vec::pop).unwrap_or_default();
+    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\"");
+    out
+}
+
+fn start_answer(write_id: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    let mut out = start();
+    out.extend_from_slice(b",\"id\":");
+    write_id(&mut out);
+    out
+}
+
+/// Decodes params or a result, an absent one being the empty object.
+pub(crate) fn decode<'a, T: serde::Deserialize<'a>>(params: Option<&'a RawValue>) -> Result<T, serde_json::Error> {
+    serde_json::from_str(params.map_or("{}", RawValue::get))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(frame: Encoded) -> String {
+        String::from_utf8(frame.into_vec()).unwrap()
+    }
+
+    #[test]
+    fn frames_are_single_lines_in_the_expected_shape() {
+        let frame = Encoded::request(-1, "a/\"b", &serde_json::json!({"text": "x\ny"})).unwrap();
+        assert_eq!(text(frame), "{\"jsonrpc\":\"2.0\",\"id\":-1,\"method\":\"a/\\\"b\",\"params\":{\"text\":\"x\\ny\"}}\n");
+        assert_eq!(text(Encoded::notification("m", &()).unwrap()), "{\"jsonrpc\":\"2.0\",\"method\":\"m\"}\n");
+        let error = RpcError::new(-1, "no");
+        let frame = Encoded::error(&RequestId::NULL, &error);
+        assert_eq!(text(frame), "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-1,\"message\":\"no\"}}\n");
+    }
+
+    #[test]
+    fn line_breaks_in_raw_json_do_not_end_the_frame() {
+        let raw = RawValue::from_string("{\n  \"a\": 1\r\n}".to_owned()).unwrap();
+        let frame = text(Encoded::result(&1.into(), &raw).unwrap());
+        assert_eq!(frame.matches('\n').count(), 1);
+        assert!(frame.ends_with("\"result\":{   \"a\": 1  }}\n"), "{frame}");
+    }
+}

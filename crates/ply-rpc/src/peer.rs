@@ -1,0 +1,179 @@
+//! The handle through which a program talks to the other side.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use serde::Serialize;
+use tokio::sync::Notify;
+
+use crate::call::{CallOptions, InFlight};
+use crate::calls::Calls;
+use crate::frame::Encoded;
+use crate::noise::Noise;
+use crate::outbox::Outbox;
+use crate::served::Served;
+use crate::{CallError, Closed, Options};
+
+/// The method that tells the other side that an answer is no longer wanted.
+pub const CANCEL_REQUEST: &str = "$/cancel_request";
+
+/// What the handle and the link's task share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) outbox: Outbox,
+    pub(crate) calls: Calls,
+    pub(crate) served: Served,
+    pub(crate) noise: Mutex<Noise>,
+    /// Set when the link's task is over.
+    pub(crate) closed: OnceLock<Closed>,
+    pub(crate) ended: Notify,
+    pub(crate) options: Options,
+}
+
+impl Shared {
+    /// Ends the link for everyone: the first reason counts.
+    pub(crate) fn close(&self, reason: &Closed) {
+        self.calls.close(reason);
+        self.outbox.close();
+        self.served.cancel_all();
+        self.closed.get_or_init(|| reason.clone());
+        self.ended.notify_waiters();
+    }
+}
+
+/// The other side of a link. Clones talk to the same side.
+#[derive(Debug, Clone)]
+pub struct Peer {
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl Peer {
+    /// Asks. The request is queued at once; await the returned call for the answer.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError`] tells apart what the peer refused, what it left unanswered, and a link that is gone.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the call before its answer tells the peer with `$/cancel_request` that it is no longer wanted.
+    pub fn call<R>(&self, method: &str, params: &(impl Serialize + ?Sized)) -> InFlight<R> {
+        self.call_with(method, params, CallOptions::default())
+    }
+
+    /// Asks under `options`.
+    ///
+    /// # Errors
+    ///
+    /// See [`Peer::call`].
+    ///
+    /// # Cancel safety
+    ///
+    /// See [`Peer::call`].
+    pub fn call_with<R>(
+        &self,
+        method: &str,
+        params: &(impl Serialize + ?Sized),
+        options: CallOptions,
+    ) -> InFlight<R> {
+        let id = self.shared.calls.next_id();
+        let encoded = Encoded::request(id, method, params);
+        InFlight::begin(Arc::clone(&self.shared), id, method, encoded, options)
+    }
+
+    /// Tells, waiting while too much is waiting to be written.
+    ///
+    /// # Errors
+    ///
+    /// The params cannot be encoded, or the link is gone.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, the message is not sent.
+    pub async fn notify(&self, method: &str, params: &(impl Serialize + ?Sized)) -> Result<(), CallError> {
+        let frame = Self::encode_notification(method, params)?;
+        if self.shared.outbox.push(frame).await.is_err() {
+            return Err(self.closed_error(method));
+        }
+        // A sender that never waits would keep the link's task from writing on a runtime with one thread.
+        tokio::task::coop::consume_budget().await;
+        Ok(())
+    }
+
+    /// Tells without waiting, however much is waiting to be written.
+    ///
+    /// For rare, small messages that must get through, such as a cancellation. A stream of messages belongs in
+    /// [`Peer::notify`].
+    ///
+    /// # Errors
+    ///
+    /// The params cannot be encoded, or the link is gone.
+    pub fn notify_now(&self, method: &str, params: &(impl Serialize + ?Sized)) -> Result<(), CallError> {
+        let frame = Self::encode_notification(method, params)?;
+        self.shared.outbox.push_now(frame).map_err(|_| self.closed_error(method))
+    }
+
+    fn encode_notification(method: &str, params: &(impl Serialize + ?Sized)) -> Result<Encoded, CallError> {
+        let encode = |error: serde_json::Error| CallError::Encode {
+            method: method.into(),
+            reason: error.to_string().into(),
+        };
+        Encoded::notification(method, params).map_err(encode)
+    }
+
+    fn closed_error(&self, method: &str) -> CallError {
+        CallError::Closed { method: method.into(), reason: self.shared.reason() }
+    }
+
+    /// Waits until everything sent so far is written, or the link is gone.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost when it is dropped.
+    pub async fn flush(&self) {
+        self.shared.outbox.flushed().await;
+    }
+
+    /// Asks the link to write what is queued and end; calls that wait fail.
+    pub fn close(&self) {
+        self.shared.outbox.begin_close();
+    }
+
+    /// Waits until the link is over and returns why.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost when it is dropped.
+    pub async fn closed(&self) -> Closed {
+        loop {
+            let ended = self.shared.ended.notified();
+            if let Some(reason) = self.shared.closed.get() {
+                return reason.clone();
+            }
+            ended.await;
+        }
+    }
+
+    /// Returns why the link is over, once it is.
+    #[must_use]
+    pub fn is_closed(&self) -> Option<Closed> {
+        self.shared.closed.get().cloned()
+    }
+
+    /// Returns what the peer wrote that was no message.
+    #[must_use]
+    pub fn noise(&self) -> Noise {
+        self.shared.noise.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns how many bytes wait to be written.
+    #[must_use]
+    pub fn queued_bytes(&self) -> usize {
+        self.shared.outbox.queued_bytes()
+    }
+}
+
+impl Shared {
+    pub(crate) fn reason(&self) -> Closed {
+        self.calls.closed().unwrap_or(Closed::Local)
+    }
+}

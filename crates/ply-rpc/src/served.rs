@@ -1,0 +1,91 @@
+//! The peer's requests that we have not answered yet.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use crate::RequestId;
+
+#[derive(Debug, Default)]
+pub(crate) struct Served(Mutex<HashMap<RequestId, Arc<Cancel>>>);
+
+/// The peer's wish, or the link's end, as seen by whoever works on the answer.
+#[derive(Debug, Default)]
+pub(crate) struct Cancel {
+    asked: AtomicBool,
+    notify: Notify,
+}
+
+/// Why a request is not taken on.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    IdInUse,
+    TooMany,
+}
+
+impl Served {
+    pub(crate) fn begin(&self, id: &RequestId, max: usize) -> Result<Arc<Cancel>, Refused> {
+        let mut requests = self.lock();
+        if requests.contains_key(id) {
+            return Err(Refused::IdInUse);
+        }
+        if requests.len() >= max {
+            return Err(Refused::TooMany);
+        }
+        let cancel = Arc::new(Cancel::default());
+        requests.insert(id.clone(), Arc::clone(&cancel));
+        Ok(cancel)
+    }
+
+    /// Notes the answer; returns whether it is the first and only one.
+    pub(crate) fn end(&self, id: &RequestId) -> bool {
+        self.lock().remove(id).is_some()
+    }
+
+    pub(crate) fn cancel(&self, id: &RequestId) -> bool {
+        let cancel = self.lock().get(id).map(Arc::clone);
+        if let Some(cancel) = &cancel {
+            cancel.ask();
+        }
+        cancel.is_some()
+    }
+
+    pub(crate) fn cancel_all(&self) {
+        for cancel in self.lock().values() {
+            cancel.ask();
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<RequestId, Arc<Cancel>>> {
+        // No code that can panic runs under the lock, so a poisoned map is whole.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Cancel {
+    fn ask(&self) {
+        self.asked.store(true, Ordering::Release);
+        self.notify.notify_waiters();
+    }
+
+    pub(crate) fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::Acquire)
+    }
+
+    pub(crate) async fn asked(&self) {
+        loop {
+            // Made before the check, so that a wish between check and wait is not missed.
+            let notified = self.notify.notified();
+            if self.is_asked() {
+                return;
+            }
+            notified.await;
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Where the bytes of a link come from and go to.
