@@ -1,0 +1,315 @@
+//! A peer in a child process, with the whole process tree behind it.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal};
+use tokio::io::AsyncReadExt as _;
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::time::Instant;
+
+use super::tail::Tail;
+use super::tree::{MARK, Member, Tree};
+
+pub use self::spawn::SpawnError;
+
+mod spawn;
+
+/// How much of the child's standard error is kept.
+pub const STDERR_BYTES_KEPT: usize = 64 * 1024;
+/// What we ask for as the size of the pipes; more room means fewer switches between the two processes.
+const PIPE_BYTES: usize = 256 * 1024;
+/// Rounds of looking for members that were started while others were being ended.
+const KILL_ROUNDS_MAX: usize = 20;
+
+/// Time for a child to end by itself, at each step of [`Child::end`].
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Grace {
+    /// After its input was closed.
+    pub after_close: Duration,
+    /// After SIGTERM; SIGKILL follows.
+    pub after_term: Duration,
+}
+
+impl Default for Grace {
+    fn default() -> Self {
+        Self { after_close: Duration::from_secs(2), after_term: Duration::from_secs(3) }
+    }
+}
+
+type OnStderr = Box<dyn FnMut(&[u8]) + Send>;
+
+/// A command to start as the other side of a link.
+#[must_use = "a command does nothing until it is spawned"]
+pub struct Command {
+    program: OsString,
+    args: Vec<OsString>,
+    envs: Vec<(OsString, Option<OsString>)>,
+    cwd: Option<PathBuf>,
+    on_stderr: Option<OnStderr>,
+    pipe_bytes: usize,
+}
+
+impl Command {
+    /// Returns a command that runs `program` without arguments.
+    pub fn new(program: impl AsRef<OsStr>) -> Self {
+        Self {
+            program: program.as_ref().to_owned(),
+            args: Vec::new(),
+            envs: Vec::new(),
+            cwd: None,
+            on_stderr: None,
+            pipe_bytes: PIPE_BYTES,
+        }
+    }
+
+    /// Adds one argument.
+    pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.args.push(arg.as_ref().to_owned());
+        self
+    }
+
+    /// Adds arguments.
+    pub fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
+        self.args.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+        self
+    }
+
+    /// Sets an environment variable.
+    pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
+        self.envs.push((name.as_ref().to_owned(), Some(value.as_ref().to_owned())));
+        self
+    }
+
+    /// Removes an inherited environment variable.
+    pub fn env_remove(mut self, name: impl AsRef<OsStr>) -> Self {
+        self.envs.push((name.as_ref().to_owned(), None));
+        self
+    }
+
+    /// Sets the working directory.
+    pub fn cwd(mut self, cwd: impl AsRef<Path>) -> Self {
+        self.cwd = Some(cwd.as_ref().to_owned());
+        self
+    }
+
+    /// Hands every piece of standard error to `sink` as it comes, besides keeping its tail.
+    pub fn on_stderr(mut self, sink: impl FnMut(&[u8]) + Send + 'static) -> Self {
+        self.on_stderr = Some(Box::new(sink));
+        self
+    }
+
+    /// Sets the wished size of the pipes, which the system may round or refuse.
+    pub fn pipe_bytes(mut self, bytes: usize) -> Self {
+        self.pipe_bytes = bytes;
+        self
+    }
+
+    /// Starts the command and returns it with what it writes and what it reads.
+    ///
+    /// # Errors
+    ///
+    /// [`SpawnError`] names the command, the directory and what to do next.
+    ///
+    /// # Cancel safety
+    ///
+    /// A child that was started all the same is ended at once.
+    pub async fn spawn(self) -> Result<(Child, ChildStdout, ChildStdin), SpawnError> {
+        let mark = fresh_mark();
+        let mut command = std::process::Command::new(&self.program);
+        command.args(&self.args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if let Some(cwd) = &self.cwd {
+            command.current_dir(cwd);
+        }
+        for (name, value) in &self.envs {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.env(MARK, &mark);
+        ply_sys::isolate(&mut command);
+        let failed = |source| SpawnError::new(&self.program, self.cwd.as_deref(), source);
+        let mut child = spawn::on_lasting_thread(command).await.map_err(failed)?;
+        let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take(), child.id());
+        let (Some(stdin), Some(stdout), Some(stderr), Some(id)) = streams else {
+            return Err(failed(io::Error::other("the child came without pipes")));
+        };
+        for result in [set_pipe_bytes(&stdin, self.pipe_bytes), set_pipe_bytes(&stdout, self.pipe_bytes)] {
+            if let Err(error) = result {
+                tracing::debug!(%error, "the pipes keep their default size");
+            }
+        }
+        let leader = i32::try_from(id).ok().and_then(Pid::from_raw);
+        let leader = leader.ok_or_else(|| failed(io::Error::other("the child has no process id")))?;
+        let tail = Arc::new(Mutex::new(Tail::new(STDERR_BYTES_KEPT)));
+        tokio::spawn(drain(stderr, Arc::clone(&tail), self.on_stderr));
+        let child = Child { process: child, tree: Tree::new(leader, mark), tail, ended: false };
+        Ok((child, stdout, stdin))
+    }
+}
+
+fn set_pipe_bytes(pipe: &impl std::os::fd::AsFd, bytes: usize) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    rustix::pipe::fcntl_setpipe_size(pipe, bytes)?;
+    #[cfg(not(target_os = "linux"))]
+    let _ = (pipe, bytes);
+    Ok(())
+}
+
+/// Returns a value that marks one tree among all those of this boot.
+fn fresh_mark() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let process = rustix::process::getpid().as_raw_nonzero();
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    // The address of a local is moved about by the system, which tells apart two programs that had the same process id.
+    let salt = std::ptr::from_ref(&count).addr();
+    format!("{process}-{count}-{salt:x}")
+}
+
+async fn drain(mut stderr: ChildStderr, tail: Arc<Mutex<Tail>>, mut sink: Option<OnStderr>) {
+    let mut buf = vec![0; 16 * 1024];
+    loop {
+        match stderr.read(&mut buf).await {
+            Ok(0) => return,
+            Ok(bytes) => {
+                let fresh = buf.get(..bytes).unwrap_or_default();
+                tail.lock().unwrap_or_else(PoisonError::into_inner).push(fresh);
+                if let Some(sink) = &mut sink {
+                    sink(fresh);
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return tracing::debug!(%error, "standard error of the child cannot be read"),
+        }
+    }
+}
+
+/// A child process that is the other side of a link, and everything it started.
+///
+/// Dropped without [`Child::end`], the whole tree is killed.
+#[derive(Debug)]
+pub struct Child {
+    process: tokio::process::Child,
+    tree: Tree,
+    tail: Arc<Mutex<Tail>>,
+    ended: bool,
+}
+
+impl Child {
+    /// Returns the child's process id.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.tree.leader.as_raw_nonzero().get().unsigned_abs()
+    }
+
+    /// Waits for the child itself to exit; what it started may live on until [`Child::end`].
+    ///
+    /// # Errors
+    ///
+    /// The system cannot tell, which does not happen to a child that is ours.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost when it is dropped.
+    pub async fn wait(&mut self) -> io::Result<ExitStatus> {
+        self.process.wait().await
+    }
+
+    /// Returns the end of what the child wrote to standard error.
+    #[must_use]
+    pub fn stderr_tail(&self) -> Vec<u8> {
+        self.tail.lock().unwrap_or_else(PoisonError::into_inner).bytes()
+    }
+
+    /// Returns how much the child wrote to standard error in all.
+    #[must_use]
+    pub fn stderr_bytes(&self) -> u64 {
+        self.tail.lock().unwrap_or_else(PoisonError::into_inner).total()
+    }
+
+    /// Ends the child and everything it started: waits, asks with SIGTERM, then kills.
+    ///
+    /// Close the link first (or drop the child's input), so that a well-behaved child ends by itself.
+    ///
+    /// # Errors
+    ///
+    /// The exit status cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped half-way it can be called again, and dropping the child kills what is left.
+    pub async fn end(&mut self, grace: Grace) -> io::Result<ExitStatus> {
+        let own_end = tokio::time::timeout(grace.after_close, self.process.wait()).await;
+        if own_end.is_err() {
+            tracing::debug!(pid = self.id(), "the child goes on after its input was closed");
+        }
+        let members = self.members();
+        if !members.is_empty() || own_end.is_err() {
+            self.signal(&members, Signal::TERM);
+            self.wait_for(members, grace.after_term).await;
+        }
+        for _ in 0..KILL_ROUNDS_MAX {
+            let members = self.members();
+            if members.is_empty() {
+                break;
+            }
+            self.signal(&members, Signal::KILL);
+            self.wait_for(members, grace.after_term).await;
+        }
+        self.signal(&[], Signal::KILL);
+        let status = self.process.wait().await?;
+        self.ended = true;
+        Ok(status)
+    }
+
+    fn members(&self) -> Vec<Member> {
+        self.tree.members()
+    }
+
+    fn signal(&self, members: &[Member], signal: Signal) {
+        // Once the child was waited for, its id may belong to somebody else's group.
+        if self.process.id().is_some() {
+            self.tree.signal_group(signal);
+        }
+        for member in members {
+            member.signal(signal);
+        }
+    }
+
+    async fn wait_for(&self, members: Vec<Member>, at_most: Duration) {
+        let deadline = Instant::now() + at_most;
+        for member in members {
+            tokio::select! {
+                result = ply_sys::exited(member.handle) => if let Err(error) = result {
+                    tracing::debug!(%error, "cannot wait for a child process");
+                },
+                () = tokio::time::sleep_until(deadline) => return,
+            }
+        }
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        if self.ended {
+            return;
+        }
+        self.signal(&[], Signal::KILL);
+        for _ in 0..KILL_ROUNDS_MAX {
+            let members = self.members();
+            if members.is_empty() {
+                break;
+            }
+            self.signal(&members, Signal::KILL);
+            // A killed process may take a moment to go; giving up the processor is all that can be done without waiting.
+            std::thread::yield_now();
+        }
+    }
+}

@@ -1,0 +1,2 @@
+//! Fixture.
+fn main() {}
