@@ -240,7 +240,73 @@ impl tokio::io::AsyncRead for Pieces {
     }
 }
 
+/// Takes a few bytes at a time, and now and then is interrupted, or not ready.
+struct Faulty {
+    taken: std::sync::Arc<std::sync::Mutex<Vec<u8>>>,
+    plan: Vec<u8>,
+    at: usize,
+}
+
+impl tokio::io::AsyncWrite for Faulty {
+    fn poll_write(
+        mut self: std::pin::Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<std::io::Result<usize>> {
+        let fault = self.plan[self.at % self.plan.len()];
+        self.at += 1;
+        match fault {
+            0 => Poll::Ready(Err(std::io::ErrorKind::Interrupted.into())),
+            1 => {
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            }
+            size => {
+                let cut = buf.len().min(size.into());
+                self.taken.lock().unwrap().extend_from_slice(&buf[..cut]);
+                Poll::Ready(Ok(cut))
+            }
+        }
+    }
+
+    fn poll_flush(self: std::pin::Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: std::pin::Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
 proptest! {
+    /// A15: short, refused and interrupted writes resume at the exact byte.
+    #[test]
+    fn a15_no_byte_is_lost_or_doubled_by_faulty_writes(
+        texts in proptest::collection::vec("\\PC{0,40}", 1..20),
+        plan in proptest::collection::vec(0_u8..30, 1..50),
+    ) {
+        prop_assume!(plan.iter().any(|size| *size > 1));
+        let taken = std::sync::Arc::default();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let writer = Faulty { taken: std::sync::Arc::clone(&taken), plan, at: 0 };
+            let (reader, _open) = tokio::io::duplex(1);
+            let script = support::Script { seen: support::Seen::default() };
+            let (peer, link) = ply_rpc::connect(reader, writer, script, Options::agent());
+            tokio::spawn(link);
+            for text in &texts {
+                peer.notify("update", &[text]).await.unwrap();
+            }
+            peer.flush().await;
+        });
+        let expected: String = texts
+            .iter()
+            .map(|text| format!("{{\"jsonrpc\":\"2.0\",\"method\":\"update\",\"params\":{}}}\n", json!([text])))
+            .collect();
+        let taken = taken.lock().unwrap();
+        prop_assert_eq!(std::str::from_utf8(&taken).unwrap(), expected);
+    }
+
     /// A4, A5, A16: however the bytes come, and however often the link is interrupted between two of them, every message
     /// arrives once and in order.
     #[test]

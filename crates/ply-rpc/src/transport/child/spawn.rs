@@ -46,7 +46,6 @@ impl SpawnError {
             Some(rustix::io::Errno::NOENT) if has_path => "check the path, and the first line if it is a script",
             Some(rustix::io::Errno::NOENT) => "install it, or check that its directory is in PATH",
             Some(rustix::io::Errno::ACCESS) => "check that it is a file that may be executed and the directory may be entered",
-            Some(rustix::io::Errno::NOEXEC) => "it is no program for this machine; a script needs a first line that names its interpreter",
             Some(rustix::io::Errno::MFILE | rustix::io::Errno::NFILE) => "too many files are open; close sessions or raise the limit (`ulimit -n`)",
             Some(rustix::io::Errno::AGAIN | rustix::io::Errno::NOMEM) => "the machine has no room for another process; end some first",
             Some(rustix::io::Errno::TOOBIG) => "its arguments and environment are too long",
