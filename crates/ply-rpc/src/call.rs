@@ -71,9 +71,19 @@ impl<R> InFlight<R> {
         encoded: Result<Encoded, serde_json::Error>,
         options: CallOptions,
     ) -> Self {
-        let progress = Self::queue(&shared, id, method, encoded, options).unwrap_or_else(Progress::Failed);
-        let deadline = options.deadline.map(|after| (after, Box::pin(tokio::time::sleep(after))));
-        Self { shared, id, method: method.into(), progress, deadline, result: PhantomData }
+        let progress =
+            Self::queue(&shared, id, method, encoded, options).unwrap_or_else(Progress::Failed);
+        let deadline = options
+            .deadline
+            .map(|after| (after, Box::pin(tokio::time::sleep(after))));
+        Self {
+            shared,
+            id,
+            method: method.into(),
+            progress,
+            deadline,
+            result: PhantomData,
+        }
     }
 
     fn queue(
@@ -83,13 +93,25 @@ impl<R> InFlight<R> {
         encoded: Result<Encoded, serde_json::Error>,
         options: CallOptions,
     ) -> Result<Progress, CallError> {
-        let frame = encoded
-            .map_err(|error| CallError::Encode { method: method.into(), reason: error.to_string().into() })?;
+        let frame = encoded.map_err(|error| CallError::Encode {
+            method: method.into(),
+            reason: error.to_string().into(),
+        })?;
         if let Some(times) = shared.calls.switched_off(method) {
-            return Err(CallError::Unresponsive { method: method.into(), times });
+            return Err(CallError::Unresponsive {
+                method: method.into(),
+                times,
+            });
         }
-        let patience = if options.patient { Patience::Patient } else { Patience::Urgent };
-        let closed = |reason| CallError::Closed { method: method.into(), reason };
+        let patience = if options.patient {
+            Patience::Patient
+        } else {
+            Patience::Urgent
+        };
+        let closed = |reason| CallError::Closed {
+            method: method.into(),
+            reason,
+        };
         let answer = shared.calls.wait_for(id, patience).map_err(closed)?;
         match shared.outbox.try_push(frame) {
             Ok(None) => Ok(Progress::Asked(answer)),
@@ -127,14 +149,19 @@ impl<R> InFlight<R> {
 
     fn tell_cancelled(&self) {
         let params = serde_json::json!({ "requestId": self.id });
-        let Ok(frame) = Encoded::notification(CANCEL_REQUEST, &params) else { return };
+        let Ok(frame) = Encoded::notification(CANCEL_REQUEST, &params) else {
+            return;
+        };
         if self.shared.outbox.push_now(frame).is_err() {
             tracing::debug!(id = self.id, "the link closed before the cancellation");
         }
     }
 
     fn closed(&self, reason: Closed) -> CallError {
-        CallError::Closed { method: self.method.clone(), reason }
+        CallError::Closed {
+            method: self.method.clone(),
+            reason,
+        }
     }
 
     fn poll_outcome(&mut self, cx: &mut Context<'_>) -> Poll<Result<Outcome, CallError>> {
@@ -142,7 +169,9 @@ impl<R> InFlight<R> {
             match std::mem::replace(&mut self.progress, Progress::Over) {
                 Progress::Queueing(mut pushing, answer) => match pushing.as_mut().poll(cx) {
                     Poll::Ready(Ok(())) => self.progress = Progress::Asked(answer),
-                    Poll::Ready(Err(OutboxClosed)) => return Poll::Ready(Err(self.closed(self.shared.reason()))),
+                    Poll::Ready(Err(OutboxClosed)) => {
+                        return Poll::Ready(Err(self.closed(self.shared.reason())));
+                    }
                     Poll::Pending => {
                         self.progress = Progress::Queueing(pushing, answer);
                         return Poll::Pending;
@@ -150,7 +179,9 @@ impl<R> InFlight<R> {
                 },
                 Progress::Asked(mut answer) => match Pin::new(&mut answer).poll(cx) {
                     Poll::Ready(Ok(outcome)) => return Poll::Ready(Ok(outcome)),
-                    Poll::Ready(Err(_)) => return Poll::Ready(Err(self.closed(self.shared.reason()))),
+                    Poll::Ready(Err(_)) => {
+                        return Poll::Ready(Err(self.closed(self.shared.reason())));
+                    }
                     Poll::Pending => {
                         self.progress = Progress::Asked(answer);
                         return Poll::Pending;
@@ -170,9 +201,14 @@ impl<R> InFlight<R> {
         if self.deadline.is_some() {
             self.shared.calls.deadline_kept(&self.method);
         }
-        let bad = |reason: &str| CallError::BadAnswer { method: self.method.clone(), reason: reason.into() };
+        let bad = |reason: &str| CallError::BadAnswer {
+            method: self.method.clone(),
+            reason: reason.into(),
+        };
         match outcome {
-            Ok(result) => serde_json::from_str(result.get()).map_err(|error| bad(&decode_reason(&error))),
+            Ok(result) => {
+                serde_json::from_str(result.get()).map_err(|error| bad(&decode_reason(&error)))
+            }
             Err(Failure::Peer(error)) => Err(CallError::Peer(error)),
             Err(Failure::BadAnswer(reason)) => Err(bad(reason)),
             Err(Failure::Closed(reason)) => Err(self.closed(reason)),
@@ -187,14 +223,19 @@ impl<R: DeserializeOwned> Future for InFlight<R> {
         if let Poll::Ready(outcome) = self.poll_outcome(cx) {
             return Poll::Ready(outcome.and_then(|outcome| self.read(outcome)));
         }
-        let Some((after, deadline)) = &mut self.deadline else { return Poll::Pending };
+        let Some((after, deadline)) = &mut self.deadline else {
+            return Poll::Pending;
+        };
         if deadline.as_mut().poll(cx).is_pending() {
             return Poll::Pending;
         }
         let after = *after;
         self.shared.calls.deadline_missed(&self.method);
         self.give_up();
-        Poll::Ready(Err(CallError::Deadline { method: self.method.clone(), after }))
+        Poll::Ready(Err(CallError::Deadline {
+            method: self.method.clone(),
+            after,
+        }))
     }
 }
 
@@ -217,6 +258,9 @@ impl<R> Drop for InFlight<R> {
 
 impl<R> std::fmt::Debug for InFlight<R> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("InFlight").field("id", &self.id).field("method", &self.method).finish_non_exhaustive()
+        f.debug_struct("InFlight")
+            .field("id", &self.id)
+            .field("method", &self.method)
+            .finish_non_exhaustive()
     }
 }

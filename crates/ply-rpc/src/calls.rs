@@ -67,7 +67,11 @@ impl Calls {
         state.last_id
     }
 
-    pub(crate) fn wait_for(&self, id: i64, patience: Patience) -> Result<oneshot::Receiver<Outcome>, Closed> {
+    pub(crate) fn wait_for(
+        &self,
+        id: i64,
+        patience: Patience,
+    ) -> Result<oneshot::Receiver<Outcome>, Closed> {
         let mut state = self.lock();
         if let Some(closed) = &state.closed {
             return Err(closed.clone());
@@ -85,10 +89,16 @@ impl Calls {
 
     pub(crate) fn resolve(&self, id: Option<i64>, outcome: impl FnOnce() -> Outcome) -> Resolved {
         let mut state = self.lock();
-        let Some(id) = id else { return Resolved::Unknown };
+        let Some(id) = id else {
+            return Resolved::Unknown;
+        };
         let Some(pending) = state.take(id) else {
             let ours = (1..=state.last_id).contains(&id);
-            return if ours { Resolved::Late } else { Resolved::Unknown };
+            return if ours {
+                Resolved::Late
+            } else {
+                Resolved::Unknown
+            };
         };
         drop(state);
         // The caller may have gone at this very moment; then nobody wants the answer.
@@ -120,7 +130,11 @@ impl Calls {
 
     /// Returns how often `method` went unanswered, once that is too often.
     pub(crate) fn switched_off(&self, method: &str) -> Option<u8> {
-        self.lock().missed.get(method).copied().filter(|times| *times >= DEADLINES_MISSED_MAX)
+        self.lock()
+            .missed
+            .get(method)
+            .copied()
+            .filter(|times| *times >= DEADLINES_MISSED_MAX)
     }
 
     pub(crate) fn deadline_missed(&self, method: &str) {

@@ -69,6 +69,26 @@ impl Decoder {
 
     /// Returns the buffer to append input to, with room for one read.
     pub fn buffer(&mut self) -> &mut BytesMut {
+        self.drop_consumed();
+        let held = self.buf.len();
+        if held < IDLE_BYTES_MAX || self.buf.capacity() - held >= READ_BYTES {
+            self.buf.reserve(READ_BYTES);
+            return &mut self.buf;
+        }
+        // A long line: grow in large steps, since each one may copy what is held. Memory that is not written costs nothing.
+        let room = (self.line_bytes_max + READ_BYTES).saturating_sub(held);
+        self.buf.reserve(room.min(7 * held).max(READ_BYTES));
+        ply_sys::expect_large_write(self.buf.spare_capacity_mut());
+        &mut self.buf
+    }
+
+    /// Appends input; for drivers that hold the bytes already.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.drop_consumed();
+        self.buf.extend_from_slice(bytes);
+    }
+
+    fn drop_consumed(&mut self) {
         let held = self.buf.len();
         self.buf.advance(self.start);
         self.scanned -= self.start;
@@ -76,13 +96,6 @@ impl Decoder {
         if held > IDLE_BYTES_MAX && self.buf.len() < READ_BYTES {
             self.buf = BytesMut::from(self.buf.as_ref());
         }
-        self.buf.reserve(READ_BYTES);
-        &mut self.buf
-    }
-
-    /// Appends input; for drivers that hold the bytes already.
-    pub fn push(&mut self, bytes: &[u8]) {
-        self.buffer().extend_from_slice(bytes);
     }
 
     /// Returns the next line, or `None` when more input is needed.
@@ -96,7 +109,10 @@ impl Decoder {
         self.scanned = self.start;
         if let Some(skipped) = self.skipping.take() {
             let bytes = skipped.bytes + (to - from) as u64;
-            return Some(Frame::TooLong { bytes, head: &self.head });
+            return Some(Frame::TooLong {
+                bytes,
+                head: &self.head,
+            });
         }
         let line = self.buf.get(from..to).unwrap_or_default();
         if line.len() > self.line_bytes_max {
@@ -113,7 +129,10 @@ impl Decoder {
             let bytes = skipped.bytes + (self.buf.len() - self.start) as u64;
             self.start = self.buf.len();
             self.scanned = self.start;
-            return Some(Frame::TooLong { bytes, head: &self.head });
+            return Some(Frame::TooLong {
+                bytes,
+                head: &self.head,
+            });
         }
         let from = self.start;
         self.start = self.buf.len();
@@ -136,8 +155,11 @@ impl Decoder {
         }
         let skipped = self.skipping.as_mut()?;
         skipped.bytes += held as u64;
-        // The large buffer goes now, not when the line ends: the line may never end.
-        self.buf = BytesMut::new();
+        if held > IDLE_BYTES_MAX {
+            // The large buffer goes now, not when the line ends: the line may never end.
+            self.buf = BytesMut::new();
+        }
+        self.buf.clear();
         self.start = 0;
         self.scanned = 0;
         let bytes = skipped.bytes;

@@ -30,7 +30,11 @@ pub(crate) fn exceeds(json: &[u8], max: usize) -> bool {
 
 fn after_string(mut rest: &[u8]) -> &[u8] {
     while let Some(at) = memchr::memchr2(b'"', b'\\', rest) {
-        let (skip, closed) = if rest.get(at) == Some(&b'"') { (at + 1, true) } else { (at + 2, false) };
+        let (skip, closed) = if rest.get(at) == Some(&b'"') {
+            (at + 1, true)
+        } else {
+            (at + 2, false)
+        };
         rest = rest.get(skip..).unwrap_or_default();
         if closed {
             return rest;
@@ -48,8 +52,14 @@ mod tests {
         assert!(!exceeds(&b"[".repeat(128), 128));
         assert!(exceeds(&b"[".repeat(100_000), 128));
         assert!(exceeds(&b"{\"a\":".repeat(129), 128));
-        assert!(!exceeds(&[&b"\""[..], &b"[".repeat(1000), b"\""].concat(), 128));
-        assert!(!exceeds(&[&b"\"\\\""[..], &b"[".repeat(1000), b"\""].concat(), 128));
+        assert!(!exceeds(
+            &[&b"\""[..], &b"[".repeat(1000), b"\""].concat(),
+            128
+        ));
+        assert!(!exceeds(
+            &[&b"\"\\\""[..], &b"[".repeat(1000), b"\""].concat(),
+            128
+        ));
         assert!(!exceeds(&b"[]".repeat(1000), 128));
         assert!(!exceeds(&[&b"\""[..], &b"x\\".repeat(1000)].concat(), 128));
     }

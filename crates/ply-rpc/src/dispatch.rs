@@ -31,7 +31,12 @@ pub(crate) struct Dispatch<H> {
 
 impl<H: Handler> Dispatch<H> {
     pub(crate) fn new(peer: Peer, handler: H) -> Self {
-        Self { peer, handler, garbage_answers: GarbageAnswers::default(), spoken: false }
+        Self {
+            peer,
+            handler,
+            garbage_answers: GarbageAnswers::default(),
+            spoken: false,
+        }
     }
 
     /// Takes one frame; an error ends the link.
@@ -45,7 +50,9 @@ impl<H: Handler> Dispatch<H> {
 
     /// Takes the line that the input ended in.
     pub(crate) fn last_frame(&mut self, frame: Frame<'_>) -> Closed {
-        let Frame::Line(line) = frame else { return Closed::Eof };
+        let Frame::Line(line) = frame else {
+            return Closed::Eof;
+        };
         let line = strip(line);
         if line.is_empty() {
             return Closed::Eof;
@@ -99,7 +106,9 @@ impl<H: Handler> Dispatch<H> {
                 return self.answer(Encoded::error(&id, &error));
             }
             Err(Refused::TooMany) => {
-                let error = RpcError::internal(format!("{max} requests are being served; wait for an answer"));
+                let error = RpcError::internal(format!(
+                    "{max} requests are being served; wait for an answer"
+                ));
                 return self.answer(Encoded::error(&id, &error));
             }
         };
@@ -107,7 +116,11 @@ impl<H: Handler> Dispatch<H> {
         let Self { peer, handler, .. } = self;
         let request = Request::new(method, params);
         // The responder answers for the handler that panics: it is dropped on the way out.
-        if catch_unwind(AssertUnwindSafe(|| handler.request(peer, request, responder))).is_err() {
+        if catch_unwind(AssertUnwindSafe(|| {
+            handler.request(peer, request, responder)
+        }))
+        .is_err()
+        {
             tracing::error!(method, "the handler panicked");
         }
     }
@@ -121,7 +134,11 @@ impl<H: Handler> Dispatch<H> {
         }
         let Self { peer, handler, .. } = self;
         let notification = Notification::new(method, params);
-        if catch_unwind(AssertUnwindSafe(|| handler.notification(peer, notification))).is_err() {
+        if catch_unwind(AssertUnwindSafe(|| {
+            handler.notification(peer, notification)
+        }))
+        .is_err()
+        {
             tracing::error!(method, "the handler panicked");
         }
     }
@@ -144,14 +161,18 @@ impl<H: Handler> Dispatch<H> {
     fn response(&mut self, id: &RequestId, outcome: Outcome<'_>) {
         let outcome = || match outcome {
             Outcome::Result(result) => Ok(result.to_owned()),
-            Outcome::Error(error) => Err(serde_json::from_str(error.get())
-                .map_or(Failure::BadAnswer("its error object has no code or message"), Failure::Peer)),
+            Outcome::Error(error) => Err(serde_json::from_str(error.get()).map_or(
+                Failure::BadAnswer("its error object has no code or message"),
+                Failure::Peer,
+            )),
             Outcome::Neither => Err(Failure::BadAnswer("it has both a result and an error")),
         };
         match self.peer.shared.calls.resolve(id.as_i64(), outcome) {
             Resolved::Answered => self.well_formed(),
             Resolved::Late => tracing::debug!(%id, "an answer came after its call had given up"),
-            Resolved::Unknown => tracing::warn!("ignored an answer to a request that was never made"),
+            Resolved::Unknown => {
+                tracing::warn!("ignored an answer to a request that was never made")
+            }
         }
     }
 
@@ -160,7 +181,10 @@ impl<H: Handler> Dispatch<H> {
         match answer {
             Answer::To(id) => self.answer(Encoded::error(&id, &error)),
             Answer::ToText(id) => self.answer(Encoded::error_to_text(&id, &error)),
-            Answer::Nobody => tracing::warn!(bytes = line.len(), "ignored a malformed answer or notification"),
+            Answer::Nobody => tracing::warn!(
+                bytes = line.len(),
+                "ignored a malformed answer or notification"
+            ),
             Answer::ToNull => return self.garbage(line, line.len() as u64, &error),
         }
         Ok(())
@@ -169,7 +193,8 @@ impl<H: Handler> Dispatch<H> {
     fn too_long(&mut self, bytes: u64, head: &[u8]) -> Result<(), Closed> {
         let limit = self.peer.shared.options.limits.line_bytes;
         let found = Head::scan(head);
-        let error = RpcError::invalid_request(format!("the message is over the limit of {limit} bytes"));
+        let error =
+            RpcError::invalid_request(format!("the message is over the limit of {limit} bytes"));
         if found.has_outcome && !found.has_method {
             let id = found.id.as_ref().and_then(RequestId::as_i64);
             let outcome = || Err(Failure::BadAnswer("it is too long"));

@@ -89,7 +89,11 @@ pub fn parse(line: &[u8]) -> Result<Message<'_>, Rejected> {
         });
     }
     let raw: Raw<'_> = serde_json::from_str(text).map_err(|error| {
-        if error.is_data() { no_message("a member occurs twice", Answer::ToNull) } else { parse_error("the line is not JSON") }
+        if error.is_data() {
+            no_message("a member occurs twice", Answer::ToNull)
+        } else {
+            parse_error("the line is not JSON")
+        }
     })?;
     raw.classify()
 }
@@ -111,7 +115,9 @@ struct Raw<'a> {
     error: Option<&'a RawValue>,
 }
 
-fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+fn present<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
@@ -124,7 +130,10 @@ impl<'a> Raw<'a> {
         };
         let answer = self.answer_for(id.as_ref());
         if has_outcome {
-            return Err(no_message("a message has either a method or an outcome", answer));
+            return Err(no_message(
+                "a message has either a method or an outcome",
+                answer,
+            ));
         }
         if !is_version_2(self.jsonrpc) {
             return Err(no_message("`jsonrpc` must be \"2.0\"", answer));
@@ -147,11 +156,18 @@ impl<'a> Raw<'a> {
     ) -> Result<Message<'a>, Rejected> {
         if !has_outcome {
             // An object with an id and nothing else was meant as a question; without an id it was meant as nothing.
-            let answer = if id.is_some() { self.answer_for(id.as_ref()) } else { Answer::ToNull };
+            let answer = if id.is_some() {
+                self.answer_for(id.as_ref())
+            } else {
+                Answer::ToNull
+            };
             return Err(no_message("`method` is missing", answer));
         }
         let Some(Ok(id)) = id else {
-            return Err(no_message("a response needs the id of a request", Answer::Nobody));
+            return Err(no_message(
+                "a response needs the id of a request",
+                Answer::Nobody,
+            ));
         };
         // A missing `jsonrpc` is forgiven here: refusing the answer would only leave our own call hanging.
         let outcome = match (self.result, self.error) {
@@ -173,7 +189,9 @@ impl<'a> Raw<'a> {
 }
 
 fn is_version_2(jsonrpc: Option<&RawValue>) -> bool {
-    jsonrpc.is_some_and(|version| version.get() == "\"2.0\"" || text_of(version).as_deref() == Some("2.0"))
+    jsonrpc.is_some_and(|version| {
+        version.get() == "\"2.0\"" || text_of(version).as_deref() == Some("2.0")
+    })
 }
 
 fn text_of(raw: &RawValue) -> Option<Cow<'_, str>> {
@@ -187,11 +205,17 @@ fn text_of(raw: &RawValue) -> Option<Cow<'_, str>> {
 
 fn parse_error(reason: &str) -> Rejected {
     let error = RpcError::new(RpcError::PARSE_ERROR, "Parse error").with_data(&reason);
-    Rejected { error, answer: Answer::ToNull }
+    Rejected {
+        error,
+        answer: Answer::ToNull,
+    }
 }
 
 fn no_message(reason: &str, answer: Answer) -> Rejected {
-    Rejected { error: RpcError::invalid_request(reason), answer }
+    Rejected {
+        error: RpcError::invalid_request(reason),
+        answer,
+    }
 }
 
 fn too_deep(line: &[u8]) -> Rejected {
@@ -225,9 +249,14 @@ impl Head {
                 b'{' | b'[' => depth += 1,
                 b'}' | b']' => depth = depth.saturating_sub(1),
                 b'"' => {
-                    let Some((string, tail)) = split_string(tail) else { break };
+                    let Some((string, tail)) = split_string(tail) else {
+                        break;
+                    };
                     rest = tail;
-                    let value = tail.trim_ascii_start().strip_prefix(b":").map(<[u8]>::trim_ascii_start);
+                    let value = tail
+                        .trim_ascii_start()
+                        .strip_prefix(b":")
+                        .map(<[u8]>::trim_ascii_start);
                     if let (1, Some(value)) = (depth, value) {
                         found.note(string, value);
                     }
@@ -274,7 +303,9 @@ fn split_string(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 fn scalar(value: &[u8]) -> Option<&str> {
     let end = match value.strip_prefix(b"\"") {
         Some(inner) => split_string(inner)?.0.len() + 2,
-        None => value.iter().position(|byte| matches!(byte, b',' | b'}' | b' ' | b'\t' | b'\r'))?,
+        None => value
+            .iter()
+            .position(|byte| matches!(byte, b',' | b'}' | b' ' | b'\t' | b'\r'))?,
     };
     std::str::from_utf8(value.get(..end)?).ok()
 }

@@ -45,7 +45,11 @@ impl RpcError {
     /// Returns an error with `code` and `message`.
     #[must_use]
     pub fn new(code: i64, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), data: None }
+        Self {
+            code,
+            message: message.into(),
+            data: None,
+        }
     }
 
     /// Adds `data`. Data that cannot be encoded is left out: the error itself matters more.
@@ -96,8 +100,14 @@ impl RpcError {
 #[must_use]
 pub fn decode_reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
-    if text.starts_with("missing field `") || text.starts_with("recursion limit") {
+    let text = text
+        .rsplit_once(" at line ")
+        .map_or(text.as_str(), |(text, _)| text);
+    // Field names are the type's own words.
+    if ["missing field `", "duplicate field `", "recursion limit"]
+        .iter()
+        .any(|own| text.starts_with(own))
+    {
         return text.to_owned();
     }
     let place = format!("at column {}", error.column());

@@ -15,9 +15,35 @@ thread_local! {
     static POOL: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Growth from which on the system is told that a buffer will be written as a whole.
+const LARGE_BYTES: usize = 1024 * 1024;
+
 /// One encoded message with its newline.
 #[derive(Debug)]
 pub(crate) struct Encoded(Vec<u8>);
+
+/// Encodes into a buffer, with an eye on the large ones.
+struct Writer<'a>(&'a mut Vec<u8>);
+
+impl std::io::Write for Writer<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        if bytes.len() >= LARGE_BYTES && self.0.capacity() - self.0.len() < bytes.len() {
+            self.0.reserve(bytes.len());
+            ply_sys::expect_large_write(self.0.spare_capacity_mut());
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
 
 impl Encoded {
     pub(crate) fn request(
@@ -31,7 +57,10 @@ impl Encoded {
         Self::with_method(out, method, params)
     }
 
-    pub(crate) fn notification(method: &str, params: &(impl Serialize + ?Sized)) -> Result<Self, serde_json::Error> {
+    pub(crate) fn notification(
+        method: &str,
+        params: &(impl Serialize + ?Sized),
+    ) -> Result<Self, serde_json::Error> {
         Self::with_method(start(), method, params)
     }
 
@@ -44,7 +73,7 @@ impl Encoded {
         serde_json::to_writer(&mut out, method)?;
         out.extend_from_slice(b",\"params\":");
         let from = out.len();
-        serde_json::to_writer(&mut out, params)?;
+        serde_json::to_writer(Writer(&mut out), params)?;
         if out.get(from..) == Some(b"null") {
             // JSON-RPC params are an object or an array, or are left out.
             out.truncate(from - b",\"params\":".len());
@@ -52,11 +81,14 @@ impl Encoded {
         Ok(Self::finish(out, from))
     }
 
-    pub(crate) fn result(id: &RequestId, result: &(impl Serialize + ?Sized)) -> Result<Self, serde_json::Error> {
+    pub(crate) fn result(
+        id: &RequestId,
+        result: &(impl Serialize + ?Sized),
+    ) -> Result<Self, serde_json::Error> {
         let mut out = start_answer(|out| id.write_to(out));
         out.extend_from_slice(b",\"result\":");
         let from = out.len();
-        serde_json::to_writer(&mut out, result)?;
+        serde_json::to_writer(Writer(&mut out), result)?;
         Ok(Self::finish(out, from))
     }
 
@@ -66,13 +98,17 @@ impl Encoded {
 
     /// Encodes a refusal under an id that is a scalar but no request id.
     pub(crate) fn error_to_text(id: &str, error: &RpcError) -> Self {
-        Self::with_error(start_answer(|out| out.extend_from_slice(id.as_bytes())), error)
+        Self::with_error(
+            start_answer(|out| out.extend_from_slice(id.as_bytes())),
+            error,
+        )
     }
 
     fn with_error(mut out: Vec<u8>, error: &RpcError) -> Self {
         out.extend_from_slice(b",\"error\":");
         let from = out.len();
-        serde_json::to_writer(&mut out, error).expect("an error object is a number, a string and valid JSON");
+        serde_json::to_writer(&mut out, error)
+            .expect("an error object is a number, a string and valid JSON");
         Self::finish(out, from)
     }
 
@@ -129,7 +165,9 @@ fn start_answer(write_id: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
 }
 
 /// Decodes params or a result, an absent one being the empty object.
-pub(crate) fn decode<'a, T: serde::Deserialize<'a>>(params: Option<&'a RawValue>) -> Result<T, serde_json::Error> {
+pub(crate) fn decode<'a, T: serde::Deserialize<'a>>(
+    params: Option<&'a RawValue>,
+) -> Result<T, serde_json::Error> {
     serde_json::from_str(params.map_or("{}", RawValue::get))
 }
 
@@ -144,11 +182,20 @@ mod tests {
     #[test]
     fn frames_are_single_lines_in_the_expected_shape() {
         let frame = Encoded::request(-1, "a/\"b", &serde_json::json!({"text": "x\ny"})).unwrap();
-        assert_eq!(text(frame), "{\"jsonrpc\":\"2.0\",\"id\":-1,\"method\":\"a/\\\"b\",\"params\":{\"text\":\"x\\ny\"}}\n");
-        assert_eq!(text(Encoded::notification("m", &()).unwrap()), "{\"jsonrpc\":\"2.0\",\"method\":\"m\"}\n");
+        assert_eq!(
+            text(frame),
+            "{\"jsonrpc\":\"2.0\",\"id\":-1,\"method\":\"a/\\\"b\",\"params\":{\"text\":\"x\\ny\"}}\n"
+        );
+        assert_eq!(
+            text(Encoded::notification("m", &()).unwrap()),
+            "{\"jsonrpc\":\"2.0\",\"method\":\"m\"}\n"
+        );
         let error = RpcError::new(-1, "no");
         let frame = Encoded::error(&RequestId::NULL, &error);
-        assert_eq!(text(frame), "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-1,\"message\":\"no\"}}\n");
+        assert_eq!(
+            text(frame),
+            "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-1,\"message\":\"no\"}}\n"
+        );
     }
 
     #[test]

@@ -117,7 +117,10 @@ impl Responder {
         let frame = match answer {
             Ok(result) => Encoded::result(&self.id, &result).unwrap_or_else(|error| {
                 tracing::error!(id = %self.id, %error, "the result cannot be encoded");
-                Encoded::error(&self.id, &RpcError::internal("the result cannot be encoded"))
+                Encoded::error(
+                    &self.id,
+                    &RpcError::internal("the result cannot be encoded"),
+                )
             }),
             Err(error) => Encoded::error(&self.id, &error),
         };
@@ -169,7 +172,12 @@ impl Drop for Responder {
         // After an answer this finds nothing to end and sends nothing; encoding it would be wasted work on the hot path.
         if self.shared.served.end(&self.id) {
             let error = RpcError::internal("the request was dropped without an answer");
-            if self.shared.outbox.push_now(Encoded::error(&self.id, &error)).is_err() {
+            if self
+                .shared
+                .outbox
+                .push_now(Encoded::error(&self.id, &error))
+                .is_err()
+            {
                 tracing::debug!(id = %self.id, "the link closed before the answer");
             }
         }

@@ -62,11 +62,17 @@ impl RequestId {
         match text.as_bytes() {
             [b'"', inner @ .., b'"'] if memchr::memchr(b'\\', inner).is_none() => {
                 let value = text.trim_matches('"').into();
-                Ok(Self(Repr::Text { value, written: None }))
+                Ok(Self(Repr::Text {
+                    value,
+                    written: None,
+                }))
             }
             [b'"', ..] => {
                 let value = serde_json::from_str(text).map_err(|_| BadId::Other)?;
-                Ok(Self(Repr::Text { value, written: Some(text.into()) }))
+                Ok(Self(Repr::Text {
+                    value,
+                    written: Some(text.into()),
+                }))
             }
             [b'-' | b'0'..=b'9', ..] => Self::from_number(text),
             b"null" => Ok(Self::NULL),
@@ -93,8 +99,14 @@ impl RequestId {
             Repr::Null => out.extend_from_slice(b"null"),
             Repr::Int(id) => out.extend_from_slice(id.to_string().as_bytes()),
             Repr::Digits(digits) => out.extend_from_slice(digits.as_bytes()),
-            Repr::Text { written: Some(written), .. } => out.extend_from_slice(written.as_bytes()),
-            Repr::Text { value, written: None } => {
+            Repr::Text {
+                written: Some(written),
+                ..
+            } => out.extend_from_slice(written.as_bytes()),
+            Repr::Text {
+                value,
+                written: None,
+            } => {
                 // No escapes were in it, so none are needed.
                 out.push(b'"');
                 out.extend_from_slice(value.as_bytes());
@@ -149,8 +161,19 @@ mod tests {
     #[test]
     fn b6_ids_are_written_back_as_they_came() {
         let ids = [
-            "0", "-1", "7", "-0", "9223372036854775807", "-9223372036854775808", "12345678901234567890",
-            r#""7""#, r#""""#, r#""a\/b\u0041""#, r#""\"""#, "\"é🦀\"", "null",
+            "0",
+            "-1",
+            "7",
+            "-0",
+            "9223372036854775807",
+            "-9223372036854775808",
+            "12345678901234567890",
+            r#""7""#,
+            r#""""#,
+            r#""a\/b\u0041""#,
+            r#""\"""#,
+            "\"é🦀\"",
+            "null",
         ];
         for written in ids {
             let id = RequestId::from_json(written).expect(written);

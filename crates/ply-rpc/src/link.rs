@@ -38,7 +38,9 @@ where
         ended: Notify::new(),
         options,
     });
-    let peer = Peer { shared: Arc::clone(&shared) };
+    let peer = Peer {
+        shared: Arc::clone(&shared),
+    };
     let link = Link {
         reader,
         decoder: Decoder::new(limits.line_bytes),
@@ -195,7 +197,9 @@ where
         let mut step = Step::Stuck;
         loop {
             if self.written == self.segment.len() {
-                self.shared.outbox.recycle(std::mem::take(&mut self.segment));
+                self.shared
+                    .outbox
+                    .recycle(std::mem::take(&mut self.segment));
                 self.written = 0;
                 match self.shared.outbox.poll_take() {
                     Poll::Ready(segment) => self.segment = segment,
@@ -259,7 +263,9 @@ where
                 return Err(reason.clone());
             }
         }
-        let Some((wait, timer)) = &mut self.timer else { return Ok(()) };
+        let Some((wait, timer)) = &mut self.timer else {
+            return Ok(());
+        };
         if timer.as_mut().poll(cx).is_pending() {
             return Ok(());
         }

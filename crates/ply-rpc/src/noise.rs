@@ -20,7 +20,8 @@ impl Noise {
         self.lines += 1;
         self.bytes += bytes;
         if self.first_lines.len() < NOISE_LINES_KEPT {
-            self.first_lines.push(for_display(line, NOISE_LINE_CHARS_MAX));
+            self.first_lines
+                .push(for_display(line, NOISE_LINE_CHARS_MAX));
         }
     }
 }

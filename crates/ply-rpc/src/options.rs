@@ -30,14 +30,23 @@ impl Options {
     /// For the side that is started and serves: it answers what it cannot read.
     #[must_use]
     pub fn agent() -> Self {
-        Self { garbage: Garbage::Answer, limits: Limits::default() }
+        Self {
+            garbage: Garbage::Answer,
+            limits: Limits::default(),
+        }
     }
 
     /// For the side that starts the other one: it only counts what it cannot read.
     #[must_use]
     pub fn client() -> Self {
-        let limits = Limits { drain_time: CLIENT_DRAIN_TIME_MAX, ..Limits::default() };
-        Self { garbage: Garbage::Count, limits }
+        let limits = Limits {
+            drain_time: CLIENT_DRAIN_TIME_MAX,
+            ..Limits::default()
+        };
+        Self {
+            garbage: Garbage::Count,
+            limits,
+        }
     }
 
     /// Replaces the limits.

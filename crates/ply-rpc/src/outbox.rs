@@ -119,7 +119,9 @@ impl Outbox {
             state.segments.push_back(frame.into_vec());
         } else {
             match state.segments.back_mut() {
-                Some(back) if back.len() + bytes.len() <= SEGMENT_BYTES => back.extend_from_slice(bytes),
+                Some(back) if back.len() + bytes.len() <= SEGMENT_BYTES => {
+                    back.extend_from_slice(bytes)
+                }
                 _ => {
                     let mut segment = state.spare.pop().unwrap_or_default();
                     segment.extend_from_slice(bytes);
@@ -128,7 +130,9 @@ impl Outbox {
             }
             frame.recycle();
         }
-        let writer = std::mem::take(&mut state.idle).then(|| state.writer.clone()).flatten();
+        let writer = std::mem::take(&mut state.idle)
+            .then(|| state.writer.clone())
+            .flatten();
         drop(state);
         if let Some(writer) = writer {
             writer.wake();
@@ -150,7 +154,11 @@ impl Outbox {
     /// Returns whether the link was asked to end; if not, the task behind `cx` is woken when it is.
     pub(crate) fn poll_closing(&self, cx: &mut Context<'_>) -> bool {
         let mut state = self.lock();
-        if !state.writer.as_ref().is_some_and(|writer| writer.will_wake(cx.waker())) {
+        if !state
+            .writer
+            .as_ref()
+            .is_some_and(|writer| writer.will_wake(cx.waker()))
+        {
             state.writer = Some(cx.waker().clone());
         }
         state.closing
@@ -274,9 +282,18 @@ mod tests {
         for bytes in [10, 20, SEGMENT_BYTES, 30] {
             outbox.push(frame(bytes)).await.unwrap();
         }
-        let sizes: Vec<_> = std::iter::from_fn(|| take(&outbox)).map(|segment| segment.len()).collect();
+        let sizes: Vec<_> = std::iter::from_fn(|| take(&outbox))
+            .map(|segment| segment.len())
+            .collect();
         let frame_bytes = |bytes| frame(bytes).bytes().len();
-        assert_eq!(sizes, [frame_bytes(10) + frame_bytes(20), frame_bytes(SEGMENT_BYTES), frame_bytes(30)]);
+        assert_eq!(
+            sizes,
+            [
+                frame_bytes(10) + frame_bytes(20),
+                frame_bytes(SEGMENT_BYTES),
+                frame_bytes(30)
+            ]
+        );
     }
 
     #[tokio::test(start_paused = true)]
@@ -293,7 +310,10 @@ mod tests {
         senders.spawn({
             let outbox = Arc::clone(&outbox);
             async move {
-                let gone = tokio::time::timeout(std::time::Duration::from_millis(1), outbox.push(frame(500)));
+                let gone = tokio::time::timeout(
+                    std::time::Duration::from_millis(1),
+                    outbox.push(frame(500)),
+                );
                 assert!(gone.await.is_err());
             }
         });

@@ -89,7 +89,11 @@ impl Peer {
     /// # Cancel safety
     ///
     /// Dropped before it is done, the message is not sent.
-    pub async fn notify(&self, method: &str, params: &(impl Serialize + ?Sized)) -> Result<(), CallError> {
+    pub async fn notify(
+        &self,
+        method: &str,
+        params: &(impl Serialize + ?Sized),
+    ) -> Result<(), CallError> {
         let frame = Self::encode_notification(method, params)?;
         if self.shared.outbox.push(frame).await.is_err() {
             return Err(self.closed_error(method));
@@ -107,12 +111,22 @@ impl Peer {
     /// # Errors
     ///
     /// The params cannot be encoded, or the link is gone.
-    pub fn notify_now(&self, method: &str, params: &(impl Serialize + ?Sized)) -> Result<(), CallError> {
+    pub fn notify_now(
+        &self,
+        method: &str,
+        params: &(impl Serialize + ?Sized),
+    ) -> Result<(), CallError> {
         let frame = Self::encode_notification(method, params)?;
-        self.shared.outbox.push_now(frame).map_err(|_| self.closed_error(method))
+        self.shared
+            .outbox
+            .push_now(frame)
+            .map_err(|_| self.closed_error(method))
     }
 
-    fn encode_notification(method: &str, params: &(impl Serialize + ?Sized)) -> Result<Encoded, CallError> {
+    fn encode_notification(
+        method: &str,
+        params: &(impl Serialize + ?Sized),
+    ) -> Result<Encoded, CallError> {
         let encode = |error: serde_json::Error| CallError::Encode {
             method: method.into(),
             reason: error.to_string().into(),
@@ -121,7 +135,10 @@ impl Peer {
     }
 
     fn closed_error(&self, method: &str) -> CallError {
-        CallError::Closed { method: method.into(), reason: self.shared.reason() }
+        CallError::Closed {
+            method: method.into(),
+            reason: self.shared.reason(),
+        }
     }
 
     /// Waits until everything sent so far is written, or the link is gone.
@@ -162,7 +179,11 @@ impl Peer {
     /// Returns what the peer wrote that was no message.
     #[must_use]
     pub fn noise(&self) -> Noise {
-        self.shared.noise.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.shared
+            .noise
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Returns how many bytes wait to be written.

@@ -11,26 +11,47 @@ use support::{Rig, request};
 #[tokio::test]
 async fn b14_everything_pending_fails_at_once_with_one_kind_of_error() {
     let mut rig = Rig::new(Options::client());
-    let calls: Vec<_> = (0..100).map(|_| rig.peer.call::<Value>("question", &())).collect();
+    let calls: Vec<_> = (0..100)
+        .map(|_| rig.peer.call::<Value>("question", &()))
+        .collect();
     tokio::task::yield_now().await;
     rig.die();
     for call in calls {
         let error = call.await.unwrap_err();
-        assert!(matches!(error, CallError::Closed { reason: Closed::Eof, .. }), "{error:?}");
+        assert!(
+            matches!(
+                error,
+                CallError::Closed {
+                    reason: Closed::Eof,
+                    ..
+                }
+            ),
+            "{error:?}"
+        );
     }
     // Later calls, notifications and flushes fail or end as well.
     let error = rig.peer.call::<Value>("question", &()).await.unwrap_err();
     assert!(error.is_closed());
     rig.peer.closed().await;
-    assert!(rig.peer.notify("update", &json!({})).await.unwrap_err().is_closed());
+    assert!(
+        rig.peer
+            .notify("update", &json!({}))
+            .await
+            .unwrap_err()
+            .is_closed()
+    );
     rig.peer.flush().await;
-    assert_eq!(error.to_string(), "the link closed before `question` was answered: the peer closed the connection");
+    assert_eq!(
+        error.to_string(),
+        "the link closed before `question` was answered: the peer closed the connection"
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn c13_requests_before_the_end_of_input_are_still_answered() {
     let mut rig = Rig::new(Options::agent());
-    rig.send(request(1, "echo") + &request(2, "echo") + &request(3, "echo")).await;
+    rig.send(request(1, "echo") + &request(2, "echo") + &request(3, "echo"))
+        .await;
     rig.close_input().await;
     for id in 1..=3 {
         assert_eq!(rig.json().await["id"], id);
@@ -46,7 +67,10 @@ async fn c13_work_that_does_not_end_holds_the_link_for_a_bounded_time() {
     let before = tokio::time::Instant::now();
     assert!(matches!(rig.peer.closed().await, Closed::Eof));
     let waited = before.elapsed();
-    assert!((Duration::from_secs(4)..Duration::from_secs(6)).contains(&waited), "{waited:?}");
+    assert!(
+        (Duration::from_secs(4)..Duration::from_secs(6)).contains(&waited),
+        "{waited:?}"
+    );
 }
 
 #[tokio::test]
@@ -73,7 +97,10 @@ async fn closing_writes_what_is_queued_and_cancels_what_is_served() {
 #[tokio::test(start_paused = true)]
 async fn closing_ends_even_if_nobody_reads() {
     let rig = Rig::with_pipe(Options::agent(), 64);
-    rig.peer.notify("update", &json!("x".repeat(1000))).await.unwrap();
+    rig.peer
+        .notify("update", &json!("x".repeat(1000)))
+        .await
+        .unwrap();
     tokio::task::yield_now().await;
     rig.peer.close();
     assert!(matches!(rig.peer.closed().await, Closed::Local));
@@ -90,7 +117,8 @@ async fn dropping_the_link_ends_it_for_its_peer() {
 
 #[tokio::test]
 async fn c12_answers_sent_before_the_peer_stopped_reading_are_still_read() {
-    let ((reader, writer), (their_reader, mut their_writer)) = ply_rpc::transport::memory::pair(4096);
+    let ((reader, writer), (their_reader, mut their_writer)) =
+        ply_rpc::transport::memory::pair(4096);
     let seen = support::Seen::default();
     let script = support::Script { seen: seen.clone() };
     // Two pipes, so that one direction can close alone.
@@ -104,7 +132,10 @@ async fn c12_answers_sent_before_the_peer_stopped_reading_are_still_read() {
     let _unsent = peer.notify("update", &json!({})).await;
     tokio::task::yield_now().await;
     use tokio::io::AsyncWriteExt as _;
-    their_writer.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"in time\"}\n").await.unwrap();
+    their_writer
+        .write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"in time\"}\n")
+        .await
+        .unwrap();
     assert_eq!(call.await.unwrap(), "in time");
     drop(their_writer);
     link.await.unwrap();

@@ -28,22 +28,46 @@ async fn a8_a9_a10_a11_bad_bytes_cost_only_their_own_line() {
 #[tokio::test]
 async fn a2_a9_a10_what_stands_around_a_frame_is_not_part_of_it() {
     let mut rig = Rig::new(Options::agent());
-    for around in ["\u{feff}", "\x1b[?2004h", "  \t", "\x1b]0;agent\x07", "\0\0"] {
+    for around in [
+        "\u{feff}",
+        "\x1b[?2004h",
+        "  \t",
+        "\x1b]0;agent\x07",
+        "\0\0",
+    ] {
         let answer = rig.ask(format!("{around}{}", request(1, "echo"))).await;
-        assert_eq!(answer, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "{around:?}");
+        assert_eq!(
+            answer, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+            "{around:?}"
+        );
     }
-    let answer = rig.ask("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"echo\"}  \r\n").await;
+    let answer = rig
+        .ask("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"echo\"}  \r\n")
+        .await;
     assert_eq!(answer, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
 }
 
 #[tokio::test]
 async fn an_agent_answers_what_it_cannot_read() {
     let mut rig = Rig::new(Options::agent());
-    for (line, code) in [("{", -32700), ("42", -32600), ("\"x\"", -32600), ("hello", -32700), ("\u{1}{", -32700)] {
+    for (line, code) in [
+        ("{", -32700),
+        ("42", -32600),
+        ("\"x\"", -32600),
+        ("hello", -32700),
+        ("\u{1}{", -32700),
+    ] {
         rig.send(format!("{line}\n")).await;
         let answer = rig.json().await;
-        assert_eq!((&answer["id"], &answer["error"]["code"]), (&serde_json::Value::Null, &code.into()), "{line}");
-        assert!(!answer.to_string().contains("hello"), "input is never echoed");
+        assert_eq!(
+            (&answer["id"], &answer["error"]["code"]),
+            (&serde_json::Value::Null, &code.into()),
+            "{line}"
+        );
+        assert!(
+            !answer.to_string().contains("hello"),
+            "input is never echoed"
+        );
         rig.still_alive().await;
     }
 }
@@ -53,10 +77,18 @@ async fn b9_v1_rpc_18_v2_batch_01_an_array_gets_one_refusal_and_none_of_it_runs(
     let mut rig = Rig::new(Options::agent());
     let entry = request(1, "echo");
     let entry = entry.trim();
-    for batch in ["[]".to_owned(), format!("[{entry}]"), format!("[{entry},{entry},1,[]]")] {
+    for batch in [
+        "[]".to_owned(),
+        format!("[{entry}]"),
+        format!("[{entry},{entry},1,[]]"),
+    ] {
         rig.send(format!("{batch}\n")).await;
         let answer = rig.json().await;
-        assert_eq!((&answer["id"], &answer["error"]["code"]), (&serde_json::Value::Null, &(-32600).into()), "{batch}");
+        assert_eq!(
+            (&answer["id"], &answer["error"]["code"]),
+            (&serde_json::Value::Null, &(-32600).into()),
+            "{batch}"
+        );
     }
     rig.still_alive().await;
     assert_eq!(rig.seen.take(), ["request add"]);
@@ -66,15 +98,27 @@ async fn b9_v1_rpc_18_v2_batch_01_an_array_gets_one_refusal_and_none_of_it_runs(
 async fn a1_a_client_counts_noise_keeps_the_first_lines_and_never_answers() {
     let mut rig = Rig::new(Options::client());
     for index in 0..30 {
-        rig.send(format!("\u{1b}[31mbanner {index} {}\n", "x".repeat(300))).await;
+        rig.send(format!("\u{1b}[31mbanner {index} {}\n", "x".repeat(300)))
+            .await;
     }
     rig.send("[]\n42\n").await;
     rig.still_alive().await;
     let noise = rig.peer.noise();
     assert_eq!(noise.lines, 32);
     assert_eq!(noise.first_lines.len(), 20);
-    assert!(noise.first_lines.iter().all(|line| line.chars().count() <= 202), "{:?}", noise.first_lines);
-    assert!(noise.first_lines[0].starts_with("banner 0 xxx"), "{:?}", noise.first_lines[0]);
+    assert!(
+        noise
+            .first_lines
+            .iter()
+            .all(|line| line.chars().count() <= 202),
+        "{:?}",
+        noise.first_lines
+    );
+    assert!(
+        noise.first_lines[0].starts_with("banner 0 xxx"),
+        "{:?}",
+        noise.first_lines[0]
+    );
 }
 
 #[tokio::test]
@@ -82,7 +126,9 @@ async fn a1_only_noise_ends_the_start_and_is_there_to_show() {
     let mut rig = Rig::new(Options::client());
     let flood = format!("{}\n", "not an agent ".repeat(80)).repeat(1200);
     rig.send(flood).await;
-    let Closed::OnlyNoise { bytes } = rig.peer.closed().await else { panic!("not closed for noise") };
+    let Closed::OnlyNoise { bytes } = rig.peer.closed().await else {
+        panic!("not closed for noise")
+    };
     assert!(bytes > 1 << 20);
     assert!(rig.peer.noise().first_lines[0].starts_with("not an agent"));
 }
@@ -122,9 +168,15 @@ async fn a6_a_line_over_the_limit_is_refused_under_its_id_and_the_link_lives() {
     limits.line_bytes = 10_000;
     let mut rig = Rig::new(Options::agent().limits(limits));
     let long = "x".repeat(20_000);
-    rig.send(format!("{{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"echo\",\"params\":[\"{long}\"]}}\n")).await;
+    rig.send(format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"echo\",\"params\":[\"{long}\"]}}\n"
+    ))
+    .await;
     let answer = rig.json().await;
-    assert_eq!((&answer["id"], &answer["error"]["code"]), (&7.into(), &(-32600).into()));
+    assert_eq!(
+        (&answer["id"], &answer["error"]["code"]),
+        (&7.into(), &(-32600).into())
+    );
     rig.still_alive().await;
 }
 
@@ -135,9 +187,16 @@ async fn a6_an_answer_over_the_limit_ends_its_call() {
     let mut rig = Rig::new(Options::client().limits(limits));
     let call = rig.peer.call::<serde_json::Value>("big", &());
     assert_eq!(rig.json().await["id"], 1);
-    rig.send(format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"{}\"}}\n", "x".repeat(20_000))).await;
+    rig.send(format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"{}\"}}\n",
+        "x".repeat(20_000)
+    ))
+    .await;
     let error = call.await.unwrap_err();
-    assert_eq!(error.to_string(), "the answer to `big` is not what the protocol says: it is too long");
+    assert_eq!(
+        error.to_string(),
+        "the answer to `big` is not what the protocol says: it is too long"
+    );
     rig.still_alive().await;
 }
 
@@ -154,11 +213,23 @@ async fn a7_an_endless_line_closes_the_link_with_its_reason() {
 async fn a12_deep_nesting_is_refused_without_a_stack_overflow() {
     let mut rig = Rig::new(Options::agent());
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-    rig.send(format!("{{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"echo\",\"params\":{deep}}}\n")).await;
+    rig.send(format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"echo\",\"params\":{deep}}}\n"
+    ))
+    .await;
     let answer = rig.json().await;
-    assert_eq!((&answer["id"], &answer["error"]["code"]), (&5.into(), &(-32600).into()));
-    let wide = format!("[{}1e999999]", "1234567890123456789012345678901234567890,".repeat(10_000));
-    rig.send(format!("{{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"drop\",\"params\":{wide}}}\n")).await;
+    assert_eq!(
+        (&answer["id"], &answer["error"]["code"]),
+        (&5.into(), &(-32600).into())
+    );
+    let wide = format!(
+        "[{}1e999999]",
+        "1234567890123456789012345678901234567890,".repeat(10_000)
+    );
+    rig.send(format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"drop\",\"params\":{wide}}}\n"
+    ))
+    .await;
     assert_eq!(rig.json().await["error"]["code"], -32603);
     rig.still_alive().await;
 }

@@ -1,8 +1,10 @@
-//! The one place for unsafe code: what a child process does between fork and exec, and waiting for a process that is no child.
+//! The one place for unsafe code: what a child process does between fork and exec, waiting for a process that is no child, and a
+//! hint about large buffers.
 //!
 //! Everything else in the workspace forbids `unsafe`. Kept so small that it can be read in a minute.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
@@ -44,7 +46,12 @@ fn close_on_exec_from(first: libc::c_uint) {
     // SAFETY: the call takes integers only and changes no memory. It fails on kernels before 5.11, where our own descriptors
     // are still closed by the flag they were opened with.
     unsafe {
-        libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC);
+        libc::syscall(
+            libc::SYS_close_range,
+            first,
+            libc::c_uint::MAX,
+            libc::CLOSE_RANGE_CLOEXEC,
+        );
     }
 }
 
@@ -66,5 +73,49 @@ pub async fn exited(pidfd: OwnedFd) -> io::Result<()> {
     // watcher, which nothing here takes it out of.
     let watched = unsafe { AsyncFd::register_with_interest(pidfd, Interest::READABLE) };
     // A process descriptor becomes readable when its process ends, and stays so.
-    watched.map_err(|error| error.into_parts().1)?.readable().await.map(drop)
+    watched
+        .map_err(|error| error.into_parts().1)?
+        .readable()
+        .await
+        .map(drop)
+}
+
+/// Tells the system that `memory`, not written yet, will be written as a whole, so that it may be given in large pages.
+///
+/// A hint: where it is not taken nothing changes.
+pub fn expect_large_write(memory: &mut [MaybeUninit<u8>]) {
+    #[cfg(target_os = "linux")]
+    {
+        let page_bytes = rustix::param::page_size();
+        let Some(aligned) = memory.get_mut(memory.as_ptr().align_offset(page_bytes)..) else {
+            return;
+        };
+        // SAFETY: the range lies inside memory that is borrowed for writing and starts on a page. The advice changes neither
+        // what is mapped nor its contents, only the size of the pages behind it.
+        unsafe {
+            libc::madvise(
+                aligned.as_mut_ptr().cast(),
+                aligned.len(),
+                libc::MADV_HUGEPAGE,
+            );
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = memory;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hint_takes_buffers_of_any_size_and_leaves_their_contents() {
+        for bytes in [0, 1, 4096, 5 << 20] {
+            let mut buffer = vec![7_u8; 10];
+            buffer.reserve(bytes);
+            expect_large_write(buffer.spare_capacity_mut());
+            buffer.resize(10 + bytes, 8);
+            assert_eq!(buffer.iter().filter(|byte| **byte == 7).count(), 10);
+        }
+    }
 }

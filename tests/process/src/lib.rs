@@ -26,7 +26,9 @@ impl Handler for Updates {
 
     fn notification(&mut self, _: &Peer, notification: Notification<'_>) {
         let params = notification.params().unwrap_or(Value::Null);
-        self.0.try_send((notification.method.to_owned(), params)).unwrap();
+        self.0
+            .try_send((notification.method.to_owned(), params))
+            .unwrap();
     }
 }
 
@@ -43,11 +45,16 @@ pub struct Running {
 impl Running {
     /// Waits for the next notification.
     pub async fn update(&mut self) -> (String, Value) {
-        within(60, self.updates.recv()).await.expect("the fixture ended")
+        within(60, self.updates.recv())
+            .await
+            .expect("the fixture ended")
     }
 
     /// Closes the link and ends the process tree.
-    pub async fn end(mut self, grace: ply_rpc::transport::child::Grace) -> std::process::ExitStatus {
+    pub async fn end(
+        mut self,
+        grace: ply_rpc::transport::child::Grace,
+    ) -> std::process::ExitStatus {
         self.peer.close();
         within(60, self.peer.closed()).await;
         within(60, self.child.end(grace)).await.unwrap()
@@ -65,31 +72,49 @@ pub async fn start_with(command: Command, options: Options) -> Running {
     let (sender, updates) = mpsc::channel(UPDATES_MAX);
     let (peer, link) = ply_rpc::connect(stdout, stdin, Updates(sender), options);
     tokio::spawn(link);
-    Running { child, peer, updates }
+    Running {
+        child,
+        peer,
+        updates,
+    }
 }
 
 /// Waits at most so many seconds: a test that hangs tells nothing.
 pub async fn within<T>(seconds: u64, work: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(seconds), work).await.expect("took too long")
+    tokio::time::timeout(Duration::from_secs(seconds), work)
+        .await
+        .expect("took too long")
 }
 
 /// Returns whether a process exists and is no zombie.
 #[must_use]
 pub fn is_alive(pid: u64) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_some_and(|(_, fields)| !fields.starts_with(['Z', 'X']))
+    stat.rsplit_once(") ")
+        .is_some_and(|(_, fields)| !fields.starts_with(['Z', 'X']))
 }
 
 /// Returns the resident memory of this process in bytes.
 #[must_use]
 pub fn resident_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmRSS:"))
+        .unwrap();
+    line.split_whitespace()
+        .nth(1)
+        .unwrap()
+        .parse::<u64>()
+        .unwrap()
+        * 1024
 }
 
 /// Returns how often to repeat what is a matter of chance: `PLY_LOOPS`, or so many times per commit.
 #[must_use]
 pub fn loops(per_commit: usize) -> usize {
-    std::env::var("PLY_LOOPS").ok().and_then(|loops| loops.parse().ok()).unwrap_or(per_commit)
+    std::env::var("PLY_LOOPS")
+        .ok()
+        .and_then(|loops| loops.parse().ok())
+        .unwrap_or(per_commit)
 }

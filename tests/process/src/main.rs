@@ -1,6 +1,10 @@
 //! The other side of the process tests: one program, one behaviour per word.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "stray output is what some of the tests are about")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "stray output is what some of the tests are about"
+)]
 
 use std::io::{Read as _, Write as _};
 use std::process::{Command, Stdio};
@@ -49,11 +53,19 @@ impl Handler for Agent {
             "print" => {
                 println!("a stray print");
                 // Whatever writes to descriptor 1 without asking Rust, a C library or a program, does what this shell does.
-                let shell = Command::new("sh").args(["-c", "echo a stray puts; cat"]).status();
-                responder.respond(shell.map(|status| status.success()).map_err(|e| RpcError::internal(e.to_string())));
+                let shell = Command::new("sh")
+                    .args(["-c", "echo a stray puts; cat"])
+                    .status();
+                responder.respond(
+                    shell
+                        .map(|status| status.success())
+                        .map_err(|e| RpcError::internal(e.to_string())),
+                );
             }
             "pid" => responder.respond(Ok(std::process::id())),
-            "descriptors" => responder.respond(descriptors().map_err(|e| RpcError::internal(e.to_string()))),
+            "descriptors" => {
+                responder.respond(descriptors().map_err(|e| RpcError::internal(e.to_string())))
+            }
             "flood" => {
                 let peer = peer.clone();
                 let count = request.params::<(u64, usize)>();
@@ -81,7 +93,11 @@ fn descriptors() -> std::io::Result<Vec<String>> {
     for entry in std::fs::read_dir("/proc/self/fd")? {
         let entry = entry?;
         let target = std::fs::read_link(entry.path()).unwrap_or_default();
-        open.push(format!("{} {}", entry.file_name().to_string_lossy(), target.display()));
+        open.push(format!(
+            "{} {}",
+            entry.file_name().to_string_lossy(),
+            target.display()
+        ));
     }
     Ok(open)
 }
@@ -107,7 +123,11 @@ fn noise() -> Result {
         if let Some(kind) = noise.get(index % noise.len()) {
             out.write_all(kind)?;
         }
-        writeln!(out, "{}", json!({"jsonrpc": "2.0", "method": "update", "params": [index]}))?;
+        writeln!(
+            out,
+            "{}",
+            json!({"jsonrpc": "2.0", "method": "update", "params": [index]})
+        )?;
     }
     out.flush()?;
     wait_for_end()
@@ -141,7 +161,10 @@ fn long_line(bytes: usize) -> Result {
     // Pass the refusal on, so that the test sees what came back.
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer)?;
-    println!("{}", json!({"jsonrpc": "2.0", "method": "got", "params": [answer]}));
+    println!(
+        "{}",
+        json!({"jsonrpc": "2.0", "method": "got", "params": [answer]})
+    );
     wait_for_end()
 }
 
@@ -168,7 +191,9 @@ fn stderr_flood(bytes: usize) -> Result {
 
 /// Starts the real agent as its child, as `npx` does, and stays between.
 fn wrapper() -> Result {
-    let status = Command::new(std::env::current_exe()?).arg("agent").status()?;
+    let status = Command::new(std::env::current_exe()?)
+        .arg("agent")
+        .status()?;
     std::process::exit(status.code().unwrap_or(1))
 }
 
@@ -176,15 +201,29 @@ fn wrapper() -> Result {
 fn daemon() -> Result {
     let own = std::env::current_exe()?;
     let start = |command: &mut Command| {
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
     };
     let mut ids = vec![start(Command::new(&own).arg("sleep"))?.id()];
     // A new session through `setsid`, and a grandchild whose parent ends at once.
     ids.push(start(Command::new("setsid").args([own.as_os_str(), "sleep".as_ref()]))?.id());
-    let script = format!("trap '' TERM; (setsid {0} sleep 2>/dev/null & echo $! >&2); exit 0", own.display());
-    let orphan = Command::new("sh").args(["-c", &script]).stdin(Stdio::null()).stdout(Stdio::null()).output()?;
+    let script = format!(
+        "trap '' TERM; (setsid {0} sleep 2>/dev/null & echo $! >&2); exit 0",
+        own.display()
+    );
+    let orphan = Command::new("sh")
+        .args(["-c", &script])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .output()?;
     ids.push(String::from_utf8(orphan.stderr)?.trim().parse()?);
-    println!("{}", json!({"jsonrpc": "2.0", "method": "started", "params": ids}));
+    println!(
+        "{}",
+        json!({"jsonrpc": "2.0", "method": "started", "params": ids})
+    );
     wait_for_end()?;
     sleep()
 }
@@ -192,7 +231,9 @@ fn daemon() -> Result {
 /// Ignores requests to end and stays.
 fn sleep() -> Result {
     let mut block = Command::new("sh");
-    block.args(["-c", "trap '' TERM HUP INT; while :; do sleep 1000; done"]).stdin(Stdio::null());
+    block
+        .args(["-c", "trap '' TERM HUP INT; while :; do sleep 1000; done"])
+        .stdin(Stdio::null());
     std::process::exit(block.status()?.code().unwrap_or(1))
 }
 
@@ -212,10 +253,14 @@ async fn spawn_here() -> Result {
     while let Ok(file) = std::fs::File::open("/dev/null") {
         files.push(file);
     }
-    match ply_rpc::transport::child::Command::new("true").spawn().await {
-        Ok(_) => Err("the child was started".into()),
-        Err(error) => Ok(println!("{error}")),
+    match ply_rpc::transport::child::Command::new("true")
+        .spawn()
+        .await
+    {
+        Ok(_) => return Err("the child was started".into()),
+        Err(error) => println!("{error}"),
     }
+    Ok(())
 }
 
 fn wait_for_end() -> Result {

@@ -17,21 +17,41 @@ fn fixture(args: &[&str]) -> Command {
 async fn a1_every_frame_between_twelve_kinds_of_noise_arrives() {
     let mut running = start(fixture(&["noise"])).await;
     for index in 0..1200 {
-        assert_eq!(running.update().await, ("update".to_owned(), json!([index])));
+        assert_eq!(
+            running.update().await,
+            ("update".to_owned(), json!([index]))
+        );
     }
     let noise = running.peer.noise();
     // Blank lines are no noise, and what is glued before a frame is stripped.
     assert_eq!(noise.lines, 800);
     assert_eq!(noise.first_lines[0], "Welcome to the agent");
-    assert!(noise.first_lines.iter().all(|line| !line.contains('\u{1b}')), "{:?}", noise.first_lines);
+    assert!(
+        noise
+            .first_lines
+            .iter()
+            .all(|line| !line.contains('\u{1b}')),
+        "{:?}",
+        noise.first_lines
+    );
     assert!(running.end(Grace::default()).await.success());
 }
 
 #[tokio::test]
 async fn a3_stray_prints_of_the_agent_go_to_standard_error() {
     let running = start(fixture(&["agent"])).await;
-    assert_eq!(within(10, running.peer.call::<Value>("print", &())).await.unwrap(), true);
-    assert_eq!(within(10, running.peer.call::<Value>("echo", &json!([1]))).await.unwrap(), json!([1]));
+    assert_eq!(
+        within(10, running.peer.call::<Value>("print", &()))
+            .await
+            .unwrap(),
+        true
+    );
+    assert_eq!(
+        within(10, running.peer.call::<Value>("echo", &json!([1])))
+            .await
+            .unwrap(),
+        json!([1])
+    );
     assert_eq!(running.peer.noise().lines, 0);
     let mut stderr = String::new();
     while !stderr.contains("a stray puts") || !stderr.contains("a stray print") {
@@ -94,7 +114,9 @@ async fn b11_two_sides_that_answer_each_other_fall_silent() {
     for options in [Options::agent(), Options::client()] {
         let running = start_with(fixture(&["echo"]), options).await;
         // Our own question comes back as a question, and its answer as our answer.
-        let error = within(10, running.peer.call::<Value>("question", &())).await.unwrap_err();
+        let error = within(10, running.peer.call::<Value>("question", &()))
+            .await
+            .unwrap_err();
         assert!(matches!(error, CallError::Peer(error) if error.code == -32601));
         let mut answers = 0;
         for _ in 0..loops(200) {
@@ -102,8 +124,13 @@ async fn b11_two_sides_that_answer_each_other_fall_silent() {
             answers += 1;
         }
         running.peer.flush().await;
-        let error = within(10, running.peer.call::<Value>("question", &())).await.unwrap_err();
-        assert!(matches!(error, CallError::Peer(error) if error.code == -32601), "after {answers}");
+        let error = within(10, running.peer.call::<Value>("question", &()))
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(error, CallError::Peer(error) if error.code == -32601),
+            "after {answers}"
+        );
         assert_eq!(running.peer.queued_bytes(), 0);
         running.end(Grace::default()).await;
     }

@@ -29,7 +29,10 @@ async fn a6_a_line_of_65_mib_is_skipped_in_bounded_memory() {
     assert!(growth < 71 << 20, "{growth}");
     let (_, got) = running.update().await;
     let answer: Value = serde_json::from_str(got[0].as_str().unwrap()).unwrap();
-    assert_eq!((&answer["id"], &answer["error"]["code"]), (&"long".into(), &(-32600).into()));
+    assert_eq!(
+        (&answer["id"], &answer["error"]["code"]),
+        (&"long".into(), &(-32600).into())
+    );
     running.end(Grace::default()).await;
 }
 
@@ -44,7 +47,10 @@ async fn a7_a_gibibyte_without_a_newline_closes_the_link() {
             Err(_) => largest = largest.max(resident_bytes()),
         }
     };
-    assert!(matches!(closed, Closed::EndlessLine { bytes } if bytes > 640 << 20), "{closed}");
+    assert!(
+        matches!(closed, Closed::EndlessLine { bytes } if bytes > 640 << 20),
+        "{closed}"
+    );
     assert!(largest < 200 << 20, "{largest}");
     running.end(Grace::default()).await;
 }

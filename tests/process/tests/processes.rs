@@ -50,7 +50,12 @@ async fn c4_full_pipes_both_ways_do_not_lock_up() {
 async fn c5_a_flood_on_standard_error_is_drained_and_its_tail_kept() {
     let bytes = 256 << 20;
     let running = start(fixture(&["stderr-flood", &bytes.to_string()])).await;
-    assert_eq!(within(120, running.peer.call::<Value>("echo", &json!([1]))).await.unwrap(), json!([1]));
+    assert_eq!(
+        within(120, running.peer.call::<Value>("echo", &json!([1])))
+            .await
+            .unwrap(),
+        json!([1])
+    );
     while running.child.stderr_bytes() < bytes {
         tokio::task::yield_now().await;
     }
@@ -68,10 +73,16 @@ async fn c6_a_wrapper_and_the_agent_behind_it_end_together() {
         assert_ne!(agent, u64::from(running.child.id()));
         if round % 2 == 0 {
             // The wrapper dies alone; the agent behind it still has our pipes.
-            let wrapper = rustix::process::Pid::from_raw(running.child.id().try_into().unwrap()).unwrap();
+            let wrapper =
+                rustix::process::Pid::from_raw(running.child.id().try_into().unwrap()).unwrap();
             rustix::process::kill_process(wrapper, rustix::process::Signal::KILL).unwrap();
             running.child.wait().await.unwrap();
-            assert_eq!(within(10, running.peer.call::<Value>("echo", &json!([2]))).await.unwrap(), json!([2]));
+            assert_eq!(
+                within(10, running.peer.call::<Value>("echo", &json!([2])))
+                    .await
+                    .unwrap(),
+                json!([2])
+            );
         }
         running.end(short_grace()).await;
         assert!(!is_alive(agent), "the agent behind the wrapper lives on");
@@ -84,7 +95,13 @@ async fn c6_a_link_that_is_dropped_takes_the_tree_with_it() {
     for _ in 0..loops(5) {
         let mut running = start(fixture(&["daemon"])).await;
         let (_, started) = running.update().await;
-        ids.extend(started.as_array().unwrap().iter().map(|id| id.as_u64().unwrap()));
+        ids.extend(
+            started
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|id| id.as_u64().unwrap()),
+        );
         assert!(ids.iter().rev().take(3).all(|id| is_alive(*id)), "{ids:?}");
         drop(running);
     }
@@ -103,7 +120,13 @@ async fn c8_children_that_ignore_sigterm_or_became_daemons_are_killed() {
     for _ in 0..loops(3) {
         let mut running = start(fixture(&["daemon"])).await;
         let (_, started) = running.update().await;
-        ids.extend(started.as_array().unwrap().iter().map(|id| id.as_u64().unwrap()));
+        ids.extend(
+            started
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|id| id.as_u64().unwrap()),
+        );
         let status = running.end(short_grace()).await;
         assert!(!status.success(), "{status}");
         assert!(ids.iter().all(|id| !is_alive(*id)), "{ids:?}");
@@ -114,10 +137,15 @@ async fn c8_children_that_ignore_sigterm_or_became_daemons_are_killed() {
 async fn c9_neither_zombies_nor_descriptors_pile_up() {
     let round = async || {
         let running = start(fixture(&["agent"])).await;
-        within(10, running.peer.call::<Value>("echo", &json!([1]))).await.unwrap();
+        within(10, running.peer.call::<Value>("echo", &json!([1])))
+            .await
+            .unwrap();
         let pid = running.child.id();
         running.end(Grace::default()).await;
-        assert!(!Path::new(&format!("/proc/{pid}")).exists(), "a zombie is left");
+        assert!(
+            !Path::new(&format!("/proc/{pid}")).exists(),
+            "a zombie is left"
+        );
     };
     round().await;
     let before = open_descriptors();
@@ -133,17 +161,34 @@ async fn c9_neither_zombies_nor_descriptors_pile_up() {
 async fn c10_c11_children_get_no_terminal_and_no_descriptor_but_their_three() {
     // A descriptor that anyone may have opened without the flag that closes it for children.
     let leaked = rustix::io::dup(std::fs::File::open("/dev/null").unwrap()).unwrap();
-    assert!(rustix::io::fcntl_getfd(&leaked).unwrap().is_empty(), "the test needs a descriptor that is inherited");
+    assert!(
+        rustix::io::fcntl_getfd(&leaked).unwrap().is_empty(),
+        "the test needs a descriptor that is inherited"
+    );
     let running = start(fixture(&["agent"])).await;
-    let open: Vec<String> = within(10, running.peer.call("descriptors", &())).await.unwrap();
-    let null = open.iter().filter(|entry| entry.ends_with("/dev/null")).collect::<Vec<_>>();
+    let open: Vec<String> = within(10, running.peer.call("descriptors", &()))
+        .await
+        .unwrap();
+    let null = open
+        .iter()
+        .filter(|entry| entry.ends_with("/dev/null"))
+        .collect::<Vec<_>>();
     assert_eq!(null, ["0 /dev/null"], "{open:?}");
     // `print` runs a shell that copies its standard input: it ends at once, because that is the null device.
-    assert_eq!(within(10, running.peer.call::<Value>("print", &())).await.unwrap(), true);
+    assert_eq!(
+        within(10, running.peer.call::<Value>("print", &()))
+            .await
+            .unwrap(),
+        true
+    );
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", running.child.id())).unwrap();
     let fields: Vec<_> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();
     let id = running.child.id().to_string();
-    assert_eq!((fields[2], fields[3], fields[4]), (id.as_str(), id.as_str(), "0"), "own group, own session, no terminal");
+    assert_eq!(
+        (fields[2], fields[3], fields[4]),
+        (id.as_str(), id.as_str(), "0"),
+        "own group, own session, no terminal"
+    );
     running.end(Grace::default()).await;
 }
 
@@ -153,10 +198,17 @@ async fn c12_writing_to_a_peer_that_closed_is_an_error_and_no_crash() {
         let mut running = start(fixture(&["close-after", &bytes.to_string()])).await;
         let mut result = Ok(());
         while result.is_ok() {
-            result = running.peer.notify("update", &json!(["x".repeat(100)])).await;
+            result = running
+                .peer
+                .notify("update", &json!(["x".repeat(100)]))
+                .await;
         }
         assert!(result.unwrap_err().is_closed());
-        assert_eq!(running.update().await.0, "closed", "what it said before is still heard");
+        assert_eq!(
+            running.update().await.0,
+            "closed",
+            "what it said before is still heard"
+        );
         let closed = within(10, running.peer.closed()).await;
         assert!(matches!(closed, Closed::Eof | Closed::Write(_)), "{closed}");
         running.end(Grace::default()).await;
@@ -168,18 +220,30 @@ async fn c13_requests_piped_in_before_the_end_are_answered_and_the_agent_exits()
     use std::io::Write as _;
     for _ in 0..loops(30) {
         let mut agent = std::process::Command::new(FIXTURE);
-        agent.arg("agent").stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        agent
+            .arg("agent")
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped());
         let mut agent = agent.stderr(std::process::Stdio::null()).spawn().unwrap();
         let mut stdin = agent.stdin.take().unwrap();
         for id in 1..=3 {
-            writeln!(stdin, "{}", json!({"jsonrpc": "2.0", "id": id, "method": "echo", "params": [id]})).unwrap();
+            writeln!(
+                stdin,
+                "{}",
+                json!({"jsonrpc": "2.0", "id": id, "method": "echo", "params": [id]})
+            )
+            .unwrap();
         }
         drop(stdin);
-        let output = tokio::task::spawn_blocking(|| agent.wait_with_output()).await.unwrap().unwrap();
+        let output = tokio::task::spawn_blocking(|| agent.wait_with_output())
+            .await
+            .unwrap()
+            .unwrap();
         assert!(output.status.success());
         let answers = String::from_utf8(output.stdout).unwrap();
-        let expected: String =
-            (1..=3).map(|id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":[{id}]}}\n")).collect();
+        let expected: String = (1..=3)
+            .map(|id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":[{id}]}}\n"))
+            .collect();
         assert_eq!(answers, expected);
     }
 }
@@ -188,11 +252,22 @@ async fn c13_requests_piped_in_before_the_end_are_answered_and_the_agent_exits()
 async fn b14_an_agent_that_dies_fails_every_call_at_once() {
     for code in [0, 1, 7] {
         let mut running = start(fixture(&["agent"])).await;
-        let calls: Vec<_> = (0..50).map(|_| running.peer.call::<Value>("never", &())).collect();
+        let calls: Vec<_> = (0..50)
+            .map(|_| running.peer.call::<Value>("never", &()))
+            .collect();
         let last = running.peer.call::<Value>("exit", &[code]);
         for call in calls.into_iter().chain([last]) {
             let error = within(10, call).await.unwrap_err();
-            assert!(matches!(error, CallError::Closed { reason: Closed::Eof, .. }), "{error:?}");
+            assert!(
+                matches!(
+                    error,
+                    CallError::Closed {
+                        reason: Closed::Eof,
+                        ..
+                    }
+                ),
+                "{error:?}"
+            );
         }
         assert_eq!(running.child.wait().await.unwrap().code(), Some(code));
         running.end(Grace::default()).await;
@@ -211,14 +286,23 @@ async fn c14_a_command_that_does_not_start_says_why_and_what_to_do() {
          directory is in PATH"
     );
     let error = spawn(Command::new(FIXTURE).cwd("/no/such/directory")).await;
-    assert!(error.contains(" in /no/such/directory: ") && error.contains("choose another one"), "{error}");
+    assert!(
+        error.contains(" in /no/such/directory: ") && error.contains("choose another one"),
+        "{error}"
+    );
     std::fs::write(&script, "not a program").unwrap();
     let error = spawn(Command::new(&script)).await;
-    assert!(error.contains("Permission denied") && error.contains("may be executed"), "{error}");
+    assert!(
+        error.contains("Permission denied") && error.contains("may be executed"),
+        "{error}"
+    );
     std::fs::write(&script, "#!/no/such/interpreter\n").unwrap();
     rustix::fs::chmod(&script, rustix::fs::Mode::from_raw_mode(0o755)).unwrap();
     let error = spawn(Command::new(&script)).await;
-    assert!(error.contains("the first line if it is a script"), "{error}");
+    assert!(
+        error.contains("the first line if it is a script"),
+        "{error}"
+    );
     std::fs::remove_file(&script).unwrap();
     let long = "x".repeat(8 << 20);
     let error = spawn(Command::new(FIXTURE).arg(long)).await;
@@ -229,7 +313,13 @@ async fn c14_a_command_that_does_not_start_says_why_and_what_to_do() {
 #[tokio::test]
 async fn c14_too_many_open_files_is_said_in_words() {
     let script = format!("ulimit -n 12; exec '{FIXTURE}' spawn-here");
-    let output = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
+    let output = std::process::Command::new("sh")
+        .args(["-c", &script])
+        .output()
+        .unwrap();
     let error = String::from_utf8(output.stdout).unwrap();
-    assert!(error.contains("Too many open files") && error.contains("raise the limit"), "{error}");
+    assert!(
+        error.contains("Too many open files") && error.contains("raise the limit"),
+        "{error}"
+    );
 }

@@ -21,14 +21,20 @@ fn decode(input: &[u8], pieces: &[usize]) -> Vec<String> {
             }
         }
     }
-    seen.extend(decoder.finish().map(|frame| format!("last {}", show(&frame))));
+    seen.extend(
+        decoder
+            .finish()
+            .map(|frame| format!("last {}", show(&frame))),
+    );
     seen
 }
 
 fn show(frame: &Frame<'_>) -> String {
     match frame {
         Frame::Line(line) => format!("{:?}", String::from_utf8_lossy(line)),
-        Frame::TooLong { bytes, head } => format!("{bytes} too long {:?}", String::from_utf8_lossy(head)),
+        Frame::TooLong { bytes, head } => {
+            format!("{bytes} too long {:?}", String::from_utf8_lossy(head))
+        }
         // The count depends on how the bytes were cut, the verdict does not.
         Frame::Endless { .. } => "endless".to_owned(),
     }
@@ -75,9 +81,17 @@ fn a6_skipping_takes_constant_memory() {
         decoder.push(&[b'x'; 100]);
         assert_eq!(decoder.next_frame(), None);
     }
-    assert!(decoder.buf.capacity() <= READ_BYTES * 2, "{}", decoder.buf.capacity());
+    assert!(
+        decoder.buf.capacity() <= READ_BYTES * 2,
+        "{}",
+        decoder.buf.capacity()
+    );
     decoder.push(b"\n");
-    let Some(Frame::TooLong { bytes: 10_000, head }) = decoder.next_frame() else {
+    let Some(Frame::TooLong {
+        bytes: 10_000,
+        head,
+    }) = decoder.next_frame()
+    else {
         panic!("the line was not reported");
     };
     assert_eq!(head.len(), 1100.min(HEAD_BYTES_MAX));
@@ -91,7 +105,11 @@ fn a_buffer_grown_for_a_large_line_is_given_back() {
     decoder.push(&line);
     assert!(matches!(decoder.next_frame(), Some(Frame::Line(line)) if line.len() == 4 << 20));
     decoder.push(b"x\n");
-    assert!(decoder.buf.capacity() <= IDLE_BYTES_MAX, "{}", decoder.buf.capacity());
+    assert!(
+        decoder.buf.capacity() <= IDLE_BYTES_MAX,
+        "{}",
+        decoder.buf.capacity()
+    );
 }
 
 proptest! {

@@ -39,7 +39,10 @@ pub struct Grace {
 
 impl Default for Grace {
     fn default() -> Self {
-        Self { after_close: Duration::from_secs(2), after_term: Duration::from_secs(3) }
+        Self {
+            after_close: Duration::from_secs(2),
+            after_term: Duration::from_secs(3),
+        }
     }
 }
 
@@ -77,13 +80,15 @@ impl Command {
 
     /// Adds arguments.
     pub fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
-        self.args.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+        self.args
+            .extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
         self
     }
 
     /// Sets an environment variable.
     pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
-        self.envs.push((name.as_ref().to_owned(), Some(value.as_ref().to_owned())));
+        self.envs
+            .push((name.as_ref().to_owned(), Some(value.as_ref().to_owned())));
         self
     }
 
@@ -123,7 +128,11 @@ impl Command {
     pub async fn spawn(self) -> Result<(Child, ChildStdout, ChildStdin), SpawnError> {
         let mark = fresh_mark();
         let mut command = std::process::Command::new(&self.program);
-        command.args(&self.args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .args(&self.args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         if let Some(cwd) = &self.cwd {
             command.current_dir(cwd);
         }
@@ -137,20 +146,34 @@ impl Command {
         ply_sys::isolate(&mut command);
         let failed = |source| SpawnError::new(&self.program, self.cwd.as_deref(), source);
         let mut child = spawn::on_lasting_thread(command).await.map_err(failed)?;
-        let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take(), child.id());
+        let streams = (
+            child.stdin.take(),
+            child.stdout.take(),
+            child.stderr.take(),
+            child.id(),
+        );
         let (Some(stdin), Some(stdout), Some(stderr), Some(id)) = streams else {
             return Err(failed(io::Error::other("the child came without pipes")));
         };
-        for result in [set_pipe_bytes(&stdin, self.pipe_bytes), set_pipe_bytes(&stdout, self.pipe_bytes)] {
+        for result in [
+            set_pipe_bytes(&stdin, self.pipe_bytes),
+            set_pipe_bytes(&stdout, self.pipe_bytes),
+        ] {
             if let Err(error) = result {
                 tracing::debug!(%error, "the pipes keep their default size");
             }
         }
         let leader = i32::try_from(id).ok().and_then(Pid::from_raw);
-        let leader = leader.ok_or_else(|| failed(io::Error::other("the child has no process id")))?;
+        let leader =
+            leader.ok_or_else(|| failed(io::Error::other("the child has no process id")))?;
         let tail = Arc::new(Mutex::new(Tail::new(STDERR_BYTES_KEPT)));
         tokio::spawn(drain(stderr, Arc::clone(&tail), self.on_stderr));
-        let child = Child { process: child, tree: Tree::new(leader, mark), tail, ended: false };
+        let child = Child {
+            process: child,
+            tree: Tree::new(leader, mark),
+            tail,
+            ended: false,
+        };
         Ok((child, stdout, stdin))
     }
 }
@@ -180,13 +203,17 @@ async fn drain(mut stderr: ChildStderr, tail: Arc<Mutex<Tail>>, mut sink: Option
             Ok(0) => return,
             Ok(bytes) => {
                 let fresh = buf.get(..bytes).unwrap_or_default();
-                tail.lock().unwrap_or_else(PoisonError::into_inner).push(fresh);
+                tail.lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(fresh);
                 if let Some(sink) = &mut sink {
                     sink(fresh);
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return tracing::debug!(%error, "standard error of the child cannot be read"),
+            Err(error) => {
+                return tracing::debug!(%error, "standard error of the child cannot be read");
+            }
         }
     }
 }
@@ -225,13 +252,19 @@ impl Child {
     /// Returns the end of what the child wrote to standard error.
     #[must_use]
     pub fn stderr_tail(&self) -> Vec<u8> {
-        self.tail.lock().unwrap_or_else(PoisonError::into_inner).bytes()
+        self.tail
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .bytes()
     }
 
     /// Returns how much the child wrote to standard error in all.
     #[must_use]
     pub fn stderr_bytes(&self) -> u64 {
-        self.tail.lock().unwrap_or_else(PoisonError::into_inner).total()
+        self.tail
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .total()
     }
 
     /// Ends the child and everything it started: waits, asks with SIGTERM, then kills.
@@ -248,7 +281,10 @@ impl Child {
     pub async fn end(&mut self, grace: Grace) -> io::Result<ExitStatus> {
         let own_end = tokio::time::timeout(grace.after_close, self.process.wait()).await;
         if own_end.is_err() {
-            tracing::debug!(pid = self.id(), "the child goes on after its input was closed");
+            tracing::debug!(
+                pid = self.id(),
+                "the child goes on after its input was closed"
+            );
         }
         let members = self.members();
         if !members.is_empty() || own_end.is_err() {

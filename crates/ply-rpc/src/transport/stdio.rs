@@ -29,7 +29,9 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 /// Outside a tokio runtime with IO enabled.
 pub fn take() -> io::Result<(Input, Output)> {
     if TAKEN.swap(true, Ordering::SeqCst) {
-        return Err(io::Error::other("standard input and output are in use already"));
+        return Err(io::Error::other(
+            "standard input and output are in use already",
+        ));
     }
     let input = private_copy(rustix::stdio::stdin(), OFlags::RDONLY)?;
     let output = private_copy(rustix::stdio::stdout(), OFlags::WRONLY)?;
@@ -92,7 +94,11 @@ impl Input {
 }
 
 impl AsyncRead for Input {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         match &mut self.0 {
             Kind::Pipe(pipe) => Pin::new(pipe).poll_read(cx, buf),
             Kind::Socket(socket) => Pin::new(socket).poll_read(cx, buf),
@@ -116,7 +122,11 @@ impl Output {
 }
 
 impl AsyncWrite for Output {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
         match &mut self.0 {
             Kind::Pipe(pipe) => Pin::new(pipe).poll_write(cx, buf),
             Kind::Socket(socket) => Pin::new(socket).poll_write(cx, buf),

@@ -12,12 +12,18 @@ pub(crate) struct Tail {
 
 impl Tail {
     pub(crate) fn new(bytes_max: usize) -> Self {
-        Self { kept: VecDeque::new(), bytes_max, total: 0 }
+        Self {
+            kept: VecDeque::new(),
+            bytes_max,
+            total: 0,
+        }
     }
 
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
-        let fresh = bytes.get(bytes.len().saturating_sub(self.bytes_max)..).unwrap_or(bytes);
+        let fresh = bytes
+            .get(bytes.len().saturating_sub(self.bytes_max)..)
+            .unwrap_or(bytes);
         let surplus = (self.kept.len() + fresh.len()).saturating_sub(self.bytes_max);
         self.kept.drain(..surplus.min(self.kept.len()));
         self.kept.extend(fresh);
@@ -39,7 +45,13 @@ mod tests {
     #[test]
     fn c5_only_the_last_bytes_are_kept() {
         let mut tail = Tail::new(4);
-        for (bytes, kept) in [("ab", "ab"), ("cd", "abcd"), ("e", "bcde"), ("0123456", "3456"), ("", "3456")] {
+        for (bytes, kept) in [
+            ("ab", "ab"),
+            ("cd", "abcd"),
+            ("e", "bcde"),
+            ("0123456", "3456"),
+            ("", "3456"),
+        ] {
             tail.push(bytes.as_bytes());
             assert_eq!(tail.bytes(), kept.as_bytes());
         }

@@ -35,8 +35,13 @@ impl Member {
 
 impl Tree {
     pub(crate) fn new(leader: Pid, mark: String) -> Self {
-        let leader_started = Process::read(leader.as_raw_nonzero().get()).map(|process| process.started);
-        Self { leader, leader_started, mark }
+        let leader_started =
+            Process::read(leader.as_raw_nonzero().get()).map(|process| process.started);
+        Self {
+            leader,
+            leader_started,
+            mark,
+        }
     }
 
     /// Finds the members that are alive now.
@@ -58,7 +63,9 @@ impl Tree {
             let before = found.len();
             for process in &processes {
                 let known = found.iter().any(|member| member.pid == process.pid);
-                let child = found.iter().any(|member| Some(member.pid) == process.parent);
+                let child = found
+                    .iter()
+                    .any(|member| Some(member.pid) == process.parent);
                 if child && !known && process.is_alive() {
                     found.push(process);
                 }
@@ -71,7 +78,11 @@ impl Tree {
     }
 
     fn holds(&self, process: &Process, own_session: bool) -> bool {
-        let marked = || process.environment().is_some_and(|environment| has_mark(&environment, &self.mark));
+        let marked = || {
+            process
+                .environment()
+                .is_some_and(|environment| has_mark(&environment, &self.mark))
+        };
         process.is_alive() && (own_session && process.session == Some(self.leader) || marked())
     }
 
@@ -79,14 +90,18 @@ impl Tree {
     pub(crate) fn signal_group(&self, signal: Signal) {
         match rustix::process::kill_process_group(self.leader, signal) {
             Ok(()) | Err(rustix::io::Errno::SRCH | rustix::io::Errno::PERM) => {}
-            Err(error) => tracing::warn!(%error, "the child's process group could not be signalled"),
+            Err(error) => {
+                tracing::warn!(%error, "the child's process group could not be signalled")
+            }
         }
     }
 }
 
 fn has_mark(environment: &[u8], mark: &str) -> bool {
     let wanted = format!("{MARK}={mark}");
-    environment.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes())
+    environment
+        .split(|byte| *byte == 0)
+        .any(|entry| entry == wanted.as_bytes())
 }
 
 /// One line of the process table.
@@ -116,7 +131,13 @@ impl Process {
         let parent = fields.next()?.parse().ok()?;
         let session = fields.nth(1)?.parse().ok()?;
         let started = fields.nth(15)?.parse().ok()?;
-        Some(Self { pid: Pid::from_raw(pid)?, parent: Pid::from_raw(parent), session: Pid::from_raw(session), state, started })
+        Some(Self {
+            pid: Pid::from_raw(pid)?,
+            parent: Pid::from_raw(parent),
+            session: Pid::from_raw(session),
+            state,
+            started,
+        })
     }
 
     fn is_alive(&self) -> bool {
@@ -130,7 +151,8 @@ impl Process {
     fn hold(&self) -> Option<Member> {
         let handle = rustix::process::pidfd_open(self.pid, PidfdFlags::NONBLOCK).ok()?;
         // Between listing and opening the id may have passed to another process; after opening it cannot.
-        let same = Self::read(self.pid.as_raw_nonzero().get()).is_some_and(|now| now.started == self.started);
+        let same = Self::read(self.pid.as_raw_nonzero().get())
+            .is_some_and(|now| now.started == self.started);
         same.then_some(Member { handle })
     }
 }

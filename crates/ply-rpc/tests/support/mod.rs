@@ -1,13 +1,20 @@
 //! A link in memory whose other end is written and read as plain text.
 
-#![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "each test file uses a part, and tests fail by panicking")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::unwrap_used,
+    reason = "each test file uses a part, and tests fail by panicking"
+)]
 
 use std::sync::{Arc, Mutex};
 
 use ply_rpc::transport::memory;
 use ply_rpc::{Closed, Handler, Notification, Options, Peer, Request, Responder, RpcError};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf};
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf,
+};
 use tokio::task::JoinHandle;
 
 /// What a link under test has seen.
@@ -41,7 +48,10 @@ impl Handler for Script {
             "ask_back" => {
                 let peer = peer.clone();
                 responder.run(async move {
-                    let answer: Value = peer.call("question", &json!({})).await.map_err(|e| RpcError::internal(e.to_string()))?;
+                    let answer: Value = peer
+                        .call("question", &json!({}))
+                        .await
+                        .map_err(|e| RpcError::internal(e.to_string()))?;
                     Ok(json!({ "peer said": answer }))
                 });
             }
@@ -92,17 +102,33 @@ impl Rig {
         let seen = Seen::default();
         let script = Script { seen: seen.clone() };
         let (peer, link) = ply_rpc::connect(here.0, here.1, script, options);
-        Self { peer, link: tokio::spawn(link), seen, reader: Some(BufReader::new(reader)), writer: Some(writer) }
+        Self {
+            peer,
+            link: tokio::spawn(link),
+            seen,
+            reader: Some(BufReader::new(reader)),
+            writer: Some(writer),
+        }
     }
 
     pub async fn send(&mut self, bytes: impl AsRef<[u8]>) {
-        self.writer.as_mut().unwrap().write_all(bytes.as_ref()).await.unwrap();
+        self.writer
+            .as_mut()
+            .unwrap()
+            .write_all(bytes.as_ref())
+            .await
+            .unwrap();
     }
 
     /// Returns the next line the link wrote.
     pub async fn line(&mut self) -> String {
         let mut line = String::new();
-        self.reader.as_mut().unwrap().read_line(&mut line).await.unwrap();
+        self.reader
+            .as_mut()
+            .unwrap()
+            .read_line(&mut line)
+            .await
+            .unwrap();
         assert!(line.ends_with('\n'), "the link closed; got {line:?}");
         line.pop();
         line
@@ -119,12 +145,10 @@ impl Rig {
     }
 
     /// Proves that the link lives and that nothing was written back before this.
-    #[track_caller]
-    pub fn still_alive(&mut self) -> impl Future<Output = ()> {
-        async {
-            let answer = self.ask("{\"jsonrpc\":\"2.0\",\"id\":\"alive\",\"method\":\"add\",\"params\":[1,2]}\n").await;
-            assert_eq!(answer, r#"{"jsonrpc":"2.0","id":"alive","result":3}"#);
-        }
+    pub async fn still_alive(&mut self) {
+        let request = r#"{"jsonrpc":"2.0","id":"alive","method":"add","params":[1,2]}"#;
+        let answer = self.ask(format!("{request}\n")).await;
+        assert_eq!(answer, r#"{"jsonrpc":"2.0","id":"alive","result":3}"#);
     }
 
     /// Closes what the link reads.

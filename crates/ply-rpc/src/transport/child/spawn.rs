@@ -27,11 +27,18 @@ pub struct SpawnError {
 
 impl SpawnError {
     pub(super) fn new(program: &OsStr, cwd: Option<&Path>, source: io::Error) -> Self {
-        Self { program: program.to_owned(), cwd: cwd.map(Path::to_owned), source }
+        Self {
+            program: program.to_owned(),
+            cwd: cwd.map(Path::to_owned),
+            source,
+        }
     }
 
     fn place(&self) -> String {
-        self.cwd.as_deref().map(|cwd| format!(" in {}", cwd.display())).unwrap_or_default()
+        self.cwd
+            .as_deref()
+            .map(|cwd| format!(" in {}", cwd.display()))
+            .unwrap_or_default()
     }
 
     /// Says what to do next.
@@ -42,12 +49,24 @@ impl SpawnError {
             return "the directory does not exist or is none; choose another one";
         }
         let has_path = self.program.as_encoded_bytes().contains(&b'/');
-        match self.source.raw_os_error().map(rustix::io::Errno::from_raw_os_error) {
-            Some(rustix::io::Errno::NOENT) if has_path => "check the path, and the first line if it is a script",
+        match self
+            .source
+            .raw_os_error()
+            .map(rustix::io::Errno::from_raw_os_error)
+        {
+            Some(rustix::io::Errno::NOENT) if has_path => {
+                "check the path, and the first line if it is a script"
+            }
             Some(rustix::io::Errno::NOENT) => "install it, or check that its directory is in PATH",
-            Some(rustix::io::Errno::ACCESS) => "check that it is a file that may be executed and the directory may be entered",
-            Some(rustix::io::Errno::MFILE | rustix::io::Errno::NFILE) => "too many files are open; close sessions or raise the limit (`ulimit -n`)",
-            Some(rustix::io::Errno::AGAIN | rustix::io::Errno::NOMEM) => "the machine has no room for another process; end some first",
+            Some(rustix::io::Errno::ACCESS) => {
+                "check that it is a file that may be executed and the directory may be entered"
+            }
+            Some(rustix::io::Errno::MFILE | rustix::io::Errno::NFILE) => {
+                "too many files are open; close sessions or raise the limit (`ulimit -n`)"
+            }
+            Some(rustix::io::Errno::AGAIN | rustix::io::Errno::NOMEM) => {
+                "the machine has no room for another process; end some first"
+            }
             Some(rustix::io::Errno::TOOBIG) => "its arguments and environment are too long",
             _ => "run the command by hand to see more",
         }
@@ -60,7 +79,9 @@ type Job = Box<dyn FnOnce() + Send>;
 ///
 /// The signal a child gets when its parent dies is tied to the thread that started it; on a runtime's worker thread it would
 /// come when the runtime ends.
-pub(super) async fn on_lasting_thread(command: std::process::Command) -> io::Result<tokio::process::Child> {
+pub(super) async fn on_lasting_thread(
+    command: std::process::Command,
+) -> io::Result<tokio::process::Child> {
     let runtime = Handle::current();
     let (started, result) = oneshot::channel();
     let job: Job = Box::new(move || {
@@ -71,7 +92,9 @@ pub(super) async fn on_lasting_thread(command: std::process::Command) -> io::Res
         drop(started.send(child));
     });
     let gone = || io::Error::other("the thread that starts children is gone");
-    spawner()?.try_send(job).map_err(|_| io::Error::other("too many children are being started at once"))?;
+    spawner()?
+        .try_send(job)
+        .map_err(|_| io::Error::other("too many children are being started at once"))?;
     result.await.map_err(|_| gone())?
 }
 
@@ -86,7 +109,9 @@ fn spawner() -> io::Result<&'static SyncSender<Job>> {
             job();
         }
     };
-    std::thread::Builder::new().name("ply-spawn".to_owned()).spawn(run)?;
+    std::thread::Builder::new()
+        .name("ply-spawn".to_owned())
+        .spawn(run)?;
     // A second thread, made in the same moment, ends when its queue is dropped here.
     Ok(SPAWNER.get_or_init(|| jobs))
 }
