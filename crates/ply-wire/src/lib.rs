@@ -1,10 +1,14 @@
 //! ACP on a JSON-RPC peer: the official schema types, typed method tables, version negotiation,
 //! and the translation between protocol versions 1 and 2.
+//!
+//! Everything but [`link`] is plain data and pure functions: no IO, no clock, no runtime.
 
 pub use agent_client_protocol_schema::{MaybeUndefined, ProtocolVersion, v1, v2};
 
 pub mod convert;
+pub mod handshake;
 pub mod lift;
+pub mod link;
 pub mod method;
 pub mod negotiate;
 pub mod project;

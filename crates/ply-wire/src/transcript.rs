@@ -1,1 +1,555 @@
-//! Placeholder.
+//! The transcript: what a session's updates add up to.
+//!
+//! [`Transcript::apply`] folds v2 updates by the rules of the protocol: an omitted field keeps,
+//! null clears, a value replaces, chunks append, and everything stays where it was first seen.
+//! Updates of a v1 agent are folded after [`crate::lift`] has made v2 updates of them. The fold is
+//! total: no update is refused and none panics.
+//!
+//! ```
+//! use ply_wire::{transcript::{Change, Transcript}, v2};
+//!
+//! let mut transcript = Transcript::new();
+//! let chunk = |text: &str| {
+//!     v2::SessionUpdate::AgentMessageChunk(v2::ContentChunk::new(text.into(), "m1"))
+//! };
+//! assert_eq!(transcript.apply(&chunk("Hello, ")), Change::Added(0));
+//! assert_eq!(transcript.apply(&chunk("world")), Change::Extended(0));
+//! assert_eq!(transcript.last_agent_text(), "Hello, world");
+//! ```
+
+mod carry;
+mod content;
+mod entry;
+mod plain;
+mod replay;
+mod state;
+
+use std::collections::HashMap;
+
+pub use self::{
+    carry::what_v1_can_carry,
+    entry::{Compaction, Entry, Message, MessageKind, Plan, Terminal, ToolCall},
+    plain::PlainText,
+    state::{SessionInfo, State, Usage},
+};
+pub(crate) use self::{
+    content::is_plain_text,
+    entry::{decode_output, is_final},
+};
+use crate::v2;
+
+/// Everything a client knows about a session, in the order in which it was first seen.
+#[derive(Debug, Clone, Default)]
+pub struct Transcript {
+    slots: Vec<Slot>,
+    index: HashMap<Key, usize>,
+    applied: u64,
+    state: State,
+    stop_reason: Option<v2::StopReason>,
+    background: Option<Vec<v2::BackgroundWork>>,
+    config_options: Vec<v2::SessionConfigOption>,
+    commands: Vec<v2::AvailableCommand>,
+    info: SessionInfo,
+    usage: Option<Usage>,
+}
+
+/// What an update changed, so that a view redraws no more than that. Numbers are places in
+/// [`Transcript::entries`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Change {
+    /// Nothing that the transcript holds.
+    Nothing,
+    /// A new last entry.
+    Added(usize),
+    /// Something was appended to the content or output of an entry.
+    Extended(usize),
+    /// An entry changed in some other way.
+    Changed(usize),
+    /// The state, its stop reason or the list of background work.
+    State,
+    /// Foreground work ended: the one change that answers a prompt. Repeated idle states are not
+    /// this.
+    Completed,
+    /// The config options.
+    ConfigOptions,
+    /// The available commands.
+    Commands,
+    /// Title, time or metadata of the session.
+    Info,
+    /// Context size or cost.
+    Usage,
+    /// A notice, which is for showing now and not part of the history.
+    Notice,
+}
+
+/// An entry and the update that first gave it something to show.
+#[derive(Debug, Clone)]
+struct Slot {
+    entry: Entry,
+    shown_at: Option<u64>,
+}
+
+/// Ids are unique per kind of entry, and per kind of message (V2-MSG-05).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Key {
+    Message(MessageKind, v2::MessageId),
+    ToolCall(v2::ToolCallId),
+    Terminal(v2::TerminalId),
+    Plan(v2::PlanId),
+    Compaction(v2::CompactionId),
+}
+
+impl Key {
+    fn of(entry: &Entry) -> Option<Self> {
+        Some(match entry {
+            Entry::Message(message) => Self::Message(message.kind, message.id.clone()),
+            Entry::ToolCall(call) => Self::ToolCall(call.id.clone()),
+            Entry::Terminal(terminal) => Self::Terminal(terminal.id.clone()),
+            Entry::Plan(plan) => Self::Plan(plan.id.clone()),
+            Entry::Compaction(compaction) => Self::Compaction(compaction.id.clone()),
+            Entry::Unknown(_) => return None,
+        })
+    }
+}
+
+impl Transcript {
+    /// Returns the transcript of a session nothing is known about: empty and idle.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns the fold of the updates.
+    #[must_use]
+    pub fn fold<'a>(updates: impl IntoIterator<Item = &'a v2::SessionUpdate>) -> Self {
+        let mut transcript = Self::new();
+        for update in updates {
+            transcript.apply(update);
+        }
+        transcript
+    }
+
+    /// Adds one update and returns what it changed. A chunk costs its own size, however long the
+    /// session is.
+    pub fn apply(&mut self, update: &v2::SessionUpdate) -> Change {
+        self.applied += 1;
+        match update {
+            v2::SessionUpdate::UserMessageChunk(chunk) => self.chunk(MessageKind::User, chunk),
+            v2::SessionUpdate::AgentMessageChunk(chunk) => self.chunk(MessageKind::Agent, chunk),
+            v2::SessionUpdate::AgentThoughtChunk(chunk) => self.chunk(MessageKind::Thought, chunk),
+            v2::SessionUpdate::UserMessage(message) => self.message_update(
+                MessageKind::User,
+                &message.message_id,
+                &message.content,
+                &message.meta,
+            ),
+            v2::SessionUpdate::AgentMessage(message) => self.message_update(
+                MessageKind::Agent,
+                &message.message_id,
+                &message.content,
+                &message.meta,
+            ),
+            v2::SessionUpdate::AgentThought(message) => self.message_update(
+                MessageKind::Thought,
+                &message.message_id,
+                &message.content,
+                &message.meta,
+            ),
+            v2::SessionUpdate::ToolCallUpdate(update) => {
+                let id = &update.tool_call_id;
+                self.change(
+                    Key::ToolCall(id.clone()),
+                    || ToolCall::new(id.clone()).into(),
+                    |entry| entry.as_tool_call_mut().map(|call| call.apply(update)),
+                )
+            }
+            v2::SessionUpdate::ToolCallContentChunk(chunk) => {
+                let id = &chunk.tool_call_id;
+                self.extend(
+                    Key::ToolCall(id.clone()),
+                    || ToolCall::new(id.clone()).into(),
+                    |entry| {
+                        entry
+                            .as_tool_call_mut()
+                            .map(|call| call.content.push(chunk.content.clone()))
+                    },
+                )
+            }
+            v2::SessionUpdate::TerminalUpdate(update) => {
+                let id = &update.terminal_id;
+                self.change(
+                    Key::Terminal(id.clone()),
+                    || Terminal::new(id.clone()).into(),
+                    |entry| {
+                        entry
+                            .as_terminal_mut()
+                            .map(|terminal| terminal.apply(update))
+                    },
+                )
+            }
+            v2::SessionUpdate::TerminalOutputChunk(chunk) => {
+                let id = &chunk.terminal_id;
+                self.extend(
+                    Key::Terminal(id.clone()),
+                    || Terminal::new(id.clone()).into(),
+                    |entry| {
+                        entry
+                            .as_terminal_mut()
+                            .map(|terminal| terminal.append(&chunk.data))
+                    },
+                )
+            }
+            v2::SessionUpdate::PlanUpdate(update) => self.plan_update(update),
+            v2::SessionUpdate::CompactionUpdate(update) => {
+                let id = &update.compaction_id;
+                self.change(
+                    Key::Compaction(id.clone()),
+                    || Compaction::new(id.clone()).into(),
+                    |entry| {
+                        entry
+                            .as_compaction_mut()
+                            .map(|compaction| compaction.apply(update))
+                    },
+                )
+            }
+            v2::SessionUpdate::CompactionSummaryChunk(chunk) => {
+                let id = &chunk.compaction_id;
+                self.extend(
+                    Key::Compaction(id.clone()),
+                    || Compaction::new(id.clone()).into(),
+                    |entry| {
+                        entry.as_compaction_mut().map(|compaction| {
+                            content::append(&mut compaction.summary, &chunk.content)
+                        })
+                    },
+                )
+            }
+            v2::SessionUpdate::StateUpdate(update) => self.state_update(update),
+            v2::SessionUpdate::ConfigOptionUpdate(update) => {
+                self.config_options.clone_from(&update.config_options);
+                Change::ConfigOptions
+            }
+            v2::SessionUpdate::AvailableCommandsUpdate(update) => {
+                self.commands.clone_from(&update.available_commands);
+                Change::Commands
+            }
+            v2::SessionUpdate::SessionInfoUpdate(update) => {
+                self.info.apply(update);
+                Change::Info
+            }
+            v2::SessionUpdate::UsageUpdate(update) => {
+                self.usage.get_or_insert_default().apply(update);
+                Change::Usage
+            }
+            v2::SessionUpdate::Notice(_) => Change::Notice,
+            v2::SessionUpdate::Other(other) => self.push(Entry::Unknown(other.clone())),
+            _ => Change::Nothing,
+        }
+    }
+
+    /// Adds the tool call that a permission request is about, as if it were an update (V2-PERM-03).
+    /// The text of the request is for its dialog and changes nothing here (V2-PERM-02).
+    pub fn permission_requested(&mut self, request: &v2::RequestPermissionRequest) -> Change {
+        match &request.subject {
+            Some(v2::RequestPermissionSubject::ToolCall(subject)) => self.apply(
+                &v2::SessionUpdate::ToolCallUpdate(subject.tool_call.clone()),
+            ),
+            _ => Change::Nothing,
+        }
+    }
+
+    /// Shows unfinished tool calls as cancelled, as a client does at once when it sends
+    /// `session/cancel` (V1-CANCEL-02), and returns their places. A later update with a status
+    /// still wins (V1-CANCEL-08).
+    pub fn mark_cancelled(&mut self) -> Vec<usize> {
+        let mut marked = Vec::new();
+        for (place, slot) in self.slots.iter_mut().enumerate() {
+            if let Entry::ToolCall(call) = &mut slot.entry
+                && !call.is_finished()
+            {
+                call.status = v2::ToolCallStatus::Cancelled;
+                marked.push(place);
+            }
+        }
+        marked
+    }
+
+    /// Returns the entries in the order in which they were first seen.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = &Entry> + DoubleEndedIterator {
+        self.slots.iter().map(|slot| &slot.entry)
+    }
+
+    /// Returns the entry at a place that a [`Change`] named.
+    #[must_use]
+    pub fn entry(&self, place: usize) -> Option<&Entry> {
+        self.slots.get(place).map(|slot| &slot.entry)
+    }
+
+    /// Returns a message by kind and id.
+    #[must_use]
+    pub fn message(&self, kind: MessageKind, id: &v2::MessageId) -> Option<&Message> {
+        match self.get(&Key::Message(kind, id.clone()))? {
+            Entry::Message(message) => Some(message),
+            _ => None,
+        }
+    }
+
+    /// Returns a tool call by id.
+    #[must_use]
+    pub fn tool_call(&self, id: &v2::ToolCallId) -> Option<&ToolCall> {
+        match self.get(&Key::ToolCall(id.clone()))? {
+            Entry::ToolCall(call) => Some(call),
+            _ => None,
+        }
+    }
+
+    /// Returns a terminal by id.
+    #[must_use]
+    pub fn terminal(&self, id: &v2::TerminalId) -> Option<&Terminal> {
+        match self.get(&Key::Terminal(id.clone()))? {
+            Entry::Terminal(terminal) => Some(terminal),
+            _ => None,
+        }
+    }
+
+    /// Returns a plan by id.
+    #[must_use]
+    pub fn plan(&self, id: &v2::PlanId) -> Option<&Plan> {
+        match self.get(&Key::Plan(id.clone()))? {
+            Entry::Plan(plan) => Some(plan),
+            _ => None,
+        }
+    }
+
+    /// Returns the messages in order.
+    pub fn messages(&self) -> impl DoubleEndedIterator<Item = &Message> {
+        self.entries().filter_map(Entry::as_message)
+    }
+
+    /// Returns the tool calls in order.
+    pub fn tool_calls(&self) -> impl DoubleEndedIterator<Item = &ToolCall> {
+        self.entries().filter_map(Entry::as_tool_call)
+    }
+
+    /// Returns the plans in order.
+    pub fn plans(&self) -> impl DoubleEndedIterator<Item = &Plan> {
+        self.entries().filter_map(|entry| match entry {
+            Entry::Plan(plan) => Some(plan),
+            _ => None,
+        })
+    }
+
+    /// Returns the text of the last agent message, or nothing if there is none.
+    #[must_use]
+    pub fn last_agent_text(&self) -> String {
+        let mut agent = self
+            .messages()
+            .filter(|message| message.kind == MessageKind::Agent);
+        agent.next_back().map(Message::text).unwrap_or_default()
+    }
+
+    /// Returns whether the session is at work.
+    #[must_use]
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Returns why the last foreground work stopped, if the agent said so.
+    #[must_use]
+    pub fn stop_reason(&self) -> Option<&v2::StopReason> {
+        self.stop_reason.as_ref()
+    }
+
+    /// Returns the work that runs beside the foreground; none if the agent does not report it.
+    #[must_use]
+    pub fn background(&self) -> Option<&[v2::BackgroundWork]> {
+        self.background.as_deref()
+    }
+
+    /// Returns the config options with their current values.
+    #[must_use]
+    pub fn config_options(&self) -> &[v2::SessionConfigOption] {
+        &self.config_options
+    }
+
+    /// Returns the commands that can be used now.
+    #[must_use]
+    pub fn commands(&self) -> &[v2::AvailableCommand] {
+        &self.commands
+    }
+
+    /// Returns title, time and metadata of the session.
+    #[must_use]
+    pub fn info(&self) -> &SessionInfo {
+        &self.info
+    }
+
+    /// Returns context size and cost, if reported.
+    #[must_use]
+    pub fn usage(&self) -> Option<&Usage> {
+        self.usage.as_ref()
+    }
+
+    /// Returns the transcript with adjacent plain texts joined, so that two ways of cutting the
+    /// same text into chunks compare equal.
+    #[must_use]
+    pub fn normalized(&self) -> Self {
+        let mut transcript = self.clone();
+        for slot in &mut transcript.slots {
+            match &mut slot.entry {
+                Entry::Message(message) => content::normalize(&mut message.content),
+                Entry::Compaction(compaction) => content::normalize(&mut compaction.summary),
+                _ => {}
+            }
+        }
+        transcript
+    }
+
+    fn get(&self, key: &Key) -> Option<&Entry> {
+        self.entry(*self.index.get(key)?)
+    }
+
+    fn chunk(&mut self, kind: MessageKind, chunk: &v2::ContentChunk) -> Change {
+        let id = &chunk.message_id;
+        self.extend(
+            Key::Message(kind, id.clone()),
+            || Message::new(kind, id.clone()).into(),
+            |entry| {
+                entry
+                    .as_message_mut()
+                    .map(|message| content::append(&mut message.content, &chunk.content))
+            },
+        )
+    }
+
+    fn message_update(
+        &mut self,
+        kind: MessageKind,
+        id: &v2::MessageId,
+        content: &crate::MaybeUndefined<Vec<v2::ContentBlock>>,
+        meta: &crate::MaybeUndefined<v2::Meta>,
+    ) -> Change {
+        self.change(
+            Key::Message(kind, id.clone()),
+            || Message::new(kind, id.clone()).into(),
+            |entry| {
+                entry
+                    .as_message_mut()
+                    .map(|message| message.apply(content, meta))
+            },
+        )
+    }
+
+    fn plan_update(&mut self, update: &v2::PlanUpdate) -> Change {
+        let Some(plan) = Plan::new(update) else {
+            return Change::Nothing;
+        };
+        self.change(
+            Key::Plan(plan.id.clone()),
+            || plan.clone().into(),
+            |entry| {
+                *entry = plan.clone().into();
+                Some(())
+            },
+        )
+    }
+
+    fn state_update(&mut self, update: &v2::StateUpdate) -> Change {
+        let was_active = self.state.is_active();
+        self.state = State::from(update);
+        self.background = update.background().map(<[_]>::to_vec);
+        let v2::StateUpdate::Idle(idle) = update else {
+            return Change::State;
+        };
+        if was_active {
+            self.stop_reason.clone_from(&idle.stop_reason);
+            return Change::Completed;
+        }
+        // A repeated snapshot may name the last stop reason; without one it takes nothing back.
+        if idle.stop_reason.is_some() {
+            self.stop_reason.clone_from(&idle.stop_reason);
+        }
+        Change::State
+    }
+
+    fn change(
+        &mut self,
+        key: Key,
+        new: impl FnOnce() -> Entry,
+        edit: impl FnOnce(&mut Entry) -> Option<()>,
+    ) -> Change {
+        self.edit(key, new, edit, Change::Changed)
+    }
+
+    fn extend(
+        &mut self,
+        key: Key,
+        new: impl FnOnce() -> Entry,
+        edit: impl FnOnce(&mut Entry) -> Option<()>,
+    ) -> Change {
+        self.edit(key, new, edit, Change::Extended)
+    }
+
+    fn edit(
+        &mut self,
+        key: Key,
+        new: impl FnOnce() -> Entry,
+        edit: impl FnOnce(&mut Entry) -> Option<()>,
+        known: impl FnOnce(usize) -> Change,
+    ) -> Change {
+        let (place, change) = match self.index.get(&key) {
+            Some(place) => (*place, known(*place)),
+            None => {
+                let place = self.slots.len();
+                self.index.insert(key, place);
+                self.slots.push(Slot {
+                    entry: new(),
+                    shown_at: None,
+                });
+                (place, Change::Added(place))
+            }
+        };
+        let Some(slot) = self.slots.get_mut(place) else {
+            return Change::Nothing;
+        };
+        if edit(&mut slot.entry).is_none() {
+            return Change::Nothing;
+        }
+        if slot.shown_at.is_none() && !slot.entry.is_blank() {
+            slot.shown_at = Some(self.applied);
+        }
+        change
+    }
+
+    /// Finds the entries again after they were moved.
+    fn reindex(&mut self) {
+        let keys = self.slots.iter().enumerate();
+        self.index = keys
+            .filter_map(|(place, slot)| Some((Key::of(&slot.entry)?, place)))
+            .collect();
+    }
+
+    fn push(&mut self, entry: Entry) -> Change {
+        let place = self.slots.len();
+        self.slots.push(Slot {
+            entry,
+            shown_at: Some(self.applied),
+        });
+        Change::Added(place)
+    }
+}
+
+/// Two transcripts are equal if everything a reader can see of them is.
+impl PartialEq for Transcript {
+    fn eq(&self, other: &Self) -> bool {
+        self.entries().eq(other.entries())
+            && self.state == other.state
+            && self.stop_reason == other.stop_reason
+            && self.background == other.background
+            && self.config_options == other.config_options
+            && self.commands == other.commands
+            && self.info == other.info
+            && self.usage == other.usage
+    }
+}

@@ -1,0 +1,182 @@
+//! Tool calls of a v1 agent.
+
+use std::{collections::HashMap, path::PathBuf};
+
+use super::{Lifter, given, given_or_cleared};
+use crate::{
+    MaybeUndefined,
+    convert::{content, diff, tool_call as convert},
+    project::mark,
+    transcript::is_final,
+    v1, v2,
+};
+
+/// What stands for a terminal that lives in another process.
+const FOREIGN_TERMINAL: &str = "[terminal of the agent's client]";
+
+/// What the lifter remembers of a call.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    pub(super) title: Option<String>,
+    pub(super) status: Option<v2::ToolCallStatus>,
+    /// Whether the status is news of the current turn. What an earlier turn left in progress is
+    /// background work, if it is anything at all.
+    pub(super) in_turn: bool,
+    locations: Vec<v1::ToolCallLocation>,
+}
+
+impl Known {
+    pub(super) fn is_open(&self) -> bool {
+        !self.status.as_ref().is_some_and(is_final)
+    }
+}
+
+impl Lifter {
+    pub(super) fn tool_call(&mut self, call: &v1::ToolCall, out: &mut Vec<v2::SessionUpdate>) {
+        let id = v2::ToolCallId::new(call.tool_call_id.0.clone());
+        let known = self.calls.contains_key(&id);
+        // For a call that an update announced before, an empty field of `tool_call` is one that was
+        // left out, not one that takes something back (V1-TOOL-16).
+        let told = |is_default: bool| !(known && is_default);
+        let fields = v1::ToolCallUpdateFields::new()
+            .title(call.title.clone())
+            .name(call.name.clone())
+            .kind(told(call.kind == v1::ToolKind::Other).then_some(call.kind))
+            .status(told(call.status == v1::ToolCallStatus::Pending).then_some(call.status))
+            .content(told(call.content.is_empty()).then(|| call.content.clone()))
+            .locations(told(call.locations.is_empty()).then(|| call.locations.clone()))
+            .raw_input(call.raw_input.clone())
+            .raw_output(call.raw_output.clone());
+        let update =
+            v1::ToolCallUpdate::new(call.tool_call_id.clone(), fields).meta(call.meta.clone());
+        self.tool_call_update(&update, out);
+    }
+
+    /// Lifts an update of a call and returns it.
+    pub(super) fn tool_call_update(
+        &mut self,
+        update: &v1::ToolCallUpdate,
+        out: &mut Vec<v2::SessionUpdate>,
+    ) -> v2::ToolCallUpdate {
+        let lifted = self.lift_call(update);
+        out.push(v2::SessionUpdate::ToolCallUpdate(lifted.clone()));
+        self.refresh_state(out);
+        lifted
+    }
+
+    pub(super) fn lift_call(&mut self, update: &v1::ToolCallUpdate) -> v2::ToolCallUpdate {
+        let id = v2::ToolCallId::new(update.tool_call_id.0.clone());
+        if !self.calls.contains_key(&id) {
+            self.segments.end_segment();
+        }
+        let known = self.calls.entry(id.clone()).or_default();
+        let fields = &update.fields;
+        let meta = update.meta.as_ref();
+        let status = fields.status.map(convert::status_up);
+        if let Some(locations) = &fields.locations {
+            known.locations.clone_from(locations);
+        }
+        if fields.title.is_some() {
+            known.title.clone_from(&fields.title);
+        }
+        if status.is_some() {
+            known.status.clone_from(&status);
+            known.in_turn = true;
+        }
+        let content = fields.content.as_ref();
+        let content = content.map(|content| {
+            content_up(content, &known.locations, |terminal| {
+                self.terminals.contains(terminal)
+            })
+        });
+        v2::ToolCallUpdate::new(id)
+            .name(given_or_cleared(fields.name.clone(), meta, "name"))
+            .title(given(fields.title.clone()))
+            .kind(given(fields.kind.map(convert::kind_up)))
+            .status(given(status))
+            .content(given(content))
+            .locations(given(
+                fields.locations.as_deref().map(convert::locations_up),
+            ))
+            .raw_input(given_or_cleared(fields.raw_input.clone(), meta, "rawInput"))
+            .raw_output(given_or_cleared(
+                fields.raw_output.clone(),
+                meta,
+                "rawOutput",
+            ))
+            .meta(given(mark::without_marks(meta)))
+    }
+
+    /// Ends the calls that the agent left open.
+    pub(super) fn end_calls(
+        &mut self,
+        status: &v2::ToolCallStatus,
+        out: &mut Vec<v2::SessionUpdate>,
+    ) {
+        let mut open: Vec<_> = self
+            .calls
+            .iter_mut()
+            .filter(|(_, known)| known.is_open())
+            .collect();
+        // The map has no order, and two runs must make the same journal.
+        open.sort_by(|(a, _), (b, _)| a.0.cmp(&b.0));
+        for (id, known) in open {
+            known.status = Some(status.clone());
+            let update = v2::ToolCallUpdate::new(id.clone()).status(status.clone());
+            out.push(v2::SessionUpdate::ToolCallUpdate(update));
+        }
+    }
+}
+
+/// Returns the v2 content for the content of a v1 call; diffs of one file become one diff where the
+/// first one was.
+pub(crate) fn content_up(
+    items: &[v1::ToolCallContent],
+    locations: &[v1::ToolCallLocation],
+    is_known_terminal: impl Fn(&v1::TerminalId) -> bool,
+) -> Vec<v2::ToolCallContent> {
+    let text = |text: String| {
+        v2::ToolCallContent::Content(Box::new(v2::Content::new(v2::ContentBlock::from(text))))
+    };
+    let file = |diff: &v1::Diff| (diff.path.clone(), diff.old_text.is_none());
+    let mut by_file: HashMap<(PathBuf, bool), Vec<&v1::Diff>> = HashMap::new();
+    for item in items {
+        if let v1::ToolCallContent::Diff(diff) = item {
+            by_file.entry(file(diff)).or_default().push(diff);
+        }
+    }
+    let mut content = Vec::with_capacity(items.len());
+    for item in items {
+        match item {
+            v1::ToolCallContent::Content(item) => {
+                let block = v2::Content::new(content::up(&item.content)).meta(item.meta.clone());
+                content.push(v2::ToolCallContent::Content(Box::new(block)));
+            }
+            v1::ToolCallContent::Diff(diff) => {
+                if let Some(of_file) = by_file.remove(&file(diff)) {
+                    let lifted = diff::up(&of_file, locations);
+                    content.extend(lifted.map(v2::ToolCallContent::Diff));
+                }
+            }
+            v1::ToolCallContent::Terminal(terminal) => {
+                content.push(if is_known_terminal(&terminal.terminal_id) {
+                    let id = terminal.terminal_id.0.clone();
+                    v2::ToolCallContent::Terminal(v2::Terminal::new(id).meta(terminal.meta.clone()))
+                } else {
+                    text(FOREIGN_TERMINAL.to_owned())
+                })
+            }
+            _ => content.push(text(content::placeholder("unknown"))),
+        }
+    }
+    content
+}
+
+/// Returns the title by which people know a call: the one given now, else the one given before.
+pub(super) fn title_of(update: &v2::ToolCallUpdate, known: Option<&Known>) -> String {
+    let given = match &update.title {
+        MaybeUndefined::Value(title) => Some(title.clone()),
+        _ => known.and_then(|known| known.title.clone()),
+    };
+    given.unwrap_or_else(|| "Tool call".to_owned())
+}

@@ -1,0 +1,190 @@
+//! Turns of a v1 agent: from the prompt to its answer, and the questions in between.
+
+use super::{Lifter, tool_call::title_of};
+use crate::{convert, transcript::State, v1, v2};
+
+/// Whether the turn was cancelled from our side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cancelled {
+    /// `session/cancel` was sent before the answer came.
+    Yes,
+    /// It was not.
+    No,
+}
+
+/// How a v1 permission request goes on.
+#[derive(Debug, Clone, PartialEq)]
+#[must_use]
+pub enum PermissionUp {
+    /// Ask this; tell [`Lifter::ask_closed`] when it is answered or withdrawn.
+    Ask(Box<v2::RequestPermissionRequest>),
+    /// There is nothing to choose from, and v2 cannot ask that; the agent gets this answer.
+    Answer(v1::RequestPermissionOutcome),
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Turn {
+    state: State,
+    /// One entry per open question: the call it is about, if any.
+    asks: Vec<Option<v2::ToolCallId>>,
+}
+
+impl Lifter {
+    /// Begins a turn: the prompt becomes message `message`, and work runs.
+    pub fn begin_prompt(
+        &mut self,
+        message: v2::MessageId,
+        prompt: &[v2::ContentBlock],
+        out: &mut Vec<v2::SessionUpdate>,
+    ) {
+        self.segments.begin_turn(message.clone(), prompt);
+        let user = v2::UserMessage::new(message).content(prompt.to_vec());
+        out.push(v2::SessionUpdate::UserMessage(user));
+        self.turn.state = State::Running;
+        out.push(running());
+    }
+
+    /// Ends the turn with the agent's answer to the prompt. Nothing a user cancelled ends as an
+    /// error.
+    pub fn prompt_answered(
+        &mut self,
+        answer: &Result<v1::PromptResponse, v1::Error>,
+        cancelled: Cancelled,
+        out: &mut Vec<v2::SessionUpdate>,
+    ) {
+        let reason = match answer {
+            Ok(response) => stop_reason_up(response.stop_reason),
+            Err(error)
+                if cancelled == Cancelled::Yes || error.code == v1::ErrorCode::RequestCancelled =>
+            {
+                v2::StopReason::Cancelled
+            }
+            Err(error) => error_stop(convert::error::up(error)),
+        };
+        match (cancelled, &reason) {
+            (Cancelled::Yes, _) | (_, v2::StopReason::Cancelled) => {
+                self.end_calls(&v2::ToolCallStatus::Cancelled, out);
+            }
+            (_, v2::StopReason::Error(_)) => self.end_calls(&v2::ToolCallStatus::Failed, out),
+            // The agent may go on with them in the background.
+            _ => {}
+        }
+        self.end_turn(reason, out);
+    }
+
+    /// Ends everything after the agent's process is gone.
+    pub fn agent_died(
+        &mut self,
+        error: v2::Error,
+        cancelled: Cancelled,
+        out: &mut Vec<v2::SessionUpdate>,
+    ) {
+        let (status, reason) = match cancelled {
+            Cancelled::Yes => (v2::ToolCallStatus::Cancelled, v2::StopReason::Cancelled),
+            Cancelled::No => (v2::ToolCallStatus::Failed, error_stop(error)),
+        };
+        self.end_calls(&status, out);
+        if self.turn.state.is_active() {
+            self.end_turn(reason, out);
+        }
+    }
+
+    /// Lifts a permission request. The call it is about is applied first (V2-PERM-03).
+    pub fn permission_asked(
+        &mut self,
+        request: &v1::RequestPermissionRequest,
+        out: &mut Vec<v2::SessionUpdate>,
+    ) -> PermissionUp {
+        let options = convert::permission::options_up(&request.options);
+        if options.is_empty() {
+            return PermissionUp::Answer(v1::RequestPermissionOutcome::Cancelled);
+        }
+        self.segments.echo_ends();
+        let call = self.lift_call(&request.tool_call);
+        out.push(v2::SessionUpdate::ToolCallUpdate(call.clone()));
+        self.ask_opened(Some(call.tool_call_id.clone()), out);
+        let title = format!(
+            "Allow: {}",
+            title_of(&call, self.calls.get(&call.tool_call_id))
+        );
+        let session = v2::SessionId::new(request.session_id.0.clone());
+        let lifted = v2::RequestPermissionRequest::new(session, title, options)
+            .subject(v2::RequestPermissionSubject::from(call))
+            .meta(request.meta.clone());
+        PermissionUp::Ask(Box::new(lifted))
+    }
+
+    /// Notes that the user is asked something, about a call or not, such as by an elicitation.
+    pub fn ask_opened(&mut self, about: Option<v2::ToolCallId>, out: &mut Vec<v2::SessionUpdate>) {
+        self.turn.asks.push(about);
+        self.refresh_state(out);
+    }
+
+    /// Notes that a question was answered or withdrawn.
+    pub fn ask_closed(&mut self, about: Option<&v2::ToolCallId>, out: &mut Vec<v2::SessionUpdate>) {
+        if let Some(at) = self.turn.asks.iter().position(|ask| ask.as_ref() == about) {
+            self.turn.asks.remove(at);
+        }
+        self.refresh_state(out);
+    }
+
+    /// Reports whether the turn waits for the user: something is asked, and no other call is in
+    /// progress.
+    pub(super) fn refresh_state(&mut self, out: &mut Vec<v2::SessionUpdate>) {
+        if !self.turn.state.is_active() {
+            return;
+        }
+        let asks = &self.turn.asks;
+        let other_work = || {
+            self.calls.iter().any(|(id, known)| {
+                known.in_turn
+                    && known.status == Some(v2::ToolCallStatus::InProgress)
+                    && !asks.contains(&Some(id.clone()))
+            })
+        };
+        let state = if asks.is_empty() || other_work() {
+            State::Running
+        } else {
+            State::RequiresAction
+        };
+        if state == self.turn.state {
+            return;
+        }
+        out.push(match state {
+            State::Running => running(),
+            _ => v2::SessionUpdate::StateUpdate(v2::StateUpdate::RequiresAction(
+                v2::RequiresActionStateUpdate::new(),
+            )),
+        });
+        self.turn.state = state;
+    }
+
+    fn end_turn(&mut self, reason: v2::StopReason, out: &mut Vec<v2::SessionUpdate>) {
+        self.segments.echo_ends();
+        self.segments.end_segment();
+        self.turn = Turn::default();
+        self.calls
+            .values_mut()
+            .for_each(|known| known.in_turn = false);
+        let idle = v2::IdleStateUpdate::new().stop_reason(reason);
+        out.push(v2::SessionUpdate::StateUpdate(v2::StateUpdate::Idle(idle)));
+    }
+}
+
+fn running() -> v2::SessionUpdate {
+    v2::SessionUpdate::StateUpdate(v2::StateUpdate::Running(v2::RunningStateUpdate::new()))
+}
+
+fn error_stop(error: v2::Error) -> v2::StopReason {
+    v2::StopReason::Error(v2::ErrorStopReason::new().error(error))
+}
+
+fn stop_reason_up(reason: v1::StopReason) -> v2::StopReason {
+    match reason {
+        v1::StopReason::MaxTokens => v2::StopReason::MaxTokens,
+        v1::StopReason::MaxTurnRequests => v2::StopReason::MaxTurnRequests,
+        v1::StopReason::Refusal => v2::StopReason::Refusal,
+        v1::StopReason::Cancelled => v2::StopReason::Cancelled,
+        _ => v2::StopReason::EndTurn,
+    }
+}

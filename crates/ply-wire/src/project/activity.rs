@@ -1,0 +1,155 @@
+//! Tool calls and terminals as they come.
+
+use super::{
+    Down, EditTexts, Projector, mark,
+    terminal::Screen,
+    tool_call::{Call, Item},
+};
+use crate::{MaybeUndefined, v2};
+
+impl Projector {
+    pub(super) fn tool_call(
+        &mut self,
+        update: &v2::ToolCallUpdate,
+        edits: &dyn EditTexts,
+        out: &mut Vec<Down>,
+    ) {
+        let id = &update.tool_call_id;
+        let call = self
+            .calls
+            .entry(id.clone())
+            .or_insert_with(|| Call::new(id.clone()));
+        let items = match &update.content {
+            MaybeUndefined::Undefined => None,
+            MaybeUndefined::Null => Some(Vec::new()),
+            MaybeUndefined::Value(items) => Some(
+                items
+                    .iter()
+                    .map(|item| Item::new(id, item, edits))
+                    .collect(),
+            ),
+        };
+        for terminal in items.iter().flatten().filter_map(Item::terminal) {
+            self.screens
+                .entry(terminal.clone())
+                .or_default()
+                .show_in(id);
+        }
+        out.extend(call.update(update, items, &self.screens).map(Down::Update));
+    }
+
+    pub(super) fn tool_call_chunk(
+        &mut self,
+        chunk: &v2::ToolCallContentChunk,
+        edits: &dyn EditTexts,
+        out: &mut Vec<Down>,
+    ) {
+        let id = &chunk.tool_call_id;
+        let call = self
+            .calls
+            .entry(id.clone())
+            .or_insert_with(|| Call::new(id.clone()));
+        let item = Item::new(id, &chunk.content, edits);
+        if let Some(terminal) = item.terminal() {
+            self.screens
+                .entry(terminal.clone())
+                .or_default()
+                .show_in(id);
+        }
+        if call.push(item) {
+            out.push(Down::Update(call.send_content(&self.screens)));
+        } else if !self.unsent.contains(id) {
+            self.unsent.push(id.clone());
+        }
+    }
+
+    pub(super) fn screen(&mut self, id: &v2::TerminalId) -> &mut Screen {
+        if !self.screens.contains_key(id) {
+            self.unshown.push(id.clone());
+        }
+        self.screens.entry(id.clone()).or_default()
+    }
+
+    pub(super) fn terminal(&mut self, update: &v2::TerminalUpdate, out: &mut Vec<Down>) {
+        let id = &update.terminal_id;
+        let screen = self.screen(id);
+        screen.apply(update);
+        let ended = screen.exit_status.is_some();
+        if ended && screen.shown_in.is_empty() {
+            self.unshown.retain(|unshown| unshown != id);
+            self.show_terminal_alone(id, out);
+        } else {
+            self.screen_grew(id, usize::MAX, out);
+        }
+        if let Some(call) = self.calls.get_mut(&stand_in_call(id))
+            && ended
+            && !call.fields.is_finished()
+        {
+            let failed = self.screens.get(id).is_some_and(Screen::failed);
+            let status = if failed {
+                v2::ToolCallStatus::Failed
+            } else {
+                v2::ToolCallStatus::Completed
+            };
+            let update = v2::ToolCallUpdate::new(stand_in_call(id)).status(status);
+            out.extend(call.update(&update, None, &self.screens).map(Down::Update));
+        }
+    }
+
+    /// Shows more output in the calls that refer to the terminal, now or with the next flush.
+    pub(super) fn screen_grew(&mut self, id: &v2::TerminalId, bytes: usize, out: &mut Vec<Down>) {
+        let Some(screen) = self.screens.get(id) else {
+            return;
+        };
+        for shown_in in &screen.shown_in {
+            let Some(call) = self.calls.get_mut(shown_in) else {
+                continue;
+            };
+            if !call.terminals().any(|shown| shown == id) {
+                continue;
+            }
+            if call.grew(bytes) {
+                out.push(Down::Update(call.send_content(&self.screens)));
+            } else if !self.unsent.contains(shown_in) {
+                self.unsent.push(shown_in.clone());
+            }
+        }
+    }
+
+    /// Shows a terminal that no call refers to as a call of its own.
+    pub(super) fn show_terminal_alone(&mut self, id: &v2::TerminalId, out: &mut Vec<Down>) {
+        let call = stand_in_call(id);
+        let Some(screen) = self.screens.get_mut(id) else {
+            return;
+        };
+        if !screen.shown_in.is_empty() {
+            return;
+        }
+        if screen.text().is_none() {
+            // Nothing to show yet; ask again later.
+            self.unshown.push(id.clone());
+            return;
+        }
+        screen.show_in(&call);
+        let status = match &screen.exit_status {
+            None => v2::ToolCallStatus::InProgress,
+            Some(_) if screen.failed() => v2::ToolCallStatus::Failed,
+            Some(_) => v2::ToolCallStatus::Completed,
+        };
+        let title = screen
+            .command
+            .clone()
+            .unwrap_or_else(|| "Terminal".to_owned());
+        let terminal = v2::ToolCallContent::Terminal(v2::Terminal::new(id.clone()));
+        let update = v2::ToolCallUpdate::new(call)
+            .title(title)
+            .kind(v2::ToolKind::Execute)
+            .status(status)
+            .content(vec![terminal]);
+        self.tool_call(&update, &(), out);
+    }
+}
+
+fn stand_in_call(terminal: &v2::TerminalId) -> v2::ToolCallId {
+    v2::ToolCallId::new(format!("{}terminal/{terminal}", mark::STAND_IN))
+}

@@ -1,0 +1,240 @@
+//! Messages: v1 only appends to them, so what was sent decides how a v2 message update can be
+//! shown.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::json;
+
+use super::mark;
+use crate::{
+    convert::content,
+    transcript::{MessageKind, is_plain_text},
+    v1, v2,
+};
+
+/// What a v1 client is shown when a message it already has is emptied.
+const WITHDRAWN_NOTE: &str = "(message withdrawn)";
+
+/// What was sent of each message.
+#[derive(Debug, Default)]
+pub(super) struct Messages {
+    sent: HashMap<(MessageKind, v2::MessageId), Sent>,
+    /// Ids in use, those made up for replacements included.
+    taken: HashSet<(MessageKind, v1::MessageId)>,
+}
+
+#[derive(Debug)]
+struct Sent {
+    kind: MessageKind,
+    /// The id under which the v1 client knows the current content.
+    id: v1::MessageId,
+    revision: u32,
+    print: Print,
+    withdrawn: bool,
+}
+
+impl Messages {
+    pub(super) fn chunk(
+        &mut self,
+        kind: MessageKind,
+        chunk: &v2::ContentChunk,
+        out: &mut Vec<v1::SessionUpdate>,
+    ) {
+        let id = &chunk.message_id;
+        let key = (kind, id.clone());
+        let mut meta = mark::without_marks(chunk.meta.as_ref());
+        let is_new_revision = match self.sent.get(&key) {
+            Some(sent) => sent.withdrawn,
+            // The agent uses an id that was made up here.
+            None => !self.taken.insert((kind, id_down(id))),
+        };
+        let sent = self.sent.entry(key).or_insert_with(|| Sent::new(kind, id));
+        if is_new_revision {
+            meta = Some(sent.revise(id, meta.unwrap_or_default(), &mut self.taken));
+        }
+        sent.send(&chunk.content, meta, out);
+    }
+
+    /// Shows the whole new content of a message.
+    pub(super) fn content(
+        &mut self,
+        kind: MessageKind,
+        id: &v2::MessageId,
+        blocks: &[v2::ContentBlock],
+        out: &mut Vec<v1::SessionUpdate>,
+    ) {
+        let key = (kind, id.clone());
+        let is_new = !self.sent.contains_key(&key);
+        if is_new && blocks.is_empty() {
+            return;
+        }
+        let is_free = !is_new || self.taken.insert((kind, id_down(id)));
+        let sent = self.sent.entry(key).or_insert_with(|| Sent::new(kind, id));
+        if blocks.is_empty() {
+            sent.withdraw(id, &mut self.taken, out);
+        } else if let Some(rest) = sent.rest(blocks)
+            && is_free
+        {
+            rest.iter().for_each(|block| sent.send(block, None, out));
+        } else {
+            let mut meta = Some(sent.revise(id, v1::Meta::new(), &mut self.taken));
+            blocks
+                .iter()
+                .for_each(|block| sent.send(block, meta.take(), out));
+        }
+    }
+
+    pub(super) fn forget(&mut self) {
+        self.sent.clear();
+        self.taken.clear();
+    }
+}
+
+impl Sent {
+    fn new(kind: MessageKind, id: &v2::MessageId) -> Self {
+        Self {
+            kind,
+            id: id_down(id),
+            revision: 1,
+            print: Print::default(),
+            withdrawn: false,
+        }
+    }
+
+    fn send(
+        &mut self,
+        block: &v2::ContentBlock,
+        meta: Option<v1::Meta>,
+        out: &mut Vec<v1::SessionUpdate>,
+    ) {
+        self.print.push(block);
+        out.push(chunk(
+            self.kind,
+            content::down(block),
+            self.id.clone(),
+            meta,
+        ));
+    }
+
+    /// Starts the content anew under another id and returns the metadata for its first chunk.
+    fn revise(
+        &mut self,
+        id: &v2::MessageId,
+        mut meta: v1::Meta,
+        taken: &mut HashSet<(MessageKind, v1::MessageId)>,
+    ) -> v1::Meta {
+        loop {
+            self.revision = self.revision.saturating_add(1);
+            self.id = v1::MessageId::new(format!("{id}~{}", self.revision));
+            if taken.insert((self.kind, self.id.clone())) {
+                break;
+            }
+        }
+        self.print = Print::default();
+        self.withdrawn = false;
+        meta.insert(mark::REPLACES.to_owned(), json!(id));
+        meta
+    }
+
+    fn withdraw(
+        &mut self,
+        id: &v2::MessageId,
+        taken: &mut HashSet<(MessageKind, v1::MessageId)>,
+        out: &mut Vec<v1::SessionUpdate>,
+    ) {
+        if self.withdrawn {
+            return;
+        }
+        let mut meta = self.revise(id, v1::Meta::new(), taken);
+        meta.insert(mark::WITHDRAWN.to_owned(), json!(true));
+        self.withdrawn = true;
+        let note = v1::ContentBlock::Text(v1::TextContent::new(WITHDRAWN_NOTE));
+        out.push(chunk(self.kind, note, self.id.clone(), Some(meta)));
+    }
+
+    /// Returns what is left to send of the blocks, or none if they do not begin with what was sent.
+    fn rest(&self, blocks: &[v2::ContentBlock]) -> Option<Vec<v2::ContentBlock>> {
+        if self.withdrawn {
+            return None;
+        }
+        let mut print = Print::default();
+        let mut blocks = blocks.iter();
+        let mut rest = Vec::new();
+        while print.len < self.print.len {
+            let block = blocks.next()?;
+            let missing = self.print.len - print.len;
+            match block {
+                v2::ContentBlock::Text(text)
+                    if is_plain_text(block) && text.text.len() > missing =>
+                {
+                    let (head, tail) = text.text.split_at_checked(missing)?;
+                    print.bytes(head.as_bytes());
+                    rest.push(v2::ContentBlock::from(tail));
+                }
+                _ => print.push(block),
+            }
+        }
+        rest.extend(blocks.cloned());
+        (print == self.print).then_some(rest)
+    }
+}
+
+fn id_down(id: &v2::MessageId) -> v1::MessageId {
+    v1::MessageId::new(id.0.clone())
+}
+
+pub(super) fn chunk(
+    kind: MessageKind,
+    content: v1::ContentBlock,
+    id: v1::MessageId,
+    meta: Option<v1::Meta>,
+) -> v1::SessionUpdate {
+    let chunk = v1::ContentChunk::new(content).message_id(id).meta(meta);
+    match kind {
+        MessageKind::User => v1::SessionUpdate::UserMessageChunk(chunk),
+        MessageKind::Agent => v1::SessionUpdate::AgentMessageChunk(chunk),
+        MessageKind::Thought => v1::SessionUpdate::AgentThoughtChunk(chunk),
+    }
+}
+
+/// Length and hash of content, however it was cut into chunks: enough to know whether other content
+/// begins with it, without keeping a copy of every message for every client.
+#[derive(Debug, PartialEq, Eq)]
+struct Print {
+    len: usize,
+    hash: u128,
+}
+
+impl Default for Print {
+    fn default() -> Self {
+        Self {
+            len: 0,
+            hash: 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d,
+        }
+    }
+}
+
+impl Print {
+    fn push(&mut self, block: &v2::ContentBlock) {
+        match block {
+            v2::ContentBlock::Text(text) if is_plain_text(block) => {
+                self.bytes(text.text.as_bytes())
+            }
+            // 0xff is no part of UTF-8, so no text can look like a block.
+            other => {
+                self.bytes(&[0xff]);
+                self.bytes(&serde_json::to_vec(other).unwrap_or_default());
+                self.bytes(&[0xff]);
+            }
+        }
+    }
+
+    /// FNV-1a, since it can be fed in any pieces.
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.len += bytes.len();
+        for byte in bytes {
+            self.hash ^= u128::from(*byte);
+            self.hash = self.hash.wrapping_mul(0x0100_0000_0000_0000_0000_013b);
+        }
+    }
+}

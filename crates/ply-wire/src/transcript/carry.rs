@@ -1,0 +1,199 @@
+//! What is lost between v2 and v1, each loss one step.
+
+use super::{Entry, Plan, Slot, State, Transcript};
+use crate::{
+    convert::{self, config::Booleans, diff, plan::MAIN_PLAN_ID},
+    lift,
+    project::{mark, terminal, tool_call},
+    v1, v2,
+};
+
+/// Returns the part of a transcript that a v1 client can be shown, in the form in which it is
+/// shown.
+///
+/// The v1 view of a session is right if it folds to the same transcript as the session itself after
+/// both went through this function. So what is not here must survive the way through v1. The client
+/// is one that shows everything v1 has ([`crate::project::Shows::ALL`]).
+#[must_use]
+pub fn what_v1_can_carry(transcript: &Transcript) -> Transcript {
+    let mut carried = transcript.clone();
+    without_unknown_updates(&mut carried);
+    without_stand_ins(&mut carried);
+    messages_appear_with_their_first_content(&mut carried);
+    without_message_metadata(&mut carried);
+    content_blocks_are_known_types(&mut carried);
+    tool_calls_have_v1_fields(&mut carried);
+    tool_content_is_v1_content(&mut carried);
+    without_terminals(&mut carried);
+    one_plan(&mut carried);
+    without_state(&mut carried);
+    options_and_commands_are_v1_ones(&mut carried);
+    without_marks(&mut carried);
+    carried.reindex();
+    carried.normalized()
+}
+
+/// v1 updates are a closed set.
+fn without_unknown_updates(transcript: &mut Transcript) {
+    transcript
+        .slots
+        .retain(|slot| !matches!(slot.entry, Entry::Unknown(_)));
+}
+
+/// What the projector makes up for things v1 does not have: calls for lone terminals and for
+/// permission requests about something else than a call, messages for notices.
+fn without_stand_ins(transcript: &mut Transcript) {
+    transcript.slots.retain(|slot| match &slot.entry {
+        Entry::ToolCall(call) => !call.id.0.starts_with(mark::STAND_IN),
+        Entry::Message(message) => !message.id.0.starts_with(mark::STAND_IN),
+        _ => true,
+    });
+}
+
+/// v1 messages exist through their chunks: an empty one is not there, and one that was announced
+/// empty takes its place when its first content comes.
+fn messages_appear_with_their_first_content(transcript: &mut Transcript) {
+    transcript.slots.sort_by_key(|slot| slot.shown_at);
+    transcript.slots.retain(|slot| !slot.entry.is_blank());
+}
+
+/// Metadata of a v1 chunk belongs to the chunk, so there is no place for that of the message.
+fn without_message_metadata(transcript: &mut Transcript) {
+    for slot in &mut transcript.slots {
+        if let Entry::Message(message) = &mut slot.entry {
+            message.meta.clear();
+        }
+    }
+}
+
+/// Blocks of unknown types become texts; icons, unknown roles and sizes that v1 cannot count are
+/// dropped.
+fn content_blocks_are_known_types(transcript: &mut Transcript) {
+    let through_v1 = |block: &mut v2::ContentBlock| {
+        *block = convert::content::up(&convert::content::down(block))
+    };
+    for slot in &mut transcript.slots {
+        match &mut slot.entry {
+            Entry::Message(message) => message.content.iter_mut().for_each(through_v1),
+            Entry::Compaction(compaction) => compaction.summary.iter_mut().for_each(through_v1),
+            _ => {}
+        }
+    }
+}
+
+/// Every v1 call has a title; kinds and statuses are closed sets, cancelled being failed with a
+/// note; there are no controls on calls.
+fn tool_calls_have_v1_fields(transcript: &mut Transcript) {
+    for slot in &mut transcript.slots {
+        if let Entry::ToolCall(call) = &mut slot.entry {
+            call.title = Some(call.shown_title());
+            call.kind = convert::tool_call::kind_up(convert::tool_call::kind_down(&call.kind));
+            if call.status == v2::ToolCallStatus::Cancelled {
+                call.content.extend(lift::content_up(
+                    &[tool_call::cancelled_item()],
+                    &[],
+                    |_| false,
+                ));
+            }
+            call.status =
+                convert::tool_call::status_up(convert::tool_call::status_down(&call.status));
+            call.capabilities = None;
+        }
+    }
+}
+
+/// Terminals are shown as text, diffs as old and new text without regard to how a patch cuts them
+/// into hunks, file operations that v1 cannot show as text, and items of unknown types as text.
+fn tool_content_is_v1_content(transcript: &mut Transcript) {
+    let screens: std::collections::HashMap<_, _> = transcript
+        .entries()
+        .filter_map(|entry| match entry {
+            Entry::Terminal(shown) => Some((shown.id.clone(), terminal::text_of(shown))),
+            _ => None,
+        })
+        .collect();
+    for slot in &mut transcript.slots {
+        let Entry::ToolCall(call) = &mut slot.entry else {
+            continue;
+        };
+        let mut items: Vec<v1::ToolCallContent> = Vec::new();
+        for item in &call.content {
+            match item {
+                v2::ToolCallContent::Terminal(shown) => {
+                    items.extend(
+                        screens
+                            .get(&shown.terminal_id)
+                            .cloned()
+                            .flatten()
+                            .map(Into::into),
+                    );
+                }
+                other => items.extend(tool_call::item_down(&call.id, other, &())),
+            }
+        }
+        call.content = lift::content_up(&items, &[], |_| false);
+        for item in &mut call.content {
+            if let v2::ToolCallContent::Diff(shown) = item {
+                diff::join_hunks(shown);
+            }
+        }
+    }
+}
+
+/// v1 terminals are the client's own; those of the agent are seen in its tool calls.
+fn without_terminals(transcript: &mut Transcript) {
+    transcript
+        .slots
+        .retain(|slot| !matches!(slot.entry, Entry::Terminal(_)));
+}
+
+/// v1 has one plan without a place or metadata, made of the items that are not cancelled; other
+/// plan types have no items.
+fn one_plan(transcript: &mut Transcript) {
+    let entries: Vec<v1::PlanEntry> = transcript
+        .plans()
+        .flat_map(|plan| convert::plan::entries_down(plan.entries().unwrap_or_default()))
+        .collect();
+    transcript
+        .slots
+        .retain(|slot| !matches!(slot.entry, Entry::Plan(_)));
+    if !entries.is_empty() {
+        let content =
+            v2::PlanUpdateContent::items(MAIN_PLAN_ID, convert::plan::entries_up(&entries));
+        let plan = Plan {
+            id: v2::PlanId::new(MAIN_PLAN_ID),
+            content,
+            meta: None,
+        };
+        transcript.slots.push(Slot {
+            entry: plan.into(),
+            shown_at: None,
+        });
+    }
+}
+
+/// v1 tells of the state by answering prompts, and of background work not at all.
+fn without_state(transcript: &mut Transcript) {
+    transcript.state = State::Idle;
+    transcript.stop_reason = None;
+    transcript.background = None;
+}
+
+/// Options of unknown types are left out; commands have no types.
+fn options_and_commands_are_v1_ones(transcript: &mut Transcript) {
+    let options = convert::config::options_down(&transcript.config_options, Booleans::Native);
+    transcript.config_options = convert::config::options_up(&options);
+    transcript.commands = convert::commands::up(&convert::commands::down(&transcript.commands));
+}
+
+/// Our own marks say what v1 cannot; empty metadata is none.
+fn without_marks(transcript: &mut Transcript) {
+    for slot in &mut transcript.slots {
+        if let Entry::ToolCall(call) = &mut slot.entry {
+            call.meta = mark::without_marks(Some(&call.meta)).unwrap_or_default();
+        }
+    }
+    if let Some(usage) = &mut transcript.usage {
+        usage.meta = mark::without_marks(usage.meta.as_ref()).filter(|meta| !meta.is_empty());
+    }
+}
