@@ -1,2 +1,109 @@
-//! Benchmark peers.
-fn main() {}
+//! Ply, the official Rust SDK and a hand-written floor on the same work, over real pipes between real processes.
+//!
+//! `ply-bench run PEER WORK` measures once and prints one line of JSON; `cargo xtask bench rpc` runs it for every peer
+//! and work and makes the table. The measuring process is the client. It starts this same binary again, as
+//! `ply-bench agent PEER`, for the other end of the pipes.
+#![expect(clippy::print_stdout, reason = "the benchmark's result goes to stdout")]
+#![expect(clippy::print_stderr, reason = "its complaints go to stderr")]
+#![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+
+mod drive;
+mod measure;
+mod payload;
+mod peer;
+mod process;
+mod slow_reader;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Parser, Subcommand};
+use measure::{Outcome, Plan, Work};
+use peer::{Peer, PipeIo};
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+#[derive(Parser)]
+#[command(about = "Measures one JSON-RPC peer on one piece of work")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Measures once and prints one line of JSON.
+    Run {
+        peer: Peer,
+        work: Work,
+        /// How many messages, instead of the work's own number.
+        #[arg(long)]
+        count: Option<u64>,
+        /// One word of a command to put before the agent's own command line; give it once per word.
+        #[arg(long, allow_hyphen_values = true)]
+        wrap: Vec<String>,
+        #[command(flatten)]
+        shared: Shared,
+    },
+    /// The other end of the pipes.
+    #[command(hide = true)]
+    Agent {
+        peer: Peer,
+        #[command(flatten)]
+        shared: Shared,
+    },
+}
+
+#[derive(clap::Args)]
+struct Shared {
+    /// Gives up after this many seconds.
+    #[arg(long, default_value_t = 120)]
+    limit_s: u64,
+    /// The pipe types under `sdk-fastest`.
+    #[arg(long, default_value = "tokio")]
+    io: PipeIo,
+}
+
+fn main() -> ExitCode {
+    match dispatch(Arguments::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(command: Command) -> Result<()> {
+    match command {
+        Command::Run {
+            peer,
+            work,
+            count,
+            wrap,
+            shared,
+        } => {
+            process::bound_lifetime(Duration::from_secs(shared.limit_s))?;
+            let plan = Plan::new(peer, work, count);
+            if plan.pinned() {
+                process::pin_to_one_core()?;
+            }
+            let launch = process::Launch::new(peer, wrap, shared.limit_s, shared.io)?;
+            let outcome = measure_once(peer, &plan, &launch)?;
+            println!("{}", serde_json::to_string(&outcome)?);
+            Ok(())
+        }
+        Command::Agent { peer, shared } => {
+            process::bound_lifetime(Duration::from_secs(shared.limit_s))?;
+            peer.agent(shared.io)
+        }
+    }
+}
+
+fn measure_once(peer: Peer, plan: &Plan, launch: &process::Launch) -> Result<Outcome> {
+    // The slow reader is the same for every peer: only the agent is under test, its client is a pipe nobody reads.
+    if plan.work == Work::SlowReader {
+        return slow_reader::run(plan, launch);
+    }
+    peer.run(plan, launch)
+}

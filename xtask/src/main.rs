@@ -1,2 +1,41 @@
-//! Repository tasks.
-fn main() {}
+//! What the repository does to itself. Each command is one file; adding one means a file, a variant and a line.
+
+mod bench;
+mod fuzz;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "What the repository does to itself")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Measures this project against its alternatives.
+    #[command(subcommand)]
+    Bench(bench::Command),
+    /// Fuzzes one target, or replays one input through it.
+    Fuzz(fuzz::Arguments),
+}
+
+#[expect(clippy::print_stderr, reason = "a program reports its failure")]
+fn main() -> ExitCode {
+    let done = match Arguments::parse().command {
+        Command::Bench(command) => bench::run(&command),
+        Command::Fuzz(arguments) => fuzz::run(&arguments),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

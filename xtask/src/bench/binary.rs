@@ -1,0 +1,110 @@
+//! Builds `ply-bench` and runs it under a time limit.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "waiting for a process has a deadline"
+)]
+
+use std::ffi::OsString;
+use std::io::Read as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+
+use crate::Result;
+
+/// How much longer than its own limit a measurement may take before it is killed.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// The release build of `ply-bench`.
+pub(super) struct Binary {
+    path: PathBuf,
+}
+
+/// The one message of `cargo build --message-format=json` that names the program.
+#[derive(Deserialize)]
+struct Artifact {
+    executable: Option<PathBuf>,
+}
+
+impl Binary {
+    /// Builds the program and asks cargo where it is, so that any target directory works.
+    pub(super) fn build() -> Result<Self> {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+        let output = Command::new(cargo)
+            .args(["build", "--release", "--package", "ply-bench"])
+            .arg("--message-format=json-render-diagnostics")
+            .stderr(Stdio::inherit())
+            .output()?;
+        if !output.status.success() {
+            return Err("building ply-bench failed".into());
+        }
+        let path = String::from_utf8(output.stdout)?
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Artifact>(line).ok())
+            .filter_map(|artifact| artifact.executable)
+            .find(|path| path.file_stem().is_some_and(|stem| stem == "ply-bench"))
+            .ok_or("cargo built no program named ply-bench")?;
+        Ok(Binary { path })
+    }
+
+    /// Runs one measurement, under the command `tool` unless that is empty, and returns what it printed.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the measurement fails, or does not end within `limit` and some grace; it is killed then,
+    /// and its agent ends with it.
+    pub(super) fn run(
+        &self,
+        tool: &[OsString],
+        arguments: &[OsString],
+        limit: Duration,
+    ) -> Result<String> {
+        let mut words = tool.iter().cloned();
+        let mut command = match words.next() {
+            Some(program) => {
+                let mut command = Command::new(program);
+                command.args(words).arg(&self.path);
+                command
+            }
+            None => Command::new(&self.path),
+        };
+        let mut child = command
+            .arg("run")
+            .args(arguments)
+            .arg(format!("--limit-s={}", limit.as_secs()))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let deadline = Instant::now() + limit + GRACE;
+        // The program prints one short line, far less than a pipe holds, so it may be read after the exit.
+        let status = loop {
+            if let Some(status) = child.try_wait()? {
+                break status;
+            }
+            if Instant::now() > deadline {
+                child.kill()?;
+                child.wait()?;
+                return Err(format!("{} hung and was killed", display(arguments)).into());
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        if !status.success() {
+            return Err(format!("{} failed: {status}", display(arguments)).into());
+        }
+        let mut printed = String::new();
+        if let Some(mut stdout) = child.stdout.take() {
+            stdout.read_to_string(&mut printed)?;
+        }
+        Ok(printed)
+    }
+}
+
+fn display(arguments: &[OsString]) -> String {
+    let words: Vec<_> = arguments
+        .iter()
+        .map(|word| word.to_string_lossy())
+        .collect();
+    format!("`ply-bench run {}`", words.join(" "))
+}

@@ -1,0 +1,133 @@
+//! Instructions and system calls for each message, by process.
+//!
+//! Every count is taken twice, with a small and a larger number of messages, and the difference divided by the
+//! difference in messages: whatever start-up and shutdown cost cancels out.
+
+mod tools;
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use serde::Serialize;
+use tools::{Scratch, Tool};
+
+use super::binary::Binary;
+use super::table::{Table, number};
+use crate::Result;
+
+/// The works with a meaningful cost for each message.
+const WORKS: [&str; 2] = ["updates", "roundtrip"];
+/// Messages in the small and in the larger run.
+const FEW: u32 = 500;
+const MANY: u32 = 3_000;
+/// Under such tools a peer is up to a hundred times slower.
+const LIMIT: Duration = Duration::from_secs(300);
+
+/// One count for each message of a peer's two processes, or why there is none.
+#[derive(Serialize)]
+pub(super) struct Count {
+    work: String,
+    peer: String,
+    what: &'static str,
+    /// The tool that counted.
+    by: Option<&'static str>,
+    client: Option<f64>,
+    agent: Option<f64>,
+    missing: Option<String>,
+}
+
+pub(super) fn measure(binary: &Binary, works: &[&str], peers: &[&str]) -> Result<Vec<Count>> {
+    let scratch = Scratch::new()?;
+    let tools = [
+        ("instructions", Tool::for_instructions(&scratch)),
+        ("system calls", Tool::for_system_calls(&scratch)),
+    ];
+    let mut counts = Vec::new();
+    for work in WORKS.into_iter().filter(|work| works.contains(work)) {
+        for &peer in peers {
+            for (what, tool) in &tools {
+                super::progress(&format!("counting {what}: {work} {peer}"));
+                let mut count = Count {
+                    work: work.to_owned(),
+                    peer: peer.to_owned(),
+                    what,
+                    by: None,
+                    client: None,
+                    agent: None,
+                    missing: None,
+                };
+                match tool {
+                    Err(reason) => count.missing = Some(format!("not measured ({reason})")),
+                    Ok(tool) => {
+                        count.by = Some(tool.name());
+                        let (client, agent) = per_message(binary, &scratch, *tool, work, peer)?;
+                        count.client = Some(client);
+                        count.agent = Some(agent);
+                    }
+                }
+                counts.push(count);
+            }
+        }
+    }
+    Ok(counts)
+}
+
+/// The costs of one message in the client and in the agent.
+fn per_message(
+    binary: &Binary,
+    scratch: &Scratch,
+    tool: Tool,
+    work: &str,
+    peer: &str,
+) -> Result<(f64, f64)> {
+    let few = totals(binary, scratch, tool, work, peer, FEW)?;
+    let many = totals(binary, scratch, tool, work, peer, MANY)?;
+    let messages = f64::from(MANY - FEW);
+    Ok(((many.0 - few.0) / messages, (many.1 - few.1) / messages))
+}
+
+fn totals(
+    binary: &Binary,
+    scratch: &Scratch,
+    tool: Tool,
+    work: &str,
+    peer: &str,
+    messages: u32,
+) -> Result<(f64, f64)> {
+    scratch.clear()?;
+    let mut arguments: Vec<OsString> = [peer, work].map(OsString::from).to_vec();
+    arguments.push(format!("--count={messages}").into());
+    for word in tool.command(&scratch.agent_file(), tools::Side::Agent) {
+        arguments.push("--wrap".into());
+        arguments.push(word);
+    }
+    let around = tool.command(&scratch.client_file(), tools::Side::Client);
+    binary.run(&around, &arguments, LIMIT)?;
+    let client = tool.total(&scratch.client_file())?;
+    let agent = tool.total(&scratch.agent_file())?;
+    Ok((tool.client_alone(client, agent), agent))
+}
+
+pub(super) fn table(counts: &[Count]) -> Table {
+    let mut table = Table::new(
+        4,
+        ["work", "peer", "for each message", "by", "client", "agent"],
+    );
+    for count in counts {
+        let cell = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), number);
+        let mut row = vec![
+            count.work.clone(),
+            count.peer.clone(),
+            count.what.to_owned(),
+            count.by.unwrap_or("-").to_owned(),
+            cell(count.client),
+            cell(count.agent),
+        ];
+        if let Some(missing) = &count.missing {
+            row.truncate(3);
+            row.push(missing.clone());
+        }
+        table.push(row);
+    }
+    table
+}

@@ -1,0 +1,97 @@
+//! Plain text in aligned columns.
+
+use std::fmt::Write as _;
+
+/// Rows of cells: words to the left, numbers to the right.
+pub(super) struct Table {
+    left: usize,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table whose first `left` columns are words.
+    pub(super) fn new<const N: usize>(left: usize, head: [&str; N]) -> Self {
+        Table {
+            left,
+            rows: vec![head.map(str::to_owned).to_vec()],
+        }
+    }
+
+    pub(super) fn push(&mut self, row: Vec<String>) {
+        self.rows.push(row);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.len() == 1
+    }
+
+    pub(super) fn text(&self) -> String {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        // Characters, not bytes: a column holds µ.
+        let width_of = |column: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..columns).map(width_of).collect();
+        let mut text = String::new();
+        for row in &self.rows {
+            let mut line = String::new();
+            for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+                // Writing into a string cannot fail.
+                if column < self.left {
+                    write!(line, "{cell:<width$}  ").ok();
+                } else {
+                    write!(line, "{cell:>width$}  ").ok();
+                }
+            }
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// A number with as many digits as it deserves: `1,234,567`, `27.4`, `0.125`.
+pub(super) fn number(value: f64) -> String {
+    if value.abs() < 1.0 {
+        return format!("{value:.3}");
+    }
+    if value.abs() < 1_000.0 {
+        return format!("{value:.1}");
+    }
+    let digits = format!("{value:.0}");
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_and_cut() {
+        let cases = [
+            (1_234_567.4, "1,234,567"),
+            (999_999.6, "1,000,000"),
+            (1_000.0, "1,000"),
+            (27.44, "27.4"),
+            (0.1254, "0.125"),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(number(value), expected);
+        }
+    }
+
+    #[test]
+    fn columns_line_up() {
+        let mut table = Table::new(1, ["work", "p50 µs"]);
+        table.push(vec!["updates".to_owned(), "1".to_owned()]);
+        assert_eq!(table.text(), "work     p50 µs\nupdates       1\n");
+    }
+}

@@ -1,0 +1,62 @@
+//! Dependencies between our crates point inward.
+
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+use std::collections::BTreeSet;
+
+use cargo_metadata::{DependencyKind, MetadataCommand};
+
+/// What each crate of ours may depend on, test dependencies aside. A crate that is not here fails the test.
+const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
+    ("ply-sys", &[]),
+    ("ply-rpc", &["ply-sys"]),
+    ("ply-wire", &["ply-rpc"]),
+    ("ply-fuzz", &["ply-rpc", "ply-wire"]),
+    ("ply-bench", &["ply-rpc", "ply-wire"]),
+    ("process-tests", &["ply-rpc"]),
+    ("xtask", &[]),
+];
+
+/// Crates that only these of ours may use, test dependencies aside.
+const RESERVED: &[(&str, &[&str])] = &[
+    ("agent-client-protocol", &["ply-bench"]),
+    ("agent-client-protocol-schema", &["ply-wire", "ply-bench"]),
+    ("libc", &["ply-sys"]),
+];
+
+#[test]
+fn dependency_arrows_point_inward() {
+    let metadata = MetadataCommand::new().no_deps().exec().unwrap();
+    let ours: BTreeSet<_> = metadata
+        .packages
+        .iter()
+        .map(|package| package.name.as_str())
+        .collect();
+    let mut wrong = Vec::new();
+    for package in &metadata.packages {
+        let name = package.name.as_str();
+        let Some((_, allowed)) = MAY_DEPEND_ON.iter().find(|(listed, _)| *listed == name) else {
+            wrong.push(format!("{name} is not in the table of this test"));
+            continue;
+        };
+        for dependency in package
+            .dependencies
+            .iter()
+            .filter(|dependency| dependency.kind != DependencyKind::Development)
+        {
+            let target = dependency.name.as_str();
+            if ours.contains(target) && !allowed.contains(&target) {
+                wrong.push(format!("{name} -> {target}"));
+            }
+            let reserved = RESERVED.iter().find(|(listed, _)| *listed == target);
+            if reserved.is_some_and(|(_, users)| !users.contains(&name)) {
+                wrong.push(format!("{name} -> {target}, which is reserved"));
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "arrows the wrong way:\n{}",
+        wrong.join("\n")
+    );
+}
