@@ -13,9 +13,9 @@ use tokio::time::Sleep;
 
 use crate::calls::{Failure, Outcome, Patience};
 use crate::frame::Encoded;
-use crate::outbox::OutboxClosed;
+use crate::outbox::{Admission, OutboxClosed, Ticket};
 use crate::peer::{CANCEL_REQUEST, Shared};
-use crate::{CallError, Closed, decode_reason};
+use crate::{CallError, Closed, RpcError, decode_reason};
 
 /// How long to wait for an answer, and what may happen meanwhile.
 #[derive(Debug, Clone, Copy, Default)]
@@ -53,12 +53,13 @@ pub struct InFlight<R> {
     result: PhantomData<fn() -> R>,
 }
 
-type Pushing = Pin<Box<dyn Future<Output = Result<(), OutboxClosed>> + Send>>;
-
 enum Progress {
-    /// Over the outgoing budget, the request waits its turn.
-    Queueing(Pushing, oneshot::Receiver<Outcome>),
-    Asked(oneshot::Receiver<Outcome>),
+    /// The request waits its turn, or is out; the answer will come here.
+    Asked {
+        answer: oneshot::Receiver<Outcome>,
+        waits: Option<Ticket>,
+        cancelled: bool,
+    },
     Failed(CallError),
     Over,
 }
@@ -71,23 +72,20 @@ impl<R> InFlight<R> {
         encoded: Result<Encoded, serde_json::Error>,
         options: CallOptions,
     ) -> Self {
-        let progress =
-            Self::queue(&shared, id, method, encoded, options).unwrap_or_else(Progress::Failed);
-        let deadline = options
-            .deadline
-            .map(|after| (after, Box::pin(tokio::time::sleep(after))));
+        let progress = Self::queue(&shared, id, method, encoded, options);
+        let sleep = |after| (after, Box::pin(tokio::time::sleep(after)));
         Self {
+            progress: progress.unwrap_or_else(Progress::Failed),
+            deadline: options.deadline.map(sleep),
             shared,
             id,
             method: method.into(),
-            progress,
-            deadline,
             result: PhantomData,
         }
     }
 
     fn queue(
-        shared: &Arc<Shared>,
+        shared: &Shared,
         id: i64,
         method: &str,
         encoded: Result<Encoded, serde_json::Error>,
@@ -98,10 +96,8 @@ impl<R> InFlight<R> {
             reason: error.to_string().into(),
         })?;
         if let Some(times) = shared.calls.switched_off(method) {
-            return Err(CallError::Unresponsive {
-                method: method.into(),
-                times,
-            });
+            let method = method.into();
+            return Err(CallError::Unresponsive { method, times });
         }
         let patience = if options.patient {
             Patience::Patient
@@ -113,18 +109,19 @@ impl<R> InFlight<R> {
             reason,
         };
         let answer = shared.calls.wait_for(id, patience).map_err(closed)?;
-        match shared.outbox.try_push(frame) {
-            Ok(None) => Ok(Progress::Asked(answer)),
-            Ok(Some(frame)) => {
-                let shared = Arc::clone(shared);
-                let pushing = Box::pin(async move { shared.outbox.push(frame).await });
-                Ok(Progress::Queueing(pushing, answer))
-            }
+        let waits = match shared.outbox.send(frame) {
+            Ok(Admission::Entered) => None,
+            Ok(Admission::Waits(ticket)) => Some(ticket),
             Err(OutboxClosed) => {
                 shared.calls.forget(id);
-                Err(closed(shared.reason()))
+                return Err(closed(shared.reason()));
             }
-        }
+        };
+        Ok(Progress::Asked {
+            answer,
+            waits,
+            cancelled: false,
+        })
     }
 
     /// Returns our id for the request.
@@ -135,16 +132,29 @@ impl<R> InFlight<R> {
 
     /// Tells the peer that the answer is no longer wanted. It still answers, and that can be awaited.
     ///
-    /// A request that is not even queued yet is withdrawn instead, and fails as cancelled.
+    /// A request that waits for its turn is withdrawn instead, and fails as cancelled.
     pub fn cancel(&mut self) {
-        match self.progress {
-            Progress::Asked(_) => self.tell_cancelled(),
-            Progress::Queueing(..) => {
-                self.shared.calls.forget(self.id);
-                self.progress = Progress::Failed(CallError::Peer(crate::RpcError::cancelled()));
-            }
-            Progress::Failed(_) | Progress::Over => {}
+        if self.stop_asking() {
+            self.shared.calls.forget(self.id);
+            self.progress = Progress::Failed(CallError::Peer(RpcError::cancelled()));
         }
+    }
+
+    /// Takes the request back, or tells the peer once that it is no longer wanted; returns whether it was taken back.
+    fn stop_asking(&mut self) -> bool {
+        let Progress::Asked {
+            waits, cancelled, ..
+        } = &mut self.progress
+        else {
+            return false;
+        };
+        if waits.is_some_and(|ticket| self.shared.outbox.withdraw(ticket)) {
+            return true;
+        }
+        if !std::mem::replace(cancelled, true) {
+            self.tell_cancelled();
+        }
+        false
     }
 
     fn tell_cancelled(&self) {
@@ -152,7 +162,7 @@ impl<R> InFlight<R> {
         let Ok(frame) = Encoded::notification(CANCEL_REQUEST, &params) else {
             return;
         };
-        if self.shared.outbox.push_now(frame).is_err() {
+        if self.shared.outbox.send_now(frame).is_err() {
             tracing::debug!(id = self.id, "the link closed before the cancellation");
         }
     }
@@ -165,32 +175,21 @@ impl<R> InFlight<R> {
     }
 
     fn poll_outcome(&mut self, cx: &mut Context<'_>) -> Poll<Result<Outcome, CallError>> {
-        loop {
-            match std::mem::replace(&mut self.progress, Progress::Over) {
-                Progress::Queueing(mut pushing, answer) => match pushing.as_mut().poll(cx) {
-                    Poll::Ready(Ok(())) => self.progress = Progress::Asked(answer),
-                    Poll::Ready(Err(OutboxClosed)) => {
-                        return Poll::Ready(Err(self.closed(self.shared.reason())));
-                    }
-                    Poll::Pending => {
-                        self.progress = Progress::Queueing(pushing, answer);
-                        return Poll::Pending;
-                    }
-                },
-                Progress::Asked(mut answer) => match Pin::new(&mut answer).poll(cx) {
-                    Poll::Ready(Ok(outcome)) => return Poll::Ready(Ok(outcome)),
-                    Poll::Ready(Err(_)) => {
-                        return Poll::Ready(Err(self.closed(self.shared.reason())));
-                    }
-                    Poll::Pending => {
-                        self.progress = Progress::Asked(answer);
-                        return Poll::Pending;
-                    }
-                },
-                Progress::Failed(error) => return Poll::Ready(Err(error)),
-                // Polled after it was ready, which futures may answer as they like but not with a panic.
-                Progress::Over => return Poll::Pending,
+        match &mut self.progress {
+            Progress::Asked { answer, .. } => match Pin::new(answer).poll(cx) {
+                Poll::Pending => Poll::Pending,
+                Poll::Ready(outcome) => {
+                    self.progress = Progress::Over;
+                    Poll::Ready(outcome.map_err(|_| self.closed(self.shared.reason())))
+                }
+            },
+            Progress::Failed(error) => {
+                let error = error.clone();
+                self.progress = Progress::Over;
+                Poll::Ready(Err(error))
             }
+            // Polled after it was ready, which futures may answer as they like but not with a panic.
+            Progress::Over => Poll::Pending,
         }
     }
 
@@ -230,8 +229,10 @@ impl<R: DeserializeOwned> Future for InFlight<R> {
             return Poll::Pending;
         }
         let after = *after;
-        self.shared.calls.deadline_missed(&self.method);
-        self.give_up();
+        // A request that never left says nothing about the peer.
+        if !self.give_up() {
+            self.shared.calls.deadline_missed(&self.method);
+        }
         Poll::Ready(Err(CallError::Deadline {
             method: self.method.clone(),
             after,
@@ -240,13 +241,12 @@ impl<R: DeserializeOwned> Future for InFlight<R> {
 }
 
 impl<R> InFlight<R> {
-    /// Stops waiting, and says so to the peer if it was asked and has not answered.
-    fn give_up(&mut self) {
-        let asked = matches!(self.progress, Progress::Asked(_));
+    /// Stops waiting; returns whether the request was taken back before it left.
+    fn give_up(&mut self) -> bool {
+        let waited_for = self.shared.calls.forget(self.id);
+        let taken_back = waited_for && self.stop_asking();
         self.progress = Progress::Over;
-        if self.shared.calls.forget(self.id) && asked {
-            self.tell_cancelled();
-        }
+        taken_back
     }
 }
 

@@ -38,6 +38,8 @@ pub struct Decoder {
     scanned: usize,
     line_bytes_max: usize,
     skipping: Option<Skipped>,
+    /// A line that never ends was reported; there is nothing to find after it.
+    dead: bool,
     /// Keeps the head of the last skipped line alive while its frame is borrowed.
     head: Vec<u8>,
 }
@@ -63,6 +65,7 @@ impl Decoder {
             scanned: 0,
             line_bytes_max,
             skipping: None,
+            dead: false,
             head: Vec::new(),
         }
     }
@@ -76,7 +79,10 @@ impl Decoder {
             return &mut self.buf;
         }
         // A long line: grow in large steps, since each one may copy what is held. Memory that is not written costs nothing.
-        let room = (self.line_bytes_max + READ_BYTES).saturating_sub(held);
+        let room = self
+            .line_bytes_max
+            .saturating_add(READ_BYTES)
+            .saturating_sub(held);
         self.buf.reserve(room.min(7 * held).max(READ_BYTES));
         ply_sys::expect_large_write(self.buf.spare_capacity_mut());
         &mut self.buf
@@ -100,6 +106,9 @@ impl Decoder {
 
     /// Returns the next line, or `None` when more input is needed.
     pub fn next_frame(&mut self) -> Option<Frame<'_>> {
+        if self.dead {
+            return None;
+        }
         let unseen = self.buf.get(self.scanned..).unwrap_or_default();
         let Some(offset) = memchr::memchr(b'\n', unseen) else {
             return self.wait_for_more();
@@ -109,18 +118,13 @@ impl Decoder {
         self.scanned = self.start;
         if let Some(skipped) = self.skipping.take() {
             let bytes = skipped.bytes + (to - from) as u64;
-            return Some(Frame::TooLong {
-                bytes,
-                head: &self.head,
-            });
+            return Some(self.skipped(bytes));
         }
-        let line = self.buf.get(from..to).unwrap_or_default();
-        if line.len() > self.line_bytes_max {
-            let bytes = line.len() as u64;
-            let head = line.get(..HEAD_BYTES_MAX).unwrap_or(line);
-            return Some(Frame::TooLong { bytes, head });
+        if to - from > self.line_bytes_max {
+            self.keep_head(from, to);
+            return Some(self.skipped((to - from) as u64));
         }
-        Some(Frame::Line(line))
+        self.buf.get(from..to).map(Frame::Line)
     }
 
     /// Returns the last line when the input ended without a newline.
@@ -129,10 +133,7 @@ impl Decoder {
             let bytes = skipped.bytes + (self.buf.len() - self.start) as u64;
             self.start = self.buf.len();
             self.scanned = self.start;
-            return Some(Frame::TooLong {
-                bytes,
-                head: &self.head,
-            });
+            return Some(self.skipped(bytes));
         }
         let from = self.start;
         self.start = self.buf.len();
@@ -149,8 +150,7 @@ impl Decoder {
             if held <= self.line_bytes_max {
                 return None;
             }
-            let line = self.buf.get(self.start..).unwrap_or_default();
-            self.head = line.get(..HEAD_BYTES_MAX).unwrap_or(line).to_vec();
+            self.keep_head(self.start, self.buf.len());
             self.skipping = Some(Skipped { bytes: 0 });
         }
         let skipped = self.skipping.as_mut()?;
@@ -163,8 +163,28 @@ impl Decoder {
         self.start = 0;
         self.scanned = 0;
         let bytes = skipped.bytes;
-        let endless = bytes > self.line_bytes_max as u64 * ENDLESS_LINE_FACTOR;
-        endless.then_some(Frame::Endless { bytes })
+        self.is_endless(bytes).then(|| self.skipped(bytes))
+    }
+
+    fn keep_head(&mut self, from: usize, to: usize) {
+        let line = self.buf.get(from..to).unwrap_or_default();
+        self.head = line.get(..HEAD_BYTES_MAX).unwrap_or(line).to_vec();
+    }
+
+    fn is_endless(&self, bytes: u64) -> bool {
+        bytes > (self.line_bytes_max as u64).saturating_mul(ENDLESS_LINE_FACTOR)
+    }
+
+    /// Reports a skipped line; whether its end was seen does not matter once it is far too long.
+    fn skipped(&mut self, bytes: u64) -> Frame<'_> {
+        if self.is_endless(bytes) {
+            self.dead = true;
+            return Frame::Endless { bytes };
+        }
+        Frame::TooLong {
+            bytes,
+            head: &self.head,
+        }
     }
 }
 

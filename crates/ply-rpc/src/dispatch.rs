@@ -48,19 +48,18 @@ impl<H: Handler> Dispatch<H> {
         }
     }
 
-    /// Takes the line that the input ended in.
+    /// Takes the line that the input ended in, and says how it ended.
     pub(crate) fn last_frame(&mut self, frame: Frame<'_>) -> Closed {
-        let Frame::Line(line) = frame else {
-            return Closed::Eof;
-        };
-        let line = strip(line);
-        if line.is_empty() {
-            return Closed::Eof;
+        if let Frame::Line(line) = frame {
+            let line = strip(line);
+            let torn = |rejected: &Rejected| rejected.error.code == RpcError::PARSE_ERROR;
+            if !line.is_empty() && envelope::parse(line).is_err_and(|rejected| torn(&rejected)) {
+                // The last words of a process that died are kept like any other noise.
+                self.add_noise(line, line.len() as u64);
+                return Closed::Torn { bytes: line.len() };
+            }
         }
-        if envelope::parse(line).is_err() {
-            return Closed::Torn { bytes: line.len() };
-        }
-        self.line(line).err().unwrap_or(Closed::Eof)
+        self.frame(frame).err().unwrap_or(Closed::Eof)
     }
 
     /// Tells the handler that the input is over.
@@ -80,6 +79,7 @@ impl<H: Handler> Dispatch<H> {
             Ok(Message::Request { id, method, params }) => {
                 self.well_formed();
                 self.request(id, &method, params);
+                return self.check_reader();
             }
             Ok(Message::Notification { method, params }) => {
                 self.spoken = true;
@@ -91,6 +91,23 @@ impl<H: Handler> Dispatch<H> {
         Ok(())
     }
 
+    /// Gives up on a peer that goes on asking although it reads neither answers nor refusals.
+    fn check_reader(&self) -> Result<(), Closed> {
+        let bytes = self.peer.shared.outbox.queued_bytes();
+        if bytes
+            > self
+                .peer
+                .shared
+                .options
+                .limits
+                .answer_bytes
+                .saturating_mul(2)
+        {
+            return Err(Closed::NotReading { bytes });
+        }
+        Ok(())
+    }
+
     fn well_formed(&mut self) {
         self.spoken = true;
         self.garbage_answers.earn();
@@ -98,7 +115,12 @@ impl<H: Handler> Dispatch<H> {
 
     fn request(&mut self, id: RequestId, method: &str, params: Option<&RawValue>) {
         let shared = &self.peer.shared;
-        let max = shared.options.limits.served_requests;
+        let limits = &shared.options.limits;
+        if shared.outbox.queued_bytes() > limits.answer_bytes {
+            let error = RpcError::internal("earlier answers wait to be read; read them first");
+            return self.answer(Encoded::error(&id, &error));
+        }
+        let max = limits.served_requests;
         let cancel = match shared.served.begin(&id, max) {
             Ok(cancel) => cancel,
             Err(Refused::IdInUse) => {
@@ -177,15 +199,26 @@ impl<H: Handler> Dispatch<H> {
     }
 
     fn rejected(&mut self, line: &[u8], rejected: Rejected) -> Result<(), Closed> {
-        let Rejected { error, answer } = rejected;
+        let Rejected {
+            error,
+            answer,
+            claims_version,
+        } = rejected;
+        let counts = self.peer.shared.options.garbage == Garbage::Count;
+        if counts && !claims_version {
+            return self.garbage(line, line.len() as u64, &error);
+        }
         match answer {
             Answer::To(id) => self.answer(Encoded::error(&id, &error)),
             Answer::ToText(id) => self.answer(Encoded::error_to_text(&id, &error)),
-            Answer::Nobody => tracing::warn!(
-                bytes = line.len(),
-                "ignored a malformed answer or notification"
-            ),
             Answer::ToNull => return self.garbage(line, line.len() as u64, &error),
+            Answer::EndsCall(id) => self.bad_answer(&id, "it cannot be read"),
+            Answer::Nobody if claims_version => {
+                tracing::warn!(bytes = line.len(), "ignored a malformed message");
+            }
+            Answer::Nobody => {
+                self.add_noise(line, line.len() as u64);
+            }
         }
         Ok(())
     }
@@ -193,45 +226,54 @@ impl<H: Handler> Dispatch<H> {
     fn too_long(&mut self, bytes: u64, head: &[u8]) -> Result<(), Closed> {
         let limit = self.peer.shared.options.limits.line_bytes;
         let found = Head::scan(head);
-        let error =
-            RpcError::invalid_request(format!("the message is over the limit of {limit} bytes"));
-        if found.has_outcome && !found.has_method {
-            let id = found.id.as_ref().and_then(RequestId::as_i64);
-            let outcome = || Err(Failure::BadAnswer("it is too long"));
-            self.peer.shared.calls.resolve(id, outcome);
-            tracing::warn!(bytes, limit, "skipped an answer that is too long");
+        let reason = format!("the message is over the limit of {limit} bytes");
+        let error = RpcError::invalid_request(reason);
+        if let Some(id) = found.ends_call() {
+            self.bad_answer(&id, "it is too long");
             return Ok(());
         }
-        match found.answer() {
-            Answer::To(id) => {
-                tracing::warn!(bytes, limit, "skipped a request that is too long");
-                self.answer(Encoded::error(&id, &error));
-                Ok(())
-            }
-            _ => self.garbage(head, bytes, &error),
+        if !found.has_method {
+            return self.garbage(head, bytes, &error);
         }
+        self.spoken = true;
+        tracing::warn!(bytes, limit, "skipped a message that is too long");
+        if let Answer::To(id) = found.answer() {
+            self.answer(Encoded::error(&id, &error));
+        }
+        Ok(())
+    }
+
+    /// Ends the call that an unusable answer was meant for.
+    fn bad_answer(&self, id: &RequestId, reason: &'static str) {
+        tracing::warn!(%id, reason, "an answer cannot be used");
+        let failed = || Err(Failure::BadAnswer(reason));
+        self.peer.shared.calls.resolve(id.as_i64(), failed);
     }
 
     /// Deals with input that is no message.
     fn garbage(&mut self, line: &[u8], bytes: u64, error: &RpcError) -> Result<(), Closed> {
-        let shared = &self.peer.shared;
-        let noise_bytes = {
-            let mut noise = shared.noise.lock().unwrap_or_else(PoisonError::into_inner);
-            noise.add(line, bytes);
-            noise.bytes
-        };
-        tracing::debug!(bytes, "skipped a line that is no message");
-        if !self.spoken && noise_bytes > shared.options.limits.noise_bytes {
+        let noise_bytes = self.add_noise(line, bytes);
+        let options = &self.peer.shared.options;
+        if !self.spoken && noise_bytes > options.limits.noise_bytes {
             return Err(Closed::OnlyNoise { bytes: noise_bytes });
         }
-        if shared.options.garbage == Garbage::Answer && self.garbage_answers.spend() {
+        if options.garbage == Garbage::Answer && self.garbage_answers.spend() {
             self.answer(Encoded::error(&RequestId::NULL, error));
         }
         Ok(())
     }
 
+    /// Counts a line that is no message; returns the bytes of all of them.
+    fn add_noise(&self, line: &[u8], bytes: u64) -> u64 {
+        tracing::debug!(bytes, "skipped a line that is no message");
+        let noise = self.peer.shared.noise.lock();
+        let mut noise = noise.unwrap_or_else(PoisonError::into_inner);
+        noise.add(line, bytes);
+        noise.bytes
+    }
+
     fn answer(&self, frame: Encoded) {
-        if self.peer.shared.outbox.push_now(frame).is_err() {
+        if self.peer.shared.outbox.send_now(frame).is_err() {
             tracing::debug!("the link closed before an error could be answered");
         }
     }

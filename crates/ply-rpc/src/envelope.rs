@@ -55,6 +55,8 @@ pub struct Rejected {
     pub error: RpcError,
     /// Whether and under which id the refusal may be answered.
     pub answer: Answer,
+    /// Whether the line says that it is JSON-RPC 2.0. One that does not may be anything, such as a log line with an `id`.
+    pub claims_version: bool,
 }
 
 /// To whom a refusal goes.
@@ -68,6 +70,8 @@ pub enum Answer {
     ToNull,
     /// The line looks like a response or a notification, which are never answered.
     Nobody,
+    /// The line would have answered this call of ours, had it been readable.
+    EndsCall(RequestId),
 }
 
 /// Reads one line, already stripped of what stands around it.
@@ -77,25 +81,53 @@ pub enum Answer {
 /// [`Rejected`] says what is wrong with the line, without repeating any of it.
 pub fn parse(line: &[u8]) -> Result<Message<'_>, Rejected> {
     let Ok(text) = std::str::from_utf8(line) else {
-        return Err(parse_error("the line is not UTF-8"));
+        return Err(unreadable(line, parse_error("the line is not UTF-8")));
     };
     if depth::exceeds(line, NESTING_MAX) {
-        return Err(too_deep(line));
+        let error = RpcError::invalid_request("the message is nested too deeply");
+        return Err(unreadable(line, error));
     }
     if !text.starts_with('{') {
-        return Err(match serde_json::from_str::<serde::de::IgnoredAny>(text) {
-            Ok(_) => no_message("a message is a JSON object", Answer::ToNull),
+        let error = match serde_json::from_str::<serde::de::IgnoredAny>(text) {
+            Ok(_) => RpcError::invalid_request("a message is a JSON object"),
             Err(_) => parse_error("the line is not JSON"),
-        });
+        };
+        return Err(unreadable(line, error));
     }
-    let raw: Raw<'_> = serde_json::from_str(text).map_err(|error| {
-        if error.is_data() {
-            no_message("a member occurs twice", Answer::ToNull)
-        } else {
-            parse_error("the line is not JSON")
+    match serde_json::from_str::<Raw<'_>>(text) {
+        Ok(raw) => raw.classify(),
+        Err(error) if error.is_data() => {
+            let error = RpcError::invalid_request("a member occurs twice");
+            let rejected = unreadable(line, error);
+            // Which of two ids would be meant? Only our own call may end, never a request be refused.
+            let answer = match rejected.answer {
+                Answer::To(_) => Answer::ToNull,
+                answer => answer,
+            };
+            Err(Rejected { answer, ..rejected })
         }
-    })?;
-    raw.classify()
+        Err(_) => Err(unreadable(line, parse_error("the line is not JSON"))),
+    }
+}
+
+fn parse_error(reason: &str) -> RpcError {
+    RpcError::new(RpcError::PARSE_ERROR, "Parse error").with_data(&reason)
+}
+
+/// Refuses a line whose members could not be read, by what its beginning tells.
+fn unreadable(line: &[u8], error: RpcError) -> Rejected {
+    let head = Head::scan(line);
+    let answer = match (head.ends_call(), head.answer()) {
+        (Some(id), _) => Answer::EndsCall(id),
+        // What cannot be parsed at all is answered under no id.
+        (None, Answer::To(id)) if error.code == RpcError::INVALID_REQUEST => Answer::To(id),
+        _ => Answer::ToNull,
+    };
+    Rejected {
+        error,
+        answer,
+        claims_version: head.claims_version,
+    }
 }
 
 /// The members of a message, each as its own text. Absent and `null` are told apart.
@@ -123,59 +155,50 @@ fn present<'de, D: serde::Deserializer<'de>>(
 
 impl<'a> Raw<'a> {
     fn classify(self) -> Result<Message<'a>, Rejected> {
+        let claims_version = is_version_2(self.jsonrpc);
+        let reject = |reason: &str, answer| Rejected {
+            error: RpcError::invalid_request(reason),
+            answer,
+            claims_version,
+        };
         let id = self.id.map(|id| RequestId::from_json(id.get()));
         let has_outcome = self.result.is_some() || self.error.is_some();
-        let Some(method) = self.method else {
-            return self.classify_response(id, has_outcome);
-        };
         let answer = self.answer_for(id.as_ref());
+        let Some(method) = self.method else {
+            return match (claims_version, has_outcome, id) {
+                (false, true, _) => Err(reject("`jsonrpc` must be \"2.0\"", Answer::Nobody)),
+                (false, false, _) => Err(reject("`jsonrpc` must be \"2.0\"", Answer::ToNull)),
+                (true, false, None) => Err(reject("`method` is missing", Answer::ToNull)),
+                (true, false, Some(_)) => Err(reject("`method` is missing", answer)),
+                (true, true, Some(Ok(id))) => Ok(self.response(id)),
+                (true, true, _) => Err(reject("a response needs an id", Answer::Nobody)),
+            };
+        };
         if has_outcome {
-            return Err(no_message(
-                "a message has either a method or an outcome",
-                answer,
-            ));
+            let reason = "a message has either a method or an outcome";
+            return Err(reject(reason, answer));
         }
-        if !is_version_2(self.jsonrpc) {
-            return Err(no_message("`jsonrpc` must be \"2.0\"", answer));
+        if !claims_version {
+            return Err(reject("`jsonrpc` must be \"2.0\"", answer));
         }
         let Some(method) = text_of(method) else {
-            return Err(no_message("`method` must be a string", answer));
+            return Err(reject("`method` must be a string", answer));
         };
         let params = self.params.filter(|params| params.get() != "null");
         match id {
             None => Ok(Message::Notification { method, params }),
             Some(Ok(id)) => Ok(Message::Request { id, method, params }),
-            Some(Err(_)) => Err(no_message("`id` must be a string or an integer", answer)),
+            Some(Err(_)) => Err(reject("`id` must be a string or an integer", answer)),
         }
     }
 
-    fn classify_response(
-        self,
-        id: Option<Result<RequestId, BadId>>,
-        has_outcome: bool,
-    ) -> Result<Message<'a>, Rejected> {
-        if !has_outcome {
-            // An object with an id and nothing else was meant as a question; without an id it was meant as nothing.
-            let answer = if id.is_some() {
-                self.answer_for(id.as_ref())
-            } else {
-                Answer::ToNull
-            };
-            return Err(no_message("`method` is missing", answer));
-        }
-        let Some(Ok(id)) = id else {
-            return Err(no_message(
-                "a response needs the id of a request",
-                Answer::Nobody,
-            ));
-        };
-        // A missing `jsonrpc` is forgiven here: refusing the answer would only leave our own call hanging.
+    fn response(self, id: RequestId) -> Message<'a> {
         let outcome = match (self.result, self.error) {
             (Some(result), None) => Outcome::Result(result),
             (None, Some(error)) => Outcome::Error(error),
             _ => Outcome::Neither,
         };
-        Ok(Message::Response { id, outcome })
+        Message::Response { id, outcome }
     }
 
     fn answer_for(&self, id: Option<&Result<RequestId, BadId>>) -> Answer {
@@ -203,26 +226,6 @@ fn text_of(raw: &RawValue) -> Option<Cow<'_, str>> {
     serde_json::from_str(text).ok().map(Cow::Owned)
 }
 
-fn parse_error(reason: &str) -> Rejected {
-    let error = RpcError::new(RpcError::PARSE_ERROR, "Parse error").with_data(&reason);
-    Rejected {
-        error,
-        answer: Answer::ToNull,
-    }
-}
-
-fn no_message(reason: &str, answer: Answer) -> Rejected {
-    Rejected {
-        error: RpcError::invalid_request(reason),
-        answer,
-    }
-}
-
-fn too_deep(line: &[u8]) -> Rejected {
-    let head = Head::scan(line);
-    no_message("the message is nested too deeply", head.answer())
-}
-
 /// What can be told from the beginning of a message that is not read as a whole.
 #[derive(Debug, Default, PartialEq)]
 pub struct Head {
@@ -232,6 +235,8 @@ pub struct Head {
     pub has_method: bool,
     /// Whether a `result` or `error` was found.
     pub has_outcome: bool,
+    /// Whether it says that it is JSON-RPC 2.0.
+    pub claims_version: bool,
 }
 
 impl Head {
@@ -269,22 +274,36 @@ impl Head {
 
     fn note(&mut self, key: &[u8], value: &[u8]) {
         match key {
+            b"jsonrpc" => self.claims_version = value.starts_with(b"\"2.0\""),
             b"method" => self.has_method = true,
             b"result" | b"error" => self.has_outcome = true,
-            b"id" => self.id = scalar(value).and_then(|text| RequestId::from_json(text).ok()),
+            b"id" => self.id = scalar(value).and_then(valid_id),
             _ => {}
         }
     }
 
     /// To whom a refusal of this message goes.
     #[must_use]
-    pub fn answer(self) -> Answer {
-        match self.id {
-            Some(id) if self.has_method && !self.has_outcome => Answer::To(id),
+    pub fn answer(&self) -> Answer {
+        match &self.id {
+            Some(id) if self.has_method && !self.has_outcome => Answer::To(id.clone()),
             // Without a method in sight this may be a response, and responses are never answered.
             _ => Answer::Nobody,
         }
     }
+
+    /// The call of ours that this message answers, if it is a response.
+    #[must_use]
+    pub fn ends_call(&self) -> Option<RequestId> {
+        let is_response = self.claims_version && self.has_outcome && !self.has_method;
+        self.id.clone().filter(|_| is_response)
+    }
+}
+
+/// Reads an id that no parser has seen yet: it is going to be written back, so it must be JSON.
+fn valid_id(text: &str) -> Option<RequestId> {
+    let raw: &RawValue = serde_json::from_str(text).ok()?;
+    RequestId::from_json(raw.get()).ok()
 }
 
 /// Splits off the string whose opening quote is gone; `None` when it is cut off.

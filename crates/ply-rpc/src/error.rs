@@ -215,10 +215,8 @@ pub enum Closed {
         bytes: u64,
     },
     /// The peer asks but does not read the answers.
-    #[error("the peer has not read anything for {} s while {bytes} bytes wait for it", after.as_secs())]
+    #[error("the peer does not read its answers, of which {bytes} bytes wait for it")]
     NotReading {
-        /// How long nothing could be written.
-        after: Duration,
         /// Bytes waiting.
         bytes: usize,
     },

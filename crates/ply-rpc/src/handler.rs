@@ -124,7 +124,7 @@ impl Responder {
             }),
             Err(error) => Encoded::error(&self.id, &error),
         };
-        self.send(frame);
+        self.send(|| frame);
     }
 
     /// Works on the answer in a task of its own, which may call the peer and wait.
@@ -160,26 +160,21 @@ impl Responder {
         self.cancel.is_asked()
     }
 
-    fn send(&self, frame: Encoded) {
-        if self.shared.served.end(&self.id) && self.shared.outbox.push_now(frame).is_err() {
-            tracing::debug!(id = %self.id, "the link closed before the answer");
-        }
+    fn send(&self, frame: impl FnOnce() -> Encoded) {
+        self.shared.served.end(&self.id, || {
+            if self.shared.outbox.send_now(frame()).is_err() {
+                tracing::debug!(id = %self.id, "the link closed before the answer");
+            }
+        });
     }
 }
 
 impl Drop for Responder {
     fn drop(&mut self) {
-        // After an answer this finds nothing to end and sends nothing; encoding it would be wasted work on the hot path.
-        if self.shared.served.end(&self.id) {
+        // After an answer this finds nothing to end and sends nothing.
+        self.send(|| {
             let error = RpcError::internal("the request was dropped without an answer");
-            if self
-                .shared
-                .outbox
-                .push_now(Encoded::error(&self.id, &error))
-                .is_err()
-            {
-                tracing::debug!(id = %self.id, "the link closed before the answer");
-            }
-        }
+            Encoded::error(&self.id, &error)
+        });
     }
 }

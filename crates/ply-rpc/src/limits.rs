@@ -14,17 +14,19 @@ pub const NESTING_MAX: usize = 128;
 pub const ID_BYTES_MAX: usize = 1024;
 /// Bytes waiting to be written before callers and notifiers wait.
 pub const OUTBOX_BYTES_MAX: usize = 1024 * 1024;
-/// Bytes of answers waiting beyond the outbox budget before reading pauses.
+/// Bytes waiting to be written before the peer's requests are refused; at twice as much the link closes.
 ///
-/// Answers never wait, because they are given from the link's own task. A peer that asks without reading its answers is
-/// slowed by our not reading its questions.
-pub const ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// How long reading may pause without one byte being written before the link closes.
-pub const STALL_TIME_MAX: Duration = Duration::from_secs(30);
+/// Answers never wait, because they are given from the link's own task, and reading never stops for them, because two peers
+/// that both stop reading would wait for each other for ever.
+pub const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Requests of the peer being served at once; more are refused.
 pub const SERVED_REQUESTS_MAX: usize = 4096;
 /// After the peer closed its side: how long answers to its requests may still be written.
 pub const DRAIN_TIME_MAX: Duration = Duration::from_secs(5);
+/// After we closed our side: how long what is queued may still be written.
+pub const CLOSE_TIME_MAX: Duration = Duration::from_secs(5);
+/// After a write failed: how long answers that the peer sent before are still waited for.
+pub const DEAF_TIME_MAX: Duration = Duration::from_millis(100);
 /// Deadlines missed in a row before a method counts as not offered by the peer.
 pub const DEADLINES_MISSED_MAX: u8 = 3;
 /// Error answers to input that is no message; each well-formed message earns one back.
@@ -48,14 +50,14 @@ pub struct Limits {
     pub line_bytes: usize,
     /// Bytes waiting to be written before callers wait. Default [`OUTBOX_BYTES_MAX`].
     pub outbox_bytes: usize,
-    /// Bytes of answers beyond that before reading pauses. Default [`ANSWER_BYTES_MAX`].
+    /// Bytes waiting before requests are refused. Default [`ANSWER_BYTES_MAX`].
     pub answer_bytes: usize,
-    /// Longest pause of reading without write progress. Default [`STALL_TIME_MAX`].
-    pub stall_time: Duration,
     /// Requests of the peer served at once. Default [`SERVED_REQUESTS_MAX`].
     pub served_requests: usize,
     /// Time for last answers after the peer closed its side. Default [`DRAIN_TIME_MAX`].
     pub drain_time: Duration,
+    /// Time to write what is queued after we closed our side. Default [`CLOSE_TIME_MAX`].
+    pub close_time: Duration,
     /// Noise before the first message that closes the link. Default [`NOISE_BYTES_MAX`].
     pub noise_bytes: u64,
 }
@@ -66,9 +68,9 @@ impl Default for Limits {
             line_bytes: LINE_BYTES_MAX,
             outbox_bytes: OUTBOX_BYTES_MAX,
             answer_bytes: ANSWER_BYTES_MAX,
-            stall_time: STALL_TIME_MAX,
             served_requests: SERVED_REQUESTS_MAX,
             drain_time: DRAIN_TIME_MAX,
+            close_time: CLOSE_TIME_MAX,
             noise_bytes: NOISE_BYTES_MAX,
         }
     }

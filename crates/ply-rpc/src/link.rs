@@ -14,6 +14,7 @@ use tokio::time::Sleep;
 use crate::calls::Calls;
 use crate::codec::Decoder;
 use crate::dispatch::Dispatch;
+use crate::limits::DEAF_TIME_MAX;
 use crate::outbox::Outbox;
 use crate::peer::Shared;
 use crate::served::Served;
@@ -26,7 +27,7 @@ pub fn connect<R, W, H>(reader: R, writer: W, handler: H, options: Options) -> (
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
-    H: Handler,
+    H: Handler + Unpin,
 {
     let limits = options.limits.clone();
     let shared = Arc::new(Shared {
@@ -34,6 +35,7 @@ where
         calls: Calls::default(),
         served: Served::default(),
         noise: Mutex::default(),
+        deaf: OnceLock::new(),
         closed: OnceLock::new(),
         ended: Notify::new(),
         options,
@@ -50,7 +52,7 @@ where
         written: 0,
         unflushed: false,
         phase: Phase::Open,
-        timer: None,
+        deadline: None,
         shared,
     };
     (peer, link)
@@ -72,8 +74,8 @@ pub struct Link<R, W, H> {
     written: usize,
     unflushed: bool,
     phase: Phase,
-    /// Ends the current wait that must not last: a stall while open, the last answers while draining.
-    timer: Option<(Wait, Pin<Box<Sleep>>)>,
+    /// Ends every phase but the first.
+    deadline: Option<Pin<Box<Sleep>>>,
     shared: Arc<Shared>,
 }
 
@@ -84,12 +86,6 @@ enum Phase {
     Draining(Closed),
     /// Nothing can be written any more; what the peer sent before is still read.
     Deaf(Closed),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wait {
-    Stall,
-    Drain,
 }
 
 /// What one attempt at reading or writing brought.
@@ -110,6 +106,9 @@ where
         match self.step(cx) {
             Ok(()) => Poll::Pending,
             Err(reason) => {
+                if !matches!(self.phase, Phase::Draining(_)) {
+                    self.dispatch.ended(&reason);
+                }
                 self.shared.close(&reason);
                 Poll::Ready(reason)
             }
@@ -125,6 +124,12 @@ where
 {
     /// Reads and writes until both are stuck; an error ends the link.
     fn step(&mut self, cx: &mut Context<'_>) -> Result<(), Closed> {
+        let closing = self.shared.outbox.poll_closing(cx);
+        if closing && !matches!(self.phase, Phase::Draining(_)) {
+            // Ours to end, so what we still work on for the peer ends too, answered as cancelled.
+            self.end_input(Closed::Local, self.shared.options.limits.close_time);
+            self.shared.served.cancel_all();
+        }
         loop {
             let read = self.read(cx)?;
             // After reading, so that answers given meanwhile leave in the same round.
@@ -137,69 +142,51 @@ where
     }
 
     fn read(&mut self, cx: &mut Context<'_>) -> Result<Step, Closed> {
-        match self.phase {
-            Phase::Draining(_) => return Ok(Step::Stuck),
-            Phase::Open if self.shared.outbox.poll_closing(cx) => {
-                self.end_input(Closed::Local);
-                // Ours to end, so what we still work on for the peer ends too, answered as cancelled.
-                self.shared.served.cancel_all();
-                return Ok(Step::Moved);
-            }
-            Phase::Open => {
-                if self.must_pause(cx) {
-                    return Ok(Step::Stuck);
-                }
-            }
-            Phase::Deaf(_) => {}
+        if matches!(self.phase, Phase::Draining(_)) {
+            return Ok(Step::Stuck);
         }
-        let filled = pin!(self.reader.read_buf(self.decoder.buffer())).poll(cx);
-        match filled {
-            Poll::Pending => Ok(Step::Stuck),
-            Poll::Ready(Ok(0)) => {
-                let reason = match self.decoder.finish() {
-                    Some(frame) => self.dispatch.last_frame(frame),
-                    None => Closed::Eof,
-                };
-                self.end_input(reason);
-                Ok(Step::Moved)
+        // Asked before each message, so that a handler's wish for a rest is heard at once.
+        while !self.must_pause(cx) {
+            if let Some(frame) = self.decoder.next_frame() {
+                self.dispatch.frame(frame)?;
+                continue;
             }
-            Poll::Ready(Ok(_)) => {
-                while let Some(frame) = self.decoder.next_frame() {
-                    self.dispatch.frame(frame)?;
-                }
-                Ok(Step::Moved)
-            }
-            Poll::Ready(Err(error)) if error.kind() == ErrorKind::Interrupted => Ok(Step::Moved),
-            // A child that dies resets a socket where it would close a pipe.
-            Poll::Ready(Err(error)) if error.kind() == ErrorKind::ConnectionReset => {
-                self.end_input(Closed::Eof);
-                Ok(Step::Moved)
-            }
-            Poll::Ready(Err(error)) => Err(Closed::Read(Arc::new(error))),
+            return match pin!(self.reader.read_buf(self.decoder.buffer())).poll(cx) {
+                Poll::Pending => Ok(Step::Stuck),
+                Poll::Ready(Ok(0)) => Ok(self.end_of_input()),
+                Poll::Ready(Ok(_)) => Ok(Step::Moved),
+                Poll::Ready(Err(error)) => match error.kind() {
+                    ErrorKind::Interrupted => Ok(Step::Moved),
+                    // A child that dies resets a socket where it would close a pipe.
+                    ErrorKind::ConnectionReset => Ok(self.end_of_input()),
+                    _ => Err(Closed::Read(Arc::new(error))),
+                },
+            };
         }
+        Ok(Step::Stuck)
     }
 
-    /// Whether to leave input unread for now: our answers are not being read, or the handler wants a rest.
+    /// Whether to leave input unread for now, because the handler wants a rest.
+    ///
+    /// While a call of ours waits for its answer, input is read all the same: the handler may need the answer to go on.
     fn must_pause(&mut self, cx: &mut Context<'_>) -> bool {
-        let limits = &self.shared.options.limits;
-        if self.shared.outbox.queued_bytes() > limits.outbox_bytes + limits.answer_bytes {
-            let stall_time = limits.stall_time;
-            self.arm(Wait::Stall, stall_time);
-            return true;
+        if self.dispatch.handler.poll_ready(cx).is_ready() {
+            return false;
         }
-        self.dispatch.handler.poll_ready(cx).is_pending() && !self.shared.calls.has_urgent()
+        // Before the check, so that a call made right after it is noticed.
+        self.shared.outbox.wake_for_next_frame();
+        !self.shared.calls.has_urgent()
     }
 
     fn write(&mut self, cx: &mut Context<'_>) -> Result<Step, Closed> {
-        if matches!(self.phase, Phase::Deaf(_)) {
+        if self.shared.deaf.get().is_some() {
             return Ok(Step::Stuck);
         }
         let mut step = Step::Stuck;
         loop {
             if self.written == self.segment.len() {
-                self.shared
-                    .outbox
-                    .recycle(std::mem::take(&mut self.segment));
+                let segment = std::mem::take(&mut self.segment);
+                self.shared.outbox.recycle(segment);
                 self.written = 0;
                 match self.shared.outbox.poll_take() {
                     Poll::Ready(segment) => self.segment = segment,
@@ -210,21 +197,23 @@ where
             match Pin::new(&mut self.writer).poll_write(cx, rest) {
                 Poll::Pending => return Ok(step),
                 Poll::Ready(Ok(0)) => return self.go_deaf(ErrorKind::WriteZero.into()),
-                Poll::Ready(Err(error)) if error.kind() == ErrorKind::Interrupted => {}
                 Poll::Ready(Ok(bytes)) => {
                     self.written += bytes;
                     self.shared.outbox.written(bytes);
                     self.unflushed = true;
-                    self.timer.take_if(|(wait, _)| *wait == Wait::Stall);
                     step = Step::Moved;
                 }
+                Poll::Ready(Err(error)) if error.kind() == ErrorKind::Interrupted => {}
                 Poll::Ready(Err(error)) => return self.go_deaf(error),
             }
         }
         if self.unflushed {
             match Pin::new(&mut self.writer).poll_flush(cx) {
                 Poll::Pending => {}
-                Poll::Ready(Ok(())) => self.unflushed = false,
+                Poll::Ready(Ok(())) => {
+                    self.unflushed = false;
+                    self.shared.outbox.flushed();
+                }
                 Poll::Ready(Err(error)) => return self.go_deaf(error),
             }
         }
@@ -233,6 +222,8 @@ where
 
     /// Goes on reading after a failed write: the peer may have answered before it closed its end.
     fn go_deaf(&mut self, error: std::io::Error) -> Result<Step, Closed> {
+        let reason = Closed::Write(Arc::new(error));
+        let reason = self.shared.deaf.get_or_init(|| reason).clone();
         self.shared.outbox.close();
         self.segment = Vec::new();
         self.written = 0;
@@ -240,48 +231,46 @@ where
         if let Phase::Draining(reason) = &self.phase {
             return Err(reason.clone());
         }
-        self.phase = Phase::Deaf(Closed::Write(Arc::new(error)));
-        let drain_time = self.shared.options.limits.drain_time;
-        self.arm(Wait::Drain, drain_time);
+        self.phase = Phase::Deaf(reason);
+        self.deadline = Some(Box::pin(tokio::time::sleep(DEAF_TIME_MAX)));
         Ok(Step::Moved)
     }
 
+    fn end_of_input(&mut self) -> Step {
+        let reason = match self.decoder.finish() {
+            Some(frame) => self.dispatch.last_frame(frame),
+            None => Closed::Eof,
+        };
+        self.end_input(reason, self.shared.options.limits.drain_time);
+        Step::Moved
+    }
+
     /// Fails our own calls at once and gives the peer's requests time to be answered.
-    fn end_input(&mut self, reason: Closed) {
+    fn end_input(&mut self, reason: Closed, drain_time: Duration) {
         self.shared.calls.close(&reason);
         self.dispatch.ended(&reason);
         self.phase = Phase::Draining(reason);
-        let drain_time = self.shared.options.limits.drain_time;
-        self.arm(Wait::Drain, drain_time);
+        self.deadline = Some(Box::pin(tokio::time::sleep(drain_time)));
     }
 
     fn check_end(&mut self, cx: &mut Context<'_>) -> Result<(), Closed> {
-        if let Phase::Draining(reason) = &self.phase {
+        let reason = match &self.phase {
+            Phase::Open => return Ok(()),
+            Phase::Draining(reason) | Phase::Deaf(reason) => reason,
+        };
+        if matches!(self.phase, Phase::Draining(_)) {
             let Shared { served, outbox, .. } = &*self.shared;
-            let answered = served.is_empty() && outbox.queued_bytes() == 0 && !self.unflushed;
+            // In this order: an answer is in the outbox before its request is gone.
+            let answered = served.is_empty() && outbox.is_empty() && !self.unflushed;
             if answered || outbox.is_closed() {
                 return Err(reason.clone());
             }
         }
-        let Some((wait, timer)) = &mut self.timer else {
-            return Ok(());
+        let passed = match &mut self.deadline {
+            Some(deadline) => deadline.as_mut().poll(cx).is_ready(),
+            None => true,
         };
-        if timer.as_mut().poll(cx).is_pending() {
-            return Ok(());
-        }
-        Err(match (&self.phase, wait) {
-            (Phase::Draining(reason) | Phase::Deaf(reason), _) => reason.clone(),
-            (Phase::Open, _) => Closed::NotReading {
-                after: self.shared.options.limits.stall_time,
-                bytes: self.shared.outbox.queued_bytes(),
-            },
-        })
-    }
-
-    fn arm(&mut self, wait: Wait, after: Duration) {
-        if self.timer.as_ref().is_none_or(|(armed, _)| *armed != wait) {
-            self.timer = Some((wait, Box::pin(tokio::time::sleep(after))));
-        }
+        if passed { Err(reason.clone()) } else { Ok(()) }
     }
 }
 

@@ -1,10 +1,12 @@
 //! The outgoing queue: many senders, one writer, a byte budget that makes senders wait.
 
 use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Notify;
 
 use crate::frame::Encoded;
 use crate::limits::SEGMENT_BYTES;
@@ -12,18 +14,15 @@ use crate::limits::SEGMENT_BYTES;
 /// Emptied segments kept for reuse.
 const SPARE_SEGMENTS_MAX: usize = 2;
 
-/// Frames on their way out, in order.
+/// Frames on their way out, in the order they were sent.
 ///
-/// The lock is held to copy a small frame or to move a large one, never while encoding or writing.
+/// The lock is held to copy a small frame or to move a large one, never while encoding or writing. Frames over the budget wait
+/// inside the queue, each with its sender's waker, so a sender that is not polled holds up nobody else.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     state: Mutex<State>,
-    /// Senders over the budget pass one at a time, in the order they came.
-    turnstile: Semaphore,
-    /// There is room again, for the sender at the turnstile.
-    drained: Notify,
-    /// Everything was written, or nothing more will be.
-    emptied: Notify,
+    /// Something was flushed, or nothing more will be.
+    flushed: Notify,
     budget_bytes: usize,
 }
 
@@ -33,110 +32,133 @@ struct State {
     spare: Vec<Vec<u8>>,
     /// Bytes in `segments` and in what the writer took and has not written yet.
     queued_bytes: usize,
-    /// Senders at the turnstile or before it.
-    waiting: usize,
+    waiting: VecDeque<Waiting>,
+    /// Bytes in `waiting` that no sender waits for.
+    unawaited_bytes: usize,
+    last_ticket: u64,
+    /// Bytes that ever entered `segments`, and how many of them the transport has taken for good.
+    entered_total: u64,
+    flushed_total: u64,
     writer: Option<Waker>,
-    /// The writer found nothing to do and must be woken for the next frame.
-    idle: bool,
+    /// The writer found nothing to do, or pauses reading, and must be woken for the next frame.
+    asleep: bool,
     closing: bool,
     closed: bool,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    ticket: u64,
+    frame: Encoded,
+    sender: Sender,
+}
+
+#[derive(Debug)]
+enum Sender {
+    /// Waits for its frame to enter the queue, or will.
+    Waits(Option<Waker>),
+    /// Went on at once.
+    Gone,
 }
 
 /// The link can take no more messages.
 #[derive(Debug)]
 pub(crate) struct OutboxClosed;
 
+/// Whether a frame is on its way or has to wait for its turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Admission {
+    Entered,
+    Waits(Ticket),
+}
+
+/// The place of a waiting frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ticket(u64);
+
 impl Outbox {
     pub(crate) fn new(budget_bytes: usize) -> Self {
         Self {
             state: Mutex::default(),
-            turnstile: Semaphore::new(1),
-            drained: Notify::new(),
-            emptied: Notify::new(),
+            flushed: Notify::new(),
             budget_bytes,
         }
     }
 
-    /// Queues a frame, waiting while the queue is over its budget.
+    /// Takes a frame. Over the budget it waits inside the queue, and [`Outbox::admitted`] tells when its turn has come.
+    pub(crate) fn send(&self, frame: Encoded) -> Result<Admission, OutboxClosed> {
+        let mut state = self.open()?;
+        if state.waiting.is_empty() && state.queued_bytes < self.budget_bytes {
+            state.enter(frame);
+            Self::wake_writer(state);
+            return Ok(Admission::Entered);
+        }
+        let ticket = state.wait(frame, Sender::Waits(None));
+        Self::wake_writer(state);
+        Ok(Admission::Waits(ticket))
+    }
+
+    /// Takes a frame without regard to the budget: answers, and messages whose sender cannot wait.
     ///
-    /// # Cancel safety
-    ///
-    /// Dropped before it is done, the frame is not sent and no one else's turn is lost.
-    pub(crate) async fn push(&self, frame: Encoded) -> Result<(), OutboxClosed> {
-        match self.try_push(frame)? {
-            None => Ok(()),
-            Some(frame) => self.push_in_turn(frame).await,
+    /// It still keeps its place behind frames that wait.
+    pub(crate) fn send_now(&self, frame: Encoded) -> Result<(), OutboxClosed> {
+        let mut state = self.open()?;
+        if state.waiting.is_empty() {
+            state.enter(frame);
+        } else {
+            state.unawaited_bytes += frame.bytes().len();
+            state.wait(frame, Sender::Gone);
         }
-    }
-
-    /// Queues a frame, or gives it back if it would have to wait.
-    pub(crate) fn try_push(&self, frame: Encoded) -> Result<Option<Encoded>, OutboxClosed> {
-        let state = self.lock();
-        if state.closed {
-            return Err(OutboxClosed);
-        }
-        if state.waiting > 0 || state.queued_bytes >= self.budget_bytes {
-            return Ok(Some(frame));
-        }
-        Self::append(state, frame);
-        Ok(None)
-    }
-
-    async fn push_in_turn(&self, frame: Encoded) -> Result<(), OutboxClosed> {
-        let _waiting = Waiting::new(self);
-        let _turn = self.turnstile.acquire().await.map_err(|_| OutboxClosed)?;
-        loop {
-            // Made before the check, so that room found between check and wait is not missed.
-            let drained = self.drained.notified();
-            {
-                let state = self.lock();
-                if state.closed {
-                    return Err(OutboxClosed);
-                }
-                if state.queued_bytes < self.budget_bytes {
-                    Self::append(state, frame);
-                    return Ok(());
-                }
-            }
-            drained.await;
-        }
-    }
-
-    /// Queues a frame without waiting: answers, and messages that must not wait behind a full queue.
-    pub(crate) fn push_now(&self, frame: Encoded) -> Result<(), OutboxClosed> {
-        let state = self.lock();
-        if state.closed {
-            return Err(OutboxClosed);
-        }
-        Self::append(state, frame);
+        Self::wake_writer(state);
         Ok(())
     }
 
-    fn append(mut state: MutexGuard<'_, State>, frame: Encoded) {
-        let bytes = frame.bytes();
-        state.queued_bytes += bytes.len();
-        if bytes.len() >= SEGMENT_BYTES {
-            state.segments.push_back(frame.into_vec());
-        } else {
-            match state.segments.back_mut() {
-                Some(back) if back.len() + bytes.len() <= SEGMENT_BYTES => {
-                    back.extend_from_slice(bytes)
+    /// Waits until a frame has entered the queue.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, the frame is withdrawn.
+    pub(crate) fn admitted(&self, ticket: Ticket) -> Admitted<'_> {
+        Admitted {
+            outbox: self,
+            ticket: Some(ticket),
+        }
+    }
+
+    /// Asks whether a frame has entered the queue, and to be woken when it does.
+    pub(crate) fn poll_admitted(
+        &self,
+        ticket: Ticket,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), OutboxClosed>> {
+        let mut state = match self.open() {
+            Ok(state) => state,
+            Err(closed) => return Poll::Ready(Err(closed)),
+        };
+        match state.find(ticket) {
+            None => Poll::Ready(Ok(())),
+            Some(at) => {
+                if let Some(waiting) = state.waiting.get_mut(at) {
+                    waiting.sender = Sender::Waits(Some(cx.waker().clone()));
                 }
-                _ => {
-                    let mut segment = state.spare.pop().unwrap_or_default();
-                    segment.extend_from_slice(bytes);
-                    state.segments.push_back(segment);
-                }
+                Poll::Pending
             }
-            frame.recycle();
         }
-        let writer = std::mem::take(&mut state.idle)
-            .then(|| state.writer.clone())
-            .flatten();
-        drop(state);
-        if let Some(writer) = writer {
-            writer.wake();
-        }
+    }
+
+    /// Takes a waiting frame back; returns whether it was still waiting.
+    pub(crate) fn withdraw(&self, ticket: Ticket) -> bool {
+        let mut state = self.lock();
+        let Some(at) = state.find(ticket) else {
+            return false;
+        };
+        state.waiting.remove(at);
+        // It may have held back frames that do not wait for the budget.
+        let woken = state.admit(self.budget_bytes);
+        Self::wake_writer(state);
+        woken.into_iter().for_each(Waker::wake);
+        true
     }
 
     /// Takes the next bytes to write; pending means that the writer will be woken by the next frame.
@@ -145,42 +167,36 @@ impl Outbox {
         match state.segments.pop_front() {
             Some(segment) => Poll::Ready(segment),
             None => {
-                state.idle = true;
+                state.asleep = true;
                 Poll::Pending
             }
         }
     }
 
-    /// Returns whether the link was asked to end; if not, the task behind `cx` is woken when it is.
-    pub(crate) fn poll_closing(&self, cx: &mut Context<'_>) -> bool {
-        let mut state = self.lock();
-        if !state
-            .writer
-            .as_ref()
-            .is_some_and(|writer| writer.will_wake(cx.waker()))
-        {
-            state.writer = Some(cx.waker().clone());
-        }
-        state.closing
+    /// Makes the next frame wake the writer's task, although it has things to write.
+    pub(crate) fn wake_for_next_frame(&self) {
+        self.lock().asleep = true;
     }
 
     /// Notes that `bytes` of what was taken are written.
     pub(crate) fn written(&self, bytes: usize) {
         let mut state = self.lock();
         state.queued_bytes = state.queued_bytes.saturating_sub(bytes);
-        let room = state.waiting > 0 && state.queued_bytes < self.budget_bytes;
-        let empty = state.queued_bytes == 0;
+        let woken = state.admit(self.budget_bytes);
         drop(state);
-        if room {
-            self.drained.notify_one();
-        }
-        if empty {
-            self.emptied.notify_waiters();
-        }
+        woken.into_iter().for_each(Waker::wake);
+    }
+
+    /// Notes that the transport holds nothing back of what was written.
+    pub(crate) fn flushed(&self) {
+        let mut state = self.lock();
+        state.flushed_total = state.entered_total - state.queued_bytes as u64;
+        drop(state);
+        self.flushed.notify_waiters();
     }
 
     pub(crate) fn recycle(&self, mut segment: Vec<u8>) {
-        if segment.capacity() > 2 * SEGMENT_BYTES {
+        if segment.capacity() == 0 || segment.capacity() > 2 * SEGMENT_BYTES {
             return;
         }
         segment.clear();
@@ -190,51 +206,88 @@ impl Outbox {
         }
     }
 
+    /// Returns the bytes that nobody waits with: what is to be written, and answers behind it.
     pub(crate) fn queued_bytes(&self) -> usize {
-        self.lock().queued_bytes
+        let state = self.lock();
+        state.queued_bytes + state.unawaited_bytes
     }
 
-    /// Waits until all that was queued is written, or never will be.
-    pub(crate) async fn flushed(&self) {
+    /// Returns whether nothing is left to write.
+    pub(crate) fn is_empty(&self) -> bool {
+        let state = self.lock();
+        state.queued_bytes == 0 && state.waiting.is_empty()
+    }
+
+    /// Waits until all that has entered so far is flushed, or never will be.
+    pub(crate) async fn flush(&self) {
+        let goal = self.lock().entered_total;
         loop {
-            let emptied = self.emptied.notified();
+            // Made before the check, so that a flush between check and wait is not missed.
+            let flushed = self.flushed.notified();
             {
                 let state = self.lock();
-                if state.queued_bytes == 0 || state.closed {
+                if state.flushed_total >= goal || state.closed {
                     return;
                 }
             }
-            emptied.await;
+            flushed.await;
         }
+    }
+
+    /// Returns whether the link was asked to end; if not, the task behind `cx` is woken when it is.
+    pub(crate) fn poll_closing(&self, cx: &mut Context<'_>) -> bool {
+        let mut state = self.lock();
+        let known = state.writer.as_ref();
+        if !known.is_some_and(|writer| writer.will_wake(cx.waker())) {
+            state.writer = Some(cx.waker().clone());
+        }
+        state.closing
     }
 
     /// Asks the writer to write what is queued and then end.
     pub(crate) fn begin_close(&self) {
-        let writer = {
+        let mut state = self.lock();
+        state.closing = true;
+        state.asleep = true;
+        Self::wake_writer(state);
+    }
+
+    /// Drops what is queued and refuses everything more.
+    pub(crate) fn close(&self) {
+        let waiting = {
             let mut state = self.lock();
-            state.closing = true;
-            state.writer.clone()
+            state.closed = true;
+            state.segments.clear();
+            state.queued_bytes = 0;
+            state.unawaited_bytes = 0;
+            std::mem::take(&mut state.waiting)
         };
-        if let Some(writer) = writer {
-            writer.wake();
+        for waiting in waiting {
+            waiting.sender.wake();
         }
+        self.flushed.notify_waiters();
     }
 
     pub(crate) fn is_closed(&self) -> bool {
         self.lock().closed
     }
 
-    /// Drops what is queued and refuses everything more.
-    pub(crate) fn close(&self) {
-        {
-            let mut state = self.lock();
-            state.closed = true;
-            state.segments.clear();
-            state.queued_bytes = 0;
+    fn wake_writer(mut state: MutexGuard<'_, State>) {
+        let asleep = std::mem::take(&mut state.asleep);
+        let writer = asleep.then(|| state.writer.clone()).flatten();
+        drop(state);
+        if let Some(writer) = writer {
+            writer.wake();
         }
-        self.turnstile.close();
-        self.drained.notify_waiters();
-        self.emptied.notify_waiters();
+    }
+
+    fn open(&self) -> Result<MutexGuard<'_, State>, OutboxClosed> {
+        let state = self.lock();
+        if state.closed {
+            Err(OutboxClosed)
+        } else {
+            Ok(state)
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -243,110 +296,106 @@ impl Outbox {
     }
 }
 
-/// Counts a sender as waiting for as long as it does, also when it is dropped.
-struct Waiting<'a>(&'a Outbox);
+impl State {
+    fn enter(&mut self, frame: Encoded) {
+        let bytes = frame.bytes();
+        self.queued_bytes += bytes.len();
+        self.entered_total += bytes.len() as u64;
+        if bytes.len() >= SEGMENT_BYTES {
+            self.segments.push_back(frame.into_vec());
+            return;
+        }
+        match self.segments.back_mut() {
+            Some(back) if back.len() + bytes.len() <= SEGMENT_BYTES => {
+                back.extend_from_slice(bytes);
+            }
+            _ => {
+                let mut segment = self.spare.pop().unwrap_or_default();
+                segment.extend_from_slice(bytes);
+                self.segments.push_back(segment);
+            }
+        }
+        frame.recycle();
+    }
 
-impl<'a> Waiting<'a> {
-    fn new(outbox: &'a Outbox) -> Self {
-        outbox.lock().waiting += 1;
-        Self(outbox)
+    fn wait(&mut self, frame: Encoded, sender: Sender) -> Ticket {
+        self.last_ticket += 1;
+        let ticket = self.last_ticket;
+        self.waiting.push_back(Waiting {
+            ticket,
+            frame,
+            sender,
+        });
+        Ticket(ticket)
+    }
+
+    /// Lets in what the budget allows, and returns whom to tell.
+    fn admit(&mut self, budget_bytes: usize) -> Vec<Waker> {
+        let mut woken = Vec::new();
+        while let Some(first) = self.waiting.front() {
+            let gone = matches!(first.sender, Sender::Gone);
+            if !gone && self.queued_bytes >= budget_bytes {
+                break;
+            }
+            let Some(first) = self.waiting.pop_front() else {
+                break;
+            };
+            if gone {
+                self.unawaited_bytes -= first.frame.bytes().len();
+            }
+            self.enter(first.frame);
+            if let Sender::Waits(Some(waker)) = first.sender {
+                woken.push(waker);
+            }
+        }
+        woken
+    }
+
+    fn find(&self, ticket: Ticket) -> Option<usize> {
+        // Tickets grow along the queue.
+        self.waiting
+            .binary_search_by_key(&ticket.0, |waiting| waiting.ticket)
+            .ok()
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Sender {
+    fn wake(self) {
+        if let Self::Waits(Some(waker)) = self {
+            waker.wake();
+        }
+    }
+}
+
+/// Waits for a frame's turn; see [`Outbox::admitted`].
+#[derive(Debug)]
+pub(crate) struct Admitted<'a> {
+    outbox: &'a Outbox,
+    ticket: Option<Ticket>,
+}
+
+impl Future for Admitted<'_> {
+    type Output = Result<(), OutboxClosed>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some(ticket) = self.ticket else {
+            return Poll::Ready(Ok(()));
+        };
+        let admitted = self.outbox.poll_admitted(ticket, cx);
+        if admitted.is_ready() {
+            self.ticket = None;
+        }
+        admitted
+    }
+}
+
+impl Drop for Admitted<'_> {
     fn drop(&mut self) {
-        self.0.lock().waiting -= 1;
+        if let Some(ticket) = self.ticket {
+            self.outbox.withdraw(ticket);
+        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-
-    fn frame(bytes: usize) -> Encoded {
-        Encoded::notification(&"x".repeat(bytes), &()).unwrap()
-    }
-
-    fn take(outbox: &Outbox) -> Option<Vec<u8>> {
-        match outbox.poll_take() {
-            Poll::Ready(segment) => Some(segment),
-            Poll::Pending => None,
-        }
-    }
-
-    #[tokio::test]
-    async fn small_frames_are_joined_and_large_ones_moved_in_order() {
-        let outbox = Outbox::new(1 << 30);
-        for bytes in [10, 20, SEGMENT_BYTES, 30] {
-            outbox.push(frame(bytes)).await.unwrap();
-        }
-        let sizes: Vec<_> = std::iter::from_fn(|| take(&outbox))
-            .map(|segment| segment.len())
-            .collect();
-        let frame_bytes = |bytes| frame(bytes).bytes().len();
-        assert_eq!(
-            sizes,
-            [
-                frame_bytes(10) + frame_bytes(20),
-                frame_bytes(SEGMENT_BYTES),
-                frame_bytes(30)
-            ]
-        );
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn senders_over_the_budget_wait_and_go_on_in_order() {
-        let outbox = Arc::new(Outbox::new(100));
-        outbox.push(frame(200)).await.unwrap();
-        let mut senders = tokio::task::JoinSet::new();
-        for index in 0..20 {
-            let outbox = Arc::clone(&outbox);
-            senders.spawn(async move { outbox.push(frame(100 + index)).await.unwrap() });
-            tokio::task::yield_now().await;
-        }
-        // One that gives up takes nobody's turn with it.
-        senders.spawn({
-            let outbox = Arc::clone(&outbox);
-            async move {
-                let gone = tokio::time::timeout(
-                    std::time::Duration::from_millis(1),
-                    outbox.push(frame(500)),
-                );
-                assert!(gone.await.is_err());
-            }
-        });
-        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
-        let mut seen = Vec::new();
-        while seen.len() < 21 {
-            if let Some(segment) = take(&outbox) {
-                seen.push(segment.len());
-                outbox.written(segment.len());
-            }
-            tokio::task::yield_now().await;
-            assert!(outbox.queued_bytes() <= 300, "{}", outbox.queued_bytes());
-        }
-        assert!(seen.iter().skip(1).is_sorted(), "{seen:?}");
-        while senders.join_next().await.transpose().unwrap().is_some() {}
-    }
-
-    #[tokio::test]
-    async fn closing_frees_everyone_who_waits() {
-        let outbox = Arc::new(Outbox::new(1));
-        outbox.push(frame(10)).await.unwrap();
-        let waiting: Vec<_> = (0..3)
-            .map(|_| {
-                let outbox = Arc::clone(&outbox);
-                tokio::spawn(async move { outbox.push(frame(10)).await })
-            })
-            .collect();
-        tokio::task::yield_now().await;
-        outbox.close();
-        for sender in waiting {
-            assert!(sender.await.unwrap().is_err());
-        }
-        outbox.flushed().await;
-        assert!(outbox.push_now(frame(1)).is_err());
-    }
-}
+mod tests;

@@ -9,7 +9,7 @@ use crate::call::{CallOptions, InFlight};
 use crate::calls::Calls;
 use crate::frame::Encoded;
 use crate::noise::Noise;
-use crate::outbox::Outbox;
+use crate::outbox::{Admission, Outbox};
 use crate::served::Served;
 use crate::{CallError, Closed, Options};
 
@@ -23,6 +23,8 @@ pub(crate) struct Shared {
     pub(crate) calls: Calls,
     pub(crate) served: Served,
     pub(crate) noise: Mutex<Noise>,
+    /// Why nothing can be written any more, while reading goes on.
+    pub(crate) deaf: OnceLock<Closed>,
     /// Set when the link's task is over.
     pub(crate) closed: OnceLock<Closed>,
     pub(crate) ended: Notify,
@@ -66,6 +68,10 @@ impl Peer {
     ///
     /// See [`Peer::call`].
     ///
+    /// # Panics
+    ///
+    /// With a deadline, outside a tokio runtime with time enabled.
+    ///
     /// # Cancel safety
     ///
     /// See [`Peer::call`].
@@ -95,12 +101,14 @@ impl Peer {
         params: &(impl Serialize + ?Sized),
     ) -> Result<(), CallError> {
         let frame = Self::encode_notification(method, params)?;
-        if self.shared.outbox.push(frame).await.is_err() {
-            return Err(self.closed_error(method));
-        }
         // A sender that never waits would keep the link's task from writing on a runtime with one thread.
         tokio::task::coop::consume_budget().await;
-        Ok(())
+        let admitted = match self.shared.outbox.send(frame) {
+            Ok(Admission::Entered) => Ok(()),
+            Ok(Admission::Waits(ticket)) => self.shared.outbox.admitted(ticket).await,
+            Err(closed) => Err(closed),
+        };
+        admitted.map_err(|_| self.closed_error(method))
     }
 
     /// Tells without waiting, however much is waiting to be written.
@@ -119,7 +127,7 @@ impl Peer {
         let frame = Self::encode_notification(method, params)?;
         self.shared
             .outbox
-            .push_now(frame)
+            .send_now(frame)
             .map_err(|_| self.closed_error(method))
     }
 
@@ -147,7 +155,7 @@ impl Peer {
     ///
     /// Nothing is lost when it is dropped.
     pub async fn flush(&self) {
-        self.shared.outbox.flushed().await;
+        self.shared.outbox.flush().await;
     }
 
     /// Asks the link to write what is queued and end; calls that wait fail.
@@ -172,7 +180,7 @@ impl Peer {
 
     /// Returns why the link is over, once it is.
     #[must_use]
-    pub fn is_closed(&self) -> Option<Closed> {
+    pub fn closed_reason(&self) -> Option<Closed> {
         self.shared.closed.get().cloned()
     }
 
@@ -195,6 +203,7 @@ impl Peer {
 
 impl Shared {
     pub(crate) fn reason(&self) -> Closed {
-        self.calls.closed().unwrap_or(Closed::Local)
+        let reason = self.calls.closed().or_else(|| self.deaf.get().cloned());
+        reason.unwrap_or(Closed::Local)
     }
 }

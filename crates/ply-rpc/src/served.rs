@@ -39,9 +39,15 @@ impl Served {
         Ok(cancel)
     }
 
-    /// Notes the answer; returns whether it is the first and only one.
-    pub(crate) fn end(&self, id: &RequestId) -> bool {
-        self.lock().remove(id).is_some()
+    /// Gives the answer through `answer`, if it is the first and only one.
+    ///
+    /// The lock is held meanwhile: a link that ends once every request is answered must not see the request gone and its
+    /// answer not there yet.
+    pub(crate) fn end(&self, id: &RequestId, answer: impl FnOnce()) {
+        let mut requests = self.lock();
+        if requests.remove(id).is_some() {
+            answer();
+        }
     }
 
     pub(crate) fn cancel(&self, id: &RequestId) -> bool {

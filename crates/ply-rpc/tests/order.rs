@@ -139,30 +139,23 @@ async fn c4_reading_goes_on_while_writing_is_stuck() {
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_peer_that_asks_without_reading_answers_is_slowed_then_dropped() {
+#[tokio::test]
+async fn a_peer_that_asks_without_reading_answers_is_refused_then_dropped() {
     let mut limits = Limits::default();
-    limits.outbox_bytes = 10_000;
     limits.answer_bytes = 10_000;
     let mut rig = Rig::with_pipe(Options::agent().limits(limits), 4096);
-    let flood = async {
-        for index in 0..1_000_000 {
-            rig.send(request(index, "echo")).await;
-        }
-    };
-    // The flood stops because nothing more is read; the queue holds no more than its limits and one read.
-    assert!(
-        tokio::time::timeout(Duration::from_secs(20), flood)
-            .await
-            .is_err()
-    );
-    assert!(
-        rig.peer.queued_bytes() < 20_000 + 2 * 64 * 1024,
-        "{}",
-        rig.peer.queued_bytes()
-    );
+    let mut index = 0;
+    while rig.try_send(request(index, "echo")).await.is_ok() {
+        index += 1;
+    }
     let closed = rig.peer.closed().await;
-    assert!(matches!(closed, Closed::NotReading { .. }), "{closed}");
+    let Closed::NotReading { bytes } = closed else {
+        panic!("{closed}");
+    };
+    assert!((20_000..21_000).contains(&bytes), "{bytes}");
+    // Half of the requests that were taken in were served, the others refused.
+    let served = rig.seen.take().len();
+    assert!((100..1000).contains(&served), "{served}");
 }
 
 #[tokio::test]

@@ -3,34 +3,28 @@
 //!
 //! Everything else in the workspace forbids `unsafe`. Kept so small that it can be read in a minute.
 
-use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::OwnedFd;
-use std::os::unix::process::CommandExt as _;
-use std::process::Command;
+#[cfg(target_os = "linux")]
+use std::{io, os::fd::OwnedFd, os::unix::process::CommandExt as _, process::Command};
 
-use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
+#[cfg(target_os = "linux")]
+use tokio::io::{Interest, unix::AsyncFd};
 
 /// Makes the child the leader of its own session and process group, without a controlling terminal, with no descriptor of ours
 /// beyond 0, 1 and 2, and ended by SIGTERM should the thread that spawns it die first.
 ///
 /// That last point is per thread on Linux: spawn from a thread that lives as long as the program.
+#[cfg(target_os = "linux")]
 pub fn isolate(command: &mut Command) {
     let parent = rustix::process::getpid();
     let prepare = move || {
         rustix::process::setsid()?;
-        #[cfg(target_os = "linux")]
-        {
-            rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))?;
-            // The parent may have died before the line above took effect; then no signal will ever come.
-            if rustix::process::getppid() != Some(parent) {
-                return Err(io::ErrorKind::BrokenPipe.into());
-            }
-            close_on_exec_from(3);
+        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))?;
+        // The parent may have died before the line above took effect; then no signal will ever come.
+        if rustix::process::getppid() != Some(parent) {
+            return Err(io::ErrorKind::BrokenPipe.into());
         }
-        #[cfg(not(target_os = "linux"))]
-        let _ = parent;
+        close_on_exec_from(3);
         Ok(())
     };
     // SAFETY: between fork and exec only async-signal-safe calls are allowed. `prepare` makes four plain system calls on
@@ -68,6 +62,7 @@ fn close_on_exec_from(first: libc::c_uint) {
 /// # Cancel safety
 ///
 /// Nothing is lost when it is dropped.
+#[cfg(target_os = "linux")]
 pub async fn exited(pidfd: OwnedFd) -> io::Result<()> {
     // SAFETY: an `OwnedFd` is open, is closed only when dropped, and always gives the same descriptor; it is moved into the
     // watcher, which nothing here takes it out of.

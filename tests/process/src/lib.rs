@@ -97,11 +97,23 @@ pub fn is_alive(pid: u64) -> bool {
 /// Returns the resident memory of this process in bytes.
 #[must_use]
 pub fn resident_bytes() -> u64 {
+    status_bytes("VmRSS:")
+}
+
+/// Returns the most memory this process had since [`reset_peak_bytes`].
+#[must_use]
+pub fn peak_bytes() -> u64 {
+    status_bytes("VmHWM:")
+}
+
+/// Starts measuring the peak anew.
+pub fn reset_peak_bytes() {
+    std::fs::write("/proc/self/clear_refs", "5").unwrap();
+}
+
+fn status_bytes(name: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status
-        .lines()
-        .find(|line| line.starts_with("VmRSS:"))
-        .unwrap();
+    let line = status.lines().find(|line| line.starts_with(name)).unwrap();
     line.split_whitespace()
         .nth(1)
         .unwrap()

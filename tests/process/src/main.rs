@@ -21,7 +21,7 @@ fn main() -> Result {
     match args.as_slice() {
         ["agent"] => agent(),
         ["noise"] => noise(),
-        ["echo"] => echo(),
+        ["garbage-echo"] => garbage_echo(),
         ["long-line", bytes] => long_line(bytes.parse()?),
         ["endless-line"] => endless_line(),
         ["stderr-flood", bytes] => stderr_flood(bytes.parse()?),
@@ -133,18 +133,21 @@ fn noise() -> Result {
     wait_for_end()
 }
 
-/// Writes back whatever it reads.
-fn echo() -> Result {
-    let mut buf = [0; 4096];
-    loop {
-        let bytes = std::io::stdin().read(&mut buf)?;
-        if bytes == 0 {
-            return Ok(());
+/// Sends garbage, then writes back every line it reads, and tells at the end how many there were.
+fn garbage_echo() -> Result {
+    let mut out = std::io::stdout().lock();
+    out.write_all("{garbage\n".repeat(1000).as_bytes())?;
+    out.flush()?;
+    let mut lines = 0;
+    for line in std::io::stdin().lines() {
+        let written = writeln!(out, "{}", line?).and_then(|()| out.flush());
+        lines += 1;
+        if written.is_err() {
+            break;
         }
-        let mut out = std::io::stdout().lock();
-        out.write_all(buf.get(..bytes).unwrap_or_default())?;
-        out.flush()?;
     }
+    eprintln!("{lines} lines");
+    Ok(())
 }
 
 /// Sends one line over the limit, then a message.

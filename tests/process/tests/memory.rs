@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-use std::time::Duration;
-
 use ply_rpc::Closed;
 use ply_rpc::transport::child::{Command, Grace};
-use process_tests::{resident_bytes, start};
+use process_tests::{peak_bytes, reset_peak_bytes, resident_bytes, start, within};
 use serde_json::Value;
 use tokio::sync::Mutex;
 
@@ -22,10 +20,11 @@ fn fixture(args: &[&str]) -> Command {
 #[tokio::test]
 async fn a6_a_line_of_65_mib_is_skipped_in_bounded_memory() {
     let _alone = ALONE.lock().await;
+    reset_peak_bytes();
     let before = resident_bytes();
     let mut running = start(fixture(&["long-line", &(65 << 20).to_string()])).await;
     assert_eq!(running.update().await.0, "after");
-    let growth = resident_bytes().saturating_sub(before);
+    let growth = peak_bytes().saturating_sub(before);
     assert!(growth < 71 << 20, "{growth}");
     let (_, got) = running.update().await;
     let answer: Value = serde_json::from_str(got[0].as_str().unwrap()).unwrap();
@@ -39,14 +38,10 @@ async fn a6_a_line_of_65_mib_is_skipped_in_bounded_memory() {
 #[tokio::test]
 async fn a7_a_gibibyte_without_a_newline_closes_the_link() {
     let _alone = ALONE.lock().await;
+    reset_peak_bytes();
     let running = start(fixture(&["endless-line"])).await;
-    let mut largest = 0;
-    let closed = loop {
-        match tokio::time::timeout(Duration::from_millis(5), running.peer.closed()).await {
-            Ok(closed) => break closed,
-            Err(_) => largest = largest.max(resident_bytes()),
-        }
-    };
+    let closed = within(60, running.peer.closed()).await;
+    let largest = peak_bytes();
     assert!(
         matches!(closed, Closed::EndlessLine { bytes } if bytes > 640 << 20),
         "{closed}"

@@ -69,8 +69,14 @@ fn a6_a_line_over_the_limit_is_skipped_and_the_next_one_is_not() {
 #[test]
 fn a7_a_line_that_never_ends_is_given_up() {
     let input = vec![b'x'; 16 * 10 + 2000];
-    for piece in [1, 5, 300] {
+    for piece in [1, 5, 300, usize::MAX] {
         assert_eq!(decode(&input, &[piece]), ["endless"]);
+        let ended = [&input[..], b"\nmore\n"].concat();
+        assert_eq!(
+            decode(&ended, &[piece]),
+            ["endless"],
+            "nothing is decoded after it"
+        );
     }
 }
 
@@ -116,7 +122,7 @@ proptest! {
     /// A4: a frame split at any byte, inside a character too, is the same frame.
     #[test]
     fn a4_any_split_of_the_bytes_gives_the_same_frames(
-        input in proptest::collection::vec(prop_oneof![3 => any::<u8>(), 1 => Just(b'\n')], 0..150),
+        input in proptest::collection::vec(prop_oneof![30 => any::<u8>(), 1 => Just(b'\n')], 0..600),
         pieces in proptest::collection::vec(1_usize..40, 1..20),
     ) {
         let whole = decode(&input, &[usize::MAX]);

@@ -4,17 +4,17 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::tail::Tail;
-use super::tree::{MARK, Member, Tree};
+use super::tree::{MARK, Mark, Member, Tree};
 
 pub use self::spawn::SpawnError;
 
@@ -25,7 +25,9 @@ pub const STDERR_BYTES_KEPT: usize = 64 * 1024;
 /// What we ask for as the size of the pipes; more room means fewer switches between the two processes.
 const PIPE_BYTES: usize = 256 * 1024;
 /// Rounds of looking for members that were started while others were being ended.
-const KILL_ROUNDS_MAX: usize = 20;
+const KILL_ROUNDS_MAX: usize = 8;
+/// How long the rest of standard error is waited for once the tree has ended.
+const LAST_WORDS_TIME_MAX: Duration = Duration::from_secs(1);
 
 /// Time for a child to end by itself, at each step of [`Child::end`].
 #[derive(Debug, Clone, Copy)]
@@ -126,7 +128,7 @@ impl Command {
     ///
     /// A child that was started all the same is ended at once.
     pub async fn spawn(self) -> Result<(Child, ChildStdout, ChildStdin), SpawnError> {
-        let mark = fresh_mark();
+        let mark = Mark::fresh();
         let mut command = std::process::Command::new(&self.program);
         command
             .args(&self.args)
@@ -142,7 +144,7 @@ impl Command {
                 None => command.env_remove(name),
             };
         }
-        command.env(MARK, &mark);
+        command.env(MARK, mark.value());
         ply_sys::isolate(&mut command);
         let failed = |source| SpawnError::new(&self.program, self.cwd.as_deref(), source);
         let mut child = spawn::on_lasting_thread(command).await.map_err(failed)?;
@@ -167,11 +169,12 @@ impl Command {
         let leader =
             leader.ok_or_else(|| failed(io::Error::other("the child has no process id")))?;
         let tail = Arc::new(Mutex::new(Tail::new(STDERR_BYTES_KEPT)));
-        tokio::spawn(drain(stderr, Arc::clone(&tail), self.on_stderr));
+        let draining = tokio::spawn(drain(stderr, Arc::clone(&tail), self.on_stderr));
         let child = Child {
             process: child,
             tree: Tree::new(leader, mark),
             tail,
+            draining: Some(draining),
             ended: false,
         };
         Ok((child, stdout, stdin))
@@ -179,21 +182,8 @@ impl Command {
 }
 
 fn set_pipe_bytes(pipe: &impl std::os::fd::AsFd, bytes: usize) -> io::Result<()> {
-    #[cfg(target_os = "linux")]
     rustix::pipe::fcntl_setpipe_size(pipe, bytes)?;
-    #[cfg(not(target_os = "linux"))]
-    let _ = (pipe, bytes);
     Ok(())
-}
-
-/// Returns a value that marks one tree among all those of this boot.
-fn fresh_mark() -> String {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let process = rustix::process::getpid().as_raw_nonzero();
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    // The address of a local is moved about by the system, which tells apart two programs that had the same process id.
-    let salt = std::ptr::from_ref(&count).addr();
-    format!("{process}-{count}-{salt:x}")
 }
 
 async fn drain(mut stderr: ChildStderr, tail: Arc<Mutex<Tail>>, mut sink: Option<OnStderr>) {
@@ -206,8 +196,15 @@ async fn drain(mut stderr: ChildStderr, tail: Arc<Mutex<Tail>>, mut sink: Option
                 tail.lock()
                     .unwrap_or_else(PoisonError::into_inner)
                     .push(fresh);
-                if let Some(sink) = &mut sink {
-                    sink(fresh);
+                let handed = sink.as_mut().map(|sink| {
+                    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| sink(fresh)))
+                });
+                if handed.is_some_and(|handed| handed.is_err()) {
+                    // Draining must go on, or the child would block on a full pipe.
+                    tracing::error!(
+                        "the receiver of standard error panicked and is not called again"
+                    );
+                    sink = None;
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -226,6 +223,7 @@ pub struct Child {
     process: tokio::process::Child,
     tree: Tree,
     tail: Arc<Mutex<Tail>>,
+    draining: Option<JoinHandle<()>>,
     ended: bool,
 }
 
@@ -246,7 +244,9 @@ impl Child {
     ///
     /// Nothing is lost when it is dropped.
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
-        self.process.wait().await
+        let status = self.process.wait().await;
+        self.tree.leader_is_gone();
+        status
     }
 
     /// Returns the end of what the child wrote to standard error.
@@ -273,40 +273,50 @@ impl Child {
     ///
     /// # Errors
     ///
-    /// The exit status cannot be read.
+    /// The exit status cannot be read, or the child is stuck where not even SIGKILL reaches it.
     ///
     /// # Cancel safety
     ///
     /// Dropped half-way it can be called again, and dropping the child kills what is left.
     pub async fn end(&mut self, grace: Grace) -> io::Result<ExitStatus> {
-        let own_end = tokio::time::timeout(grace.after_close, self.process.wait()).await;
+        let own_end = tokio::time::timeout(grace.after_close, self.wait()).await;
         if own_end.is_err() {
             tracing::debug!(
                 pid = self.id(),
                 "the child goes on after its input was closed"
             );
         }
-        let members = self.members();
+        let members = self.members().await;
         if !members.is_empty() || own_end.is_err() {
             self.signal(&members, Signal::TERM);
-            self.wait_for(members, grace.after_term).await;
+            Self::wait_for(members, grace.after_term).await;
         }
         for _ in 0..KILL_ROUNDS_MAX {
-            let members = self.members();
+            let members = self.members().await;
             if members.is_empty() {
                 break;
             }
             self.signal(&members, Signal::KILL);
-            self.wait_for(members, grace.after_term).await;
+            Self::wait_for(members, grace.after_term).await;
         }
         self.signal(&[], Signal::KILL);
-        let status = self.process.wait().await?;
+        let gone = tokio::time::timeout(grace.after_term, self.wait()).await;
+        let status = gone.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
         self.ended = true;
+        if let Some(draining) = self.draining.take() {
+            let drained = tokio::time::timeout(LAST_WORDS_TIME_MAX, draining).await;
+            if drained.is_err() {
+                tracing::debug!("somebody else holds the child's standard error open");
+            }
+        }
         Ok(status)
     }
 
-    fn members(&self) -> Vec<Member> {
-        self.tree.members()
+    async fn members(&self) -> Vec<Member> {
+        let tree = self.tree.clone();
+        // Reading the process table takes long on a busy machine.
+        let found = tokio::task::spawn_blocking(move || tree.members()).await;
+        found.unwrap_or_default()
     }
 
     fn signal(&self, members: &[Member], signal: Signal) {
@@ -319,7 +329,7 @@ impl Child {
         }
     }
 
-    async fn wait_for(&self, members: Vec<Member>, at_most: Duration) {
+    async fn wait_for(members: Vec<Member>, at_most: Duration) {
         let deadline = Instant::now() + at_most;
         for member in members {
             tokio::select! {
@@ -339,7 +349,7 @@ impl Drop for Child {
         }
         self.signal(&[], Signal::KILL);
         for _ in 0..KILL_ROUNDS_MAX {
-            let members = self.members();
+            let members = self.tree.members();
             if members.is_empty() {
                 break;
             }

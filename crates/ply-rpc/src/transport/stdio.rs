@@ -33,6 +33,10 @@ pub fn take() -> io::Result<(Input, Output)> {
             "standard input and output are in use already",
         ));
     }
+    move_away().inspect_err(|_| TAKEN.store(false, Ordering::SeqCst))
+}
+
+fn move_away() -> io::Result<(Input, Output)> {
     let input = private_copy(rustix::stdio::stdin(), OFlags::RDONLY)?;
     let output = private_copy(rustix::stdio::stdout(), OFlags::WRONLY)?;
     let null = rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;

@@ -1,21 +1,62 @@
 //! A child process and everything it started, also what has left its process group.
 
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::process::{Pid, PidfdFlags, Signal};
 
 /// The environment variable that marks the members of a tree: children inherit it, whatever group or session they move to.
+///
+/// Its value is a list with one mark per level, so that a tree inside another one belongs to both.
 pub(crate) const MARK: &str = "PLY_PROCESS_TREE";
+
+/// What the members of one tree carry in their environment.
+#[derive(Debug, Clone)]
+pub(crate) struct Mark(String);
+
+impl Mark {
+    /// Returns a mark that no other tree of this boot has.
+    pub(crate) fn fresh() -> Self {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let process = rustix::process::getpid().as_raw_nonzero();
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        // Process ids come again after a while, but not at the same tick.
+        Self(format!("{process}-{}-{count}", ticks_after_boot()))
+    }
+
+    /// Returns the value of [`MARK`] for the child: the marks this process has itself, and the new one.
+    pub(crate) fn value(&self) -> OsString {
+        let mut value = std::env::var_os(MARK).unwrap_or_default();
+        if !value.is_empty() {
+            value.push(":");
+        }
+        value.push(&self.0);
+        value
+    }
+
+    fn is_in(&self, environment: &[u8]) -> bool {
+        let entries = environment.split(|byte| *byte == 0);
+        let mut values = entries.filter_map(|entry| {
+            let value = entry.strip_prefix(MARK.as_bytes())?;
+            value.strip_prefix(b"=")
+        });
+        values.any(|value| {
+            let mut marks = value.split(|byte| *byte == b':');
+            marks.any(|mark| mark == self.0.as_bytes())
+        })
+    }
+}
 
 /// Who belongs to one child.
 #[derive(Debug, Clone)]
 pub(crate) struct Tree {
     /// The child, which leads its own session.
     pub(crate) leader: Pid,
-    leader_started: Option<u64>,
-    /// The value of [`MARK`] in its environment.
-    mark: String,
+    /// When the leader was waited for, in ticks after boot. From then on its id may name another session.
+    leader_gone: Option<u64>,
+    mark: Mark,
 }
 
 /// A process that was found to belong to a tree, held so that its id cannot pass to another one.
@@ -34,14 +75,17 @@ impl Member {
 }
 
 impl Tree {
-    pub(crate) fn new(leader: Pid, mark: String) -> Self {
-        let leader_started =
-            Process::read(leader.as_raw_nonzero().get()).map(|process| process.started);
+    pub(crate) fn new(leader: Pid, mark: Mark) -> Self {
         Self {
             leader,
-            leader_started,
+            leader_gone: None,
             mark,
         }
+    }
+
+    /// Notes that the leader was waited for.
+    pub(crate) fn leader_is_gone(&mut self) {
+        self.leader_gone.get_or_insert_with(ticks_after_boot);
     }
 
     /// Finds the members that are alive now.
@@ -53,11 +97,7 @@ impl Tree {
                 Vec::new()
             }
         };
-        // The id of a session outlives its leader, but once the leader's id is another process it is another session.
-        let leader = processes.iter().find(|process| process.pid == self.leader);
-        let own_session = leader.is_none_or(|leader| Some(leader.started) == self.leader_started);
-        let holds = |process: &&Process| self.holds(process, own_session);
-        let mut found: Vec<&Process> = processes.iter().filter(holds).collect();
+        let mut found: Vec<&Process> = processes.iter().filter(|p| self.holds(p)).collect();
         // Descendants whose environment was wiped are still found through their parents.
         loop {
             let before = found.len();
@@ -77,16 +117,17 @@ impl Tree {
         found.into_iter().filter_map(Process::hold).collect()
     }
 
-    fn holds(&self, process: &Process, own_session: bool) -> bool {
+    fn holds(&self, process: &Process) -> bool {
+        let in_session = process.session == Some(self.leader)
+            && self.leader_gone.is_none_or(|gone| process.started <= gone);
         let marked = || {
-            process
-                .environment()
-                .is_some_and(|environment| has_mark(&environment, &self.mark))
+            let environment = process.environment();
+            environment.is_some_and(|environment| self.mark.is_in(&environment))
         };
-        process.is_alive() && (own_session && process.session == Some(self.leader) || marked())
+        process.is_alive() && (in_session || marked())
     }
 
-    /// Signals the child's process group, for systems without a process table in files.
+    /// Signals the child's process group, in case the process table cannot be read.
     pub(crate) fn signal_group(&self, signal: Signal) {
         match rustix::process::kill_process_group(self.leader, signal) {
             Ok(()) | Err(rustix::io::Errno::SRCH | rustix::io::Errno::PERM) => {}
@@ -97,11 +138,13 @@ impl Tree {
     }
 }
 
-fn has_mark(environment: &[u8], mark: &str) -> bool {
-    let wanted = format!("{MARK}={mark}");
-    environment
-        .split(|byte| *byte == 0)
-        .any(|entry| entry == wanted.as_bytes())
+/// Returns the time in the unit that the process table uses.
+fn ticks_after_boot() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let per_second = rustix::param::clock_ticks_per_second();
+    let seconds = u64::try_from(now.tv_sec).unwrap_or_default();
+    let nanos = u64::try_from(now.tv_nsec).unwrap_or_default();
+    seconds * per_second + nanos * per_second / 1_000_000_000
 }
 
 /// One line of the process table.

@@ -111,6 +111,15 @@ impl Rig {
         }
     }
 
+    /// Sends, or says that the link has closed.
+    pub async fn try_send(&mut self, bytes: impl AsRef<[u8]>) -> std::io::Result<()> {
+        self.writer
+            .as_mut()
+            .unwrap()
+            .write_all(bytes.as_ref())
+            .await
+    }
+
     pub async fn send(&mut self, bytes: impl AsRef<[u8]>) {
         self.writer
             .as_mut()

@@ -2,9 +2,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::{SyncSender, TrySendError};
 
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
@@ -91,11 +92,14 @@ pub(super) async fn on_lasting_thread(
         let child = command.kill_on_drop(true).spawn();
         drop(started.send(child));
     });
-    let gone = || io::Error::other("the thread that starts children is gone");
-    spawner()?
-        .try_send(job)
-        .map_err(|_| io::Error::other("too many children are being started at once"))?;
-    result.await.map_err(|_| gone())?
+    spawner()?.try_send(job).map_err(|refused| match refused {
+        TrySendError::Full(_) => io::Error::other("too many children are being started at once"),
+        TrySendError::Disconnected(_) => {
+            io::Error::other("the thread that starts children is gone")
+        }
+    })?;
+    let unsaid = |_| io::Error::other("starting the child panicked");
+    result.await.map_err(unsaid)?
 }
 
 fn spawner() -> io::Result<&'static SyncSender<Job>> {
@@ -106,7 +110,10 @@ fn spawner() -> io::Result<&'static SyncSender<Job>> {
     let (jobs, queue) = std::sync::mpsc::sync_channel::<Job>(SPAWN_QUEUE_MAX);
     let run = move || {
         for job in queue {
-            job();
+            // With this thread would end every child it ever started.
+            if catch_unwind(AssertUnwindSafe(job)).is_err() {
+                tracing::error!("starting a child panicked");
+            }
         }
     };
     std::thread::Builder::new()
