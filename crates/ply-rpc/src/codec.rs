@@ -78,12 +78,13 @@ impl Decoder {
             self.buf.reserve(READ_BYTES);
             return &mut self.buf;
         }
-        // A long line: grow in large steps, since each one may copy what is held. Memory that is not written costs nothing.
+        // A long line: make room for the longest at once, since growing would copy what is held. Memory that is not written
+        // costs nothing.
         let room = self
             .line_bytes_max
             .saturating_add(READ_BYTES)
             .saturating_sub(held);
-        self.buf.reserve(room.min(7 * held).max(READ_BYTES));
+        self.buf.reserve(room.max(READ_BYTES));
         ply_sys::expect_large_write(self.buf.spare_capacity_mut());
         &mut self.buf
     }

@@ -5,8 +5,9 @@
 /// The text need not be valid; the answer is only ever too strict for text that no parser would take.
 #[must_use]
 pub(crate) fn exceeds(json: &[u8], max: usize) -> bool {
-    // Each level costs an opening and a closing byte, so short lines cannot be deep: most lines end here.
-    if json.len() <= 2 * max {
+    // Each level costs an opening and a closing byte, so short lines cannot be deep, nor can long ones with few brackets: nearly
+    // all lines end here.
+    if json.len() <= 2 * max || memchr::memchr2_iter(b'{', b'[', json).nth(max).is_none() {
         return false;
     }
     let mut depth = 0_usize;

@@ -32,11 +32,13 @@ impl std::io::Write for Writer<'_> {
     }
 
     fn write_all(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-        if bytes.len() >= LARGE_BYTES && self.0.capacity() - self.0.len() < bytes.len() {
-            self.0.reserve(bytes.len());
-            ply_sys::expect_large_write(self.0.spare_capacity_mut());
+        let Self(out) = self;
+        if out.capacity() - out.len() < bytes.len() && out.len() + bytes.len() >= LARGE_BYTES {
+            // In large steps: each may copy what is there, and memory that is not written costs nothing.
+            out.reserve(bytes.len().max(7 * out.len()));
+            ply_sys::expect_large_write(out.spare_capacity_mut());
         }
-        self.0.extend_from_slice(bytes);
+        out.extend_from_slice(bytes);
         Ok(())
     }
 
