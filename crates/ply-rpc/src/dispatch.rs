@@ -78,8 +78,7 @@ impl<H: Handler> Dispatch<H> {
         match envelope::parse(line) {
             Ok(Message::Request { id, method, params }) => {
                 self.well_formed();
-                self.request(id, &method, params);
-                return self.check_reader();
+                self.request(id, &method, params)?;
             }
             Ok(Message::Notification { method, params }) => {
                 self.spoken = true;
@@ -91,60 +90,45 @@ impl<H: Handler> Dispatch<H> {
         Ok(())
     }
 
-    /// Gives up on a peer that goes on asking although it reads neither answers nor refusals.
-    fn check_reader(&self) -> Result<(), Closed> {
-        let bytes = self.peer.shared.outbox.queued_bytes();
-        if bytes
-            > self
-                .peer
-                .shared
-                .options
-                .limits
-                .answer_bytes
-                .saturating_mul(2)
-        {
-            return Err(Closed::NotReading { bytes });
-        }
-        Ok(())
-    }
-
     fn well_formed(&mut self) {
         self.spoken = true;
         self.garbage_answers.earn();
     }
 
-    fn request(&mut self, id: RequestId, method: &str, params: Option<&RawValue>) {
+    fn request(
+        &mut self,
+        id: RequestId,
+        method: &str,
+        params: Option<&RawValue>,
+    ) -> Result<(), Closed> {
         let shared = &self.peer.shared;
         let limits = &shared.options.limits;
-        if shared.outbox.queued_bytes() > limits.answer_bytes {
-            let error = RpcError::internal("earlier answers wait to be read; read them first");
-            return self.answer(Encoded::error(&id, &error));
+        let queued = shared.outbox.queued_bytes();
+        if queued > limits.answer_bytes.saturating_mul(2) {
+            // It goes on asking although it reads neither answers nor refusals.
+            return Err(Closed::NotReading { bytes: queued });
         }
-        let max = limits.served_requests;
-        let cancel = match shared.served.begin(&id, max) {
+        let begun = if queued > limits.answer_bytes {
+            Err(Refused::NotReading)
+        } else {
+            shared.served.begin(&id, limits.served_requests)
+        };
+        let cancel = match begun {
             Ok(cancel) => cancel,
-            Err(Refused::IdInUse) => {
-                let error = RpcError::invalid_request("a request with this id is not answered yet");
-                return self.answer(Encoded::error(&id, &error));
-            }
-            Err(Refused::TooMany) => {
-                let error = RpcError::internal(format!(
-                    "{max} requests are being served; wait for an answer"
-                ));
-                return self.answer(Encoded::error(&id, &error));
+            Err(refused) => {
+                self.answer(Encoded::error(&id, &refused.into_error()));
+                return Ok(());
             }
         };
         let responder = Responder::new(Arc::clone(shared), id, cancel);
         let Self { peer, handler, .. } = self;
         let request = Request::new(method, params);
         // The responder answers for the handler that panics: it is dropped on the way out.
-        if catch_unwind(AssertUnwindSafe(|| {
-            handler.request(peer, request, responder)
-        }))
-        .is_err()
-        {
+        let handled = AssertUnwindSafe(|| handler.request(peer, request, responder));
+        if catch_unwind(handled).is_err() {
             tracing::error!(method, "the handler panicked");
         }
+        Ok(())
     }
 
     fn notification(&mut self, method: &str, params: Option<&RawValue>) {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-use crate::RequestId;
+use crate::{RequestId, RpcError};
 
 #[derive(Debug, Default)]
 pub(crate) struct Served(Mutex<HashMap<RequestId, Arc<Cancel>>>);
@@ -23,6 +23,24 @@ pub(crate) struct Cancel {
 pub(crate) enum Refused {
     IdInUse,
     TooMany,
+    NotReading,
+}
+
+impl Refused {
+    /// Says in an answer what to do about it.
+    pub(crate) fn into_error(self) -> RpcError {
+        match self {
+            Self::IdInUse => {
+                RpcError::invalid_request("a request with this id is not answered yet")
+            }
+            Self::TooMany => {
+                RpcError::internal("too many requests are being served; wait for an answer")
+            }
+            Self::NotReading => {
+                RpcError::internal("earlier answers wait to be read; read them first")
+            }
+        }
+    }
 }
 
 impl Served {
