@@ -13,12 +13,20 @@ use crate::payload;
 
 /// A connected client: two typed requests. Updates arrive beside it, at the [`Tally`] its handler was given.
 pub(crate) trait Client {
-    async fn set_mode(&self, request: SetSessionModeRequest) -> Result<SetSessionModeResponse>;
-    async fn prompt(&self, request: PromptRequest) -> Result<PromptResponse>;
+    fn set_mode(
+        &self,
+        request: SetSessionModeRequest,
+    ) -> impl Future<Output = Result<SetSessionModeResponse>> + Send;
+    fn prompt(&self, request: PromptRequest)
+    -> impl Future<Output = Result<PromptResponse>> + Send;
 }
 
 /// Does the planned work on a connected and initialized client.
-pub(crate) async fn drive(client: &impl Client, plan: &Plan, tally: &Tally) -> Result<Outcome> {
+pub(crate) async fn drive(
+    client: &(impl Client + Sync),
+    plan: &Plan,
+    tally: &Tally,
+) -> Result<Outcome> {
     match plan.work {
         Work::Updates => updates(client, plan, tally).await,
         Work::Roundtrip => roundtrip(client, plan).await,
@@ -28,13 +36,13 @@ pub(crate) async fn drive(client: &impl Client, plan: &Plan, tally: &Tally) -> R
     }
 }
 
-async fn updates(client: &impl Client, plan: &Plan, tally: &Tally) -> Result<Outcome> {
+async fn updates(client: &(impl Client + Sync), plan: &Plan, tally: &Tally) -> Result<Outcome> {
     let start = Instant::now();
     expect_end_turn(&client.prompt(payload::ask_for_updates(plan.count)).await?)?;
     Ok(Outcome::rate(plan.count, tally.finish(start)?))
 }
 
-async fn roundtrip(client: &impl Client, plan: &Plan) -> Result<Outcome> {
+async fn roundtrip(client: &(impl Client + Sync), plan: &Plan) -> Result<Outcome> {
     for _ in 0..plan.warm_up {
         client.set_mode(payload::set_mode()).await?;
     }
@@ -48,7 +56,7 @@ async fn roundtrip(client: &impl Client, plan: &Plan) -> Result<Outcome> {
 }
 
 /// Each of the workers sends its next request when its last one is answered, so the number in flight never falls.
-async fn inflight(client: &impl Client, plan: &Plan) -> Result<Outcome> {
+async fn inflight(client: &(impl Client + Sync), plan: &Plan) -> Result<Outcome> {
     let each = plan.count / IN_FLIGHT;
     let worker = || async {
         for _ in 0..each {
@@ -64,7 +72,7 @@ async fn inflight(client: &impl Client, plan: &Plan) -> Result<Outcome> {
     Ok(Outcome::rate(each * IN_FLIGHT, start.elapsed()))
 }
 
-async fn large(client: &impl Client, plan: &Plan) -> Result<Outcome> {
+async fn large(client: &(impl Client + Sync), plan: &Plan) -> Result<Outcome> {
     let prompt = payload::large_prompt();
     let mut waits = Vec::new();
     for _ in 0..plan.count {

@@ -40,6 +40,7 @@ const WARM_UP: u64 = 2_000;
 const WARM_UP_SHORT: u64 = 100;
 
 /// One work and its size.
+#[derive(Clone, Copy)]
 pub(crate) struct Plan {
     pub(crate) work: Work,
     pub(crate) count: u64,

@@ -27,7 +27,10 @@ pub(crate) async fn run(plan: &Plan, launch: &Launch) -> Result<Outcome> {
     let link = tokio::spawn(link);
     peer.call::<InitializeResponse>("initialize", &payload::initialize())
         .await?;
-    let outcome = drive(&peer, plan, &tally).await?;
+    // In a task, as a program would: the runtime looks for events before it turns back to its main future.
+    let (driver, plan) = (peer.clone(), *plan);
+    let driving = async move { drive(&driver, &plan, &tally).await };
+    let outcome = tokio::spawn(driving).await??;
     peer.close();
     link.await?;
     let status = agent.end(Grace::default()).await?;
