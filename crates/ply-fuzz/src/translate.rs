@@ -21,7 +21,7 @@ pub fn translate(data: &[u8]) {
     let session = Transcript::fold(&events);
 
     let mut view = Vec::new();
-    let mut projector = Projector::new(Shows::ALL);
+    let mut projector = Projector::new(Shows::ALL, "v/");
     events
         .iter()
         .for_each(|event| projector.apply(event, &mut view));
@@ -34,12 +34,12 @@ pub fn translate(data: &[u8]) {
     );
 
     let mut replayed = Vec::new();
-    let _projector = Projector::load(Shows::LEAST, &session, &(), &mut replayed);
+    let _projector = Projector::load(Shows::LEAST, "v/", &session, &(), &mut replayed);
     let _seen = lift(&replayed);
 }
 
 fn lift(view: &[Down]) -> Transcript {
-    let mut lifter = Lifter::new("lifted/");
+    let mut lifter = Lifter::new("lifted/", "");
     let mut updates = Vec::new();
     for down in view {
         if let Down::Update(update) = down {

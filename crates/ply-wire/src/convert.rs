@@ -11,6 +11,7 @@ pub mod elicitation;
 pub mod error;
 pub mod initialize;
 pub mod mcp;
+pub(crate) mod path;
 pub mod permission;
 pub mod plan;
 pub mod session;

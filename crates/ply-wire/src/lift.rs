@@ -5,14 +5,19 @@
 //! that the agent left open.
 
 mod message;
+mod paths;
 mod tool_call;
 mod turn;
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    path::PathBuf,
+    sync::Arc,
+};
 
 pub(crate) use self::tool_call::content_up;
-pub use self::turn::{Cancelled, PermissionUp};
-use self::{message::Segments, tool_call::Known, turn::Turn};
+pub use self::turn::{AskId, Cancelled, PermissionUp};
+use self::{message::Segments, paths::Paths, tool_call::Known, turn::Turn};
 use crate::{
     MaybeUndefined,
     convert::{self, plan::MAIN_PLAN_ID},
@@ -25,7 +30,10 @@ use crate::{
 #[derive(Debug)]
 pub struct Lifter {
     segments: Segments,
+    paths: Paths,
     calls: HashMap<v2::ToolCallId, Known>,
+    /// Ids of the calls without a final status, in order, so that two runs end them alike.
+    open: BTreeSet<Arc<str>>,
     /// Terminals that were made for the agent, so that their ids mean something.
     terminals: HashSet<v1::TerminalId>,
     turn: Turn,
@@ -34,12 +42,16 @@ pub struct Lifter {
 
 impl Lifter {
     /// Returns a lifter that makes up message ids from `prefix` and a counter. The prefix must be
-    /// new for each life of a session, since the counter starts again and ids must not.
+    /// new for each life of a session, since the counter starts again and ids must not. Relative
+    /// paths, which v1 forbids and some agents send, are read from `cwd`, the directory of the
+    /// session; if that is empty they stay as they are.
     #[must_use]
-    pub fn new(prefix: impl Into<String>) -> Self {
+    pub fn new(prefix: impl Into<String>, cwd: impl Into<PathBuf>) -> Self {
         Self {
             segments: Segments::new(prefix.into()),
+            paths: Paths::new(cwd.into()),
             calls: HashMap::new(),
+            open: BTreeSet::new(),
             terminals: HashSet::new(),
             turn: Turn::default(),
             modes: None,
@@ -80,7 +92,16 @@ impl Lifter {
 
     /// Lifts one update of the agent.
     pub fn update(&mut self, update: &v1::SessionUpdate, out: &mut Vec<v2::SessionUpdate>) {
-        if !matches!(update, v1::SessionUpdate::UserMessageChunk(_)) {
+        // Titles, usage, commands and the like come at any time; only work on the prompt shows that
+        // the agent is done with repeating it.
+        if matches!(
+            update,
+            v1::SessionUpdate::AgentMessageChunk(_)
+                | v1::SessionUpdate::AgentThoughtChunk(_)
+                | v1::SessionUpdate::ToolCall(_)
+                | v1::SessionUpdate::ToolCallUpdate(_)
+                | v1::SessionUpdate::Plan(_)
+        ) {
             self.segments.echo_ends();
         }
         match update {

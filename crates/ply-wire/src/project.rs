@@ -8,7 +8,7 @@
 //! ```
 //! use ply_wire::{project::{Down, Projector, PromptTicket, Shows}, v1, v2};
 //!
-//! let mut projector = Projector::new(Shows::ALL);
+//! let mut projector = Projector::new(Shows::ALL, "life-1/");
 //! let mut out = Vec::new();
 //! projector.own_prompt(PromptTicket(1), v2::MessageId::new("u1"), &mut out);
 //! for event in [
@@ -23,31 +23,32 @@
 //! ```
 
 mod activity;
+mod held;
+mod kept;
 pub(crate) mod mark;
 mod message;
 mod permission;
 mod prompt;
 mod session;
+mod settled;
+mod shows;
 pub(crate) mod terminal;
 pub(crate) mod tool_call;
 
 use std::collections::HashMap;
 
 use self::{
-    message::Messages,
-    permission::Asks,
-    prompt::{Prompts, Settled},
-    terminal::Screen,
-    tool_call::Call,
+    kept::Finished, message::Messages, permission::Asks, prompt::Prompts, session::ShownPlan,
+    settled::Settled, terminal::Screen, tool_call::Call,
 };
 pub use self::{
     permission::{AskId, PermissionDown},
     prompt::PromptTicket,
+    shows::Shows,
 };
 pub use crate::convert::diff::{EditText, EditTexts};
 use crate::{
-    MaybeUndefined,
-    convert::{self, config::Booleans},
+    MaybeUndefined, convert,
     transcript::{MessageKind, SessionInfo, Transcript, Usage},
     v1, v2,
 };
@@ -71,50 +72,13 @@ pub enum Down {
     },
 }
 
-/// What a v1 client said it can show.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Shows {
-    /// Notices; without them warnings and errors become agent messages.
-    pub notices: bool,
-    /// Compactions; without them they are left out.
-    pub compaction: bool,
-    /// How it takes boolean config options.
-    pub booleans: Booleans,
-}
-
-impl Shows {
-    /// A client that shows everything v1 has.
-    pub const ALL: Self = Self {
-        notices: true,
-        compaction: true,
-        booleans: Booleans::Native,
-    };
-    /// A client that shows only what every v1 client must.
-    pub const LEAST: Self = Self {
-        notices: false,
-        compaction: false,
-        booleans: Booleans::AsSelect,
-    };
-}
-
-impl From<&v1::ClientCapabilities> for Shows {
-    fn from(client: &v1::ClientCapabilities) -> Self {
-        let session = client.session.as_ref();
-        Self {
-            notices: session.is_some_and(|session| session.notices.is_some()),
-            compaction: session.is_some_and(|session| session.compaction.is_some()),
-            booleans: Booleans::wanted_by(client),
-        }
-    }
-}
-
 type Screens = HashMap<v2::TerminalId, Screen>;
 
 /// The v1 view of one session for one client.
 #[derive(Debug)]
 pub struct Projector {
     shows: Shows,
+    prefix: String,
     prompts: Prompts,
     messages: Messages,
     calls: HashMap<v2::ToolCallId, Call>,
@@ -122,8 +86,9 @@ pub struct Projector {
     /// Calls with content that is not sent yet, and terminals no call has shown yet, oldest first.
     unsent: Vec<v2::ToolCallId>,
     unshown: Vec<v2::TerminalId>,
+    finished: Finished,
     asks: Asks,
-    plans: Vec<(v2::PlanId, Vec<v1::PlanEntry>)>,
+    plans: Vec<ShownPlan>,
     mode: Option<v1::SessionModeId>,
     info: SessionInfo,
     usage: Usage,
@@ -132,16 +97,22 @@ pub struct Projector {
 
 impl Projector {
     /// Returns the view of a session that has just begun.
+    ///
+    /// Ids of what stands in for something v1 does not have are made up from `prefix` and a
+    /// counter. The prefix must be new for each view of a session, since the counter starts again
+    /// and a client may still know the ids of an earlier view.
     #[must_use]
-    pub fn new(shows: Shows) -> Self {
+    pub fn new(shows: Shows, prefix: impl Into<String>) -> Self {
         Self {
             shows,
+            prefix: prefix.into(),
             prompts: Prompts::default(),
             messages: Messages::default(),
             calls: HashMap::new(),
             screens: HashMap::new(),
             unsent: Vec::new(),
             unshown: Vec::new(),
+            finished: Finished::default(),
             asks: Asks::default(),
             plans: Vec::new(),
             mode: None,
@@ -156,11 +127,12 @@ impl Projector {
     #[must_use]
     pub fn load(
         shows: Shows,
+        prefix: impl Into<String>,
         history: &Transcript,
         edits: &dyn EditTexts,
         out: &mut Vec<Down>,
     ) -> Self {
-        let mut projector = Self::new(shows);
+        let mut projector = Self::new(shows, prefix);
         for update in history.to_updates() {
             projector.apply_with(&update, edits, out);
         }
@@ -171,15 +143,30 @@ impl Projector {
 
     /// Returns the view for `session/resume`: nothing is sent, but later changes of what is there
     /// are understood.
+    ///
+    /// A client that resumes has kept its own view, so a message goes on where it stopped, under the
+    /// id it has on load; a client that has nothing sees only what is new of it. A tool call is
+    /// announced again with its next change, which either client can show.
     #[must_use]
-    pub fn resume(shows: Shows, history: &Transcript, edits: &dyn EditTexts) -> Self {
-        let mut projector = Self::load(shows, history, edits, &mut Vec::new());
-        projector.messages.forget();
-        projector
-            .calls
-            .values_mut()
+    pub fn resume(
+        shows: Shows,
+        prefix: impl Into<String>,
+        history: &Transcript,
+        edits: &dyn EditTexts,
+    ) -> Self {
+        let mut projector = Self::load(shows, prefix, history, edits, &mut Vec::new());
+        // One whose content is not here any more could only be announced without it.
+        let calls = projector.calls.values_mut();
+        calls
+            .filter(|call| !call.left_out)
             .for_each(|call| call.sent = false);
         projector
+    }
+
+    /// Notes which mode the answer that introduced the session named, so that it is not sent again
+    /// as a change.
+    pub fn mode_answered(&mut self, mode: v1::SessionModeId) {
+        self.mode = Some(mode);
     }
 
     /// Shows one event of the session.
@@ -249,21 +236,28 @@ impl Projector {
         for id in std::mem::take(&mut self.unshown) {
             self.show_terminal_alone(&id, out);
         }
+        self.flush_content(out);
+    }
+
+    fn flush_content(&mut self, out: &mut Vec<Down>) {
         for id in std::mem::take(&mut self.unsent) {
             if let Some(call) = self.calls.get_mut(&id).filter(|call| call.has_unsent()) {
-                out.push(Down::Update(call.send_content(&self.screens)));
+                out.extend(call.send_content(&self.screens).map(Down::Update));
+                self.keep_finished(&id);
             }
         }
     }
 
     /// Announces that this client's prompt was passed on and that the id of its message is not
-    /// known yet. User messages wait until it is, since one of them may be the client's own.
-    pub fn expect_prompt(&mut self, prompt: PromptTicket) {
-        self.prompts.expect(prompt);
+    /// known yet. A user message that begins like the prompt waits until it is, since it may be the
+    /// client's own; any other is shown at once.
+    pub fn expect_prompt(&mut self, prompt: PromptTicket, content: &[v2::ContentBlock]) {
+        self.prompts.expect(prompt, content);
     }
 
     /// Says which message is this client's own prompt: it is not echoed, and the prompt is answered
     /// when the work that includes it ends. It may be said before or after the message itself came.
+    /// A prompt that was answered stays answered.
     pub fn own_prompt(
         &mut self,
         prompt: PromptTicket,
@@ -271,32 +265,26 @@ impl Projector {
         out: &mut Vec<Down>,
     ) {
         let settled = self.prompts.own(prompt, message);
-        if settled.is_some() {
-            self.flush(out);
-        }
-        out.extend(settled.map(Down::from));
-        self.release_messages(out);
+        self.settle(settled, out);
     }
 
     /// Answers a prompt that was refused before it became a message.
     pub fn prompt_refused(&mut self, prompt: PromptTicket, error: &v2::Error, out: &mut Vec<Down>) {
         let settled = self.prompts.refused(prompt, error);
-        if settled.is_some() {
-            self.flush(out);
-        }
-        out.extend(settled.map(Down::from));
-        self.release_messages(out);
+        self.settle(settled, out);
     }
 
-    /// Notes that this client cancelled: its waiting prompts will not be answered with an error.
+    /// Notes that this client cancelled: its waiting prompts will be answered as cancelled, however
+    /// their work ends.
     pub fn cancel_requested(&mut self) {
         self.prompts.cancel_requested();
     }
 
     /// Answers every waiting prompt as cancelled, as the closing of the session does before its own
-    /// answer.
+    /// answer. Prompts that are named later are answered the same at once.
     pub fn close(&mut self, out: &mut Vec<Down>) {
         self.end_stand_ins(out);
+        self.forget_asks();
         self.flush(out);
         out.extend(self.prompts.close().into_iter().map(Down::from));
     }
@@ -305,9 +293,23 @@ impl Projector {
         let Some(ended) = self.prompts.state(update) else {
             return;
         };
+        for update in self.prompts.released_at_end() {
+            self.show_message(&update, out);
+        }
         self.end_stand_ins(out);
         self.flush(out);
         out.extend(ended.into_iter().map(Down::from));
+    }
+
+    /// Messages that no longer wait may be of the turn that the answer ends, so they come before it.
+    fn settle(&mut self, settled: Option<Settled>, out: &mut Vec<Down>) {
+        for update in self.prompts.released() {
+            self.show_message(&update, out);
+        }
+        if let Some(settled) = settled {
+            self.flush(out);
+            out.push(settled.into());
+        }
     }
 
     fn user_message(
@@ -316,13 +318,7 @@ impl Projector {
         update: &v2::SessionUpdate,
         out: &mut Vec<Down>,
     ) {
-        if self.prompts.is_shown(id, update) {
-            self.show_message(update, out);
-        }
-    }
-
-    fn release_messages(&mut self, out: &mut Vec<Down>) {
-        for update in self.prompts.released() {
+        for update in self.prompts.user_message(id, update) {
             self.show_message(&update, out);
         }
     }
@@ -361,15 +357,7 @@ impl Projector {
 
     fn stand_in(&mut self, what: &str) -> String {
         self.stand_ins += 1;
-        format!("{}{what}/{}", mark::STAND_IN, self.stand_ins)
-    }
-}
-
-impl From<Settled> for Down {
-    fn from(settled: Settled) -> Self {
-        Self::Settle {
-            prompt: settled.prompt,
-            outcome: settled.outcome,
-        }
+        let (prefix, number) = (&self.prefix, self.stand_ins);
+        format!("{}{what}/{prefix}{number}", mark::STAND_IN)
     }
 }

@@ -20,6 +20,7 @@
 mod carry;
 mod content;
 mod entry;
+mod output;
 mod plain;
 mod replay;
 mod state;
@@ -29,11 +30,12 @@ use std::collections::HashMap;
 pub use self::{
     carry::what_v1_can_carry,
     entry::{Compaction, Entry, Message, MessageKind, Plan, Terminal, ToolCall},
+    output::{Output, TERMINAL_OUTPUT_BYTES_MAX},
     plain::PlainText,
     state::{SessionInfo, State, Usage},
 };
 pub(crate) use self::{
-    content::is_plain_text,
+    content::{append as append_block, is_plain_text},
     entry::{decode_output, is_final},
 };
 use crate::v2;

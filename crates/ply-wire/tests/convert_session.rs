@@ -115,6 +115,29 @@ fn a_select_without_values_offers_its_current_one() {
 }
 
 #[test]
+fn a_current_value_that_is_not_offered_is_added_v2_conf_05() {
+    let current = json!({"value": "v", "name": "v"});
+    let one = json!({"value": "a", "name": "A"});
+    let offered = |options: Value| {
+        let select = json!({"id": "x", "name": "X", "type": "select", "currentValue": "v",
+            "options": options});
+        let select: v1::SessionConfigOption = serde_json::from_value(select).unwrap();
+        serde_json::to_value(config::options_up(&[select])).unwrap()[0]["options"].clone()
+    };
+    assert_eq!(offered(json!([one])), json!([one, current]));
+    let group = |options: Value| json!({"group": "g", "name": "G", "options": options});
+    assert_eq!(
+        offered(json!([group(json!([one]))]))[0]["options"],
+        json!([one, current])
+    );
+    let modes: v1::SessionModeState = serde_json::from_value(json!({
+        "currentModeId": "v", "availableModes": [{"id": "a", "name": "A"}]}))
+    .unwrap();
+    let option = serde_json::to_value(config::modes_up(&modes, &[])).unwrap();
+    assert_eq!(option["options"], json!([one, current]));
+}
+
+#[test]
 fn modes_come_from_the_first_select_of_category_mode() {
     let modes = |json| config::modes_down(&options(json));
     let state = modes(json!([web(), mode()])).unwrap();

@@ -5,70 +5,16 @@
     reason = "tests fail by panicking"
 )]
 
+#[path = "lift/agent.rs"]
+#[allow(unreachable_pub, dead_code, reason = "a module that two tests share")]
+mod agent;
+
+use agent::{Agent, call, chunk, text};
 use ply_wire::{
-    lift::{Cancelled, Lifter, PermissionUp},
     transcript::{MessageKind, Transcript},
     v1, v2,
 };
 use serde_json::{Value, json};
-
-struct Agent {
-    lifter: Lifter,
-    out: Vec<v2::SessionUpdate>,
-}
-
-impl Agent {
-    fn new() -> Self {
-        Self {
-            lifter: Lifter::new("made-"),
-            out: Vec::new(),
-        }
-    }
-
-    /// A turn with the prompt "hello" as message `p`, its opening updates taken off.
-    fn in_turn() -> Self {
-        let mut agent = Self::new();
-        agent
-            .lifter
-            .begin_prompt(v2::MessageId::new("p"), &["hello".into()], &mut agent.out);
-        let opening = agent.lifted();
-        assert_eq!(opening[0]["sessionUpdate"], "user_message");
-        assert_eq!(opening[1], state("running"));
-        agent
-    }
-
-    fn send(&mut self, updates: impl IntoIterator<Item = Value>) -> &mut Self {
-        for json in updates {
-            let update: v1::SessionUpdate = serde_json::from_value(json).unwrap();
-            self.lifter.update(&update, &mut self.out);
-        }
-        self
-    }
-
-    fn lifted(&mut self) -> Vec<Value> {
-        std::mem::take(&mut self.out)
-            .into_iter()
-            .map(|update| serde_json::to_value(update).unwrap())
-            .collect()
-    }
-
-    fn answer(
-        &mut self,
-        answer: Result<v1::StopReason, v1::Error>,
-        cancelled: Cancelled,
-    ) -> Vec<Value> {
-        let answer = answer.map(v1::PromptResponse::new);
-        self.lifter
-            .prompt_answered(&answer, cancelled, &mut self.out);
-        self.lifted()
-    }
-
-    fn ask(&mut self, call: Value, options: Value) -> PermissionUp {
-        let request = json!({"sessionId": "s", "toolCall": call, "options": options});
-        let request: v1::RequestPermissionRequest = serde_json::from_value(request).unwrap();
-        self.lifter.permission_asked(&request, &mut self.out)
-    }
-}
 
 #[track_caller]
 fn check(updates: &[Value], expected: &[Value]) {
@@ -76,36 +22,6 @@ fn check(updates: &[Value], expected: &[Value]) {
         Agent::new().send(updates.iter().cloned()).lifted(),
         expected
     );
-}
-
-fn text(text: &str) -> Value {
-    json!({"type": "text", "text": text})
-}
-
-fn chunk(who: &str, id: impl Into<Option<&'static str>>, words: &str) -> Value {
-    let mut chunk = json!({"sessionUpdate": format!("{who}_chunk"), "content": text(words)});
-    if let Some(id) = id.into() {
-        chunk["messageId"] = json!(id);
-    }
-    chunk
-}
-
-fn call(id: &str, mut fields: Value) -> Value {
-    fields["sessionUpdate"] = json!("tool_call_update");
-    fields["toolCallId"] = json!(id);
-    fields
-}
-
-fn state(name: &str) -> Value {
-    json!({"sessionUpdate": "state_update", "state": name})
-}
-
-fn idle(reason: &str) -> Value {
-    json!({"sessionUpdate": "state_update", "state": "idle", "stopReason": reason})
-}
-
-fn option() -> Value {
-    json!([{"optionId": "y", "name": "Yes", "kind": "allow_once"}])
 }
 
 #[test]
@@ -144,22 +60,6 @@ fn without_ids_a_new_kind_or_a_new_call_starts_a_new_message_v1_msgid_03() {
         [
             "made-1", "made-1", "made-2", "made-3", "made-3", "made-4", "made-4", "x", "made-5"
         ]
-    );
-}
-
-#[test]
-fn a_turn_starts_a_new_message() {
-    let mut agent = Agent::in_turn();
-    agent
-        .send([chunk("agent_message", None, "a")])
-        .answer(Ok(v1::StopReason::EndTurn), Cancelled::No);
-    agent
-        .lifter
-        .begin_prompt(v2::MessageId::new("q"), &["more".into()], &mut agent.out);
-    agent.lifted();
-    assert_eq!(
-        agent.send([chunk("agent_message", None, "b")]).lifted()[0]["messageId"],
-        "made-2"
     );
 }
 
@@ -272,6 +172,28 @@ fn the_echo_of_the_prompt_is_dropped_and_its_id_means_the_prompt() {
 }
 
 #[test]
+fn the_echo_of_the_prompt_is_known_behind_other_news_of_the_session() {
+    let usage = json!({"sessionUpdate": "usage_update", "used": 1, "size": 2});
+    let mut agent = Agent::in_turn();
+    agent.send([
+        usage.clone(),
+        chunk("user_message", "e", "hel"),
+        json!({"sessionUpdate": "session_info_update", "title": "t"}),
+        chunk("user_message", "e", "lo"),
+        usage,
+    ]);
+    let kinds: Vec<_> = agent
+        .lifted()
+        .iter()
+        .map(|update| update["sessionUpdate"].clone())
+        .collect();
+    assert_eq!(
+        kinds,
+        ["usage_update", "session_info_update", "usage_update"]
+    );
+}
+
+#[test]
 fn what_only_began_like_the_prompt_is_shown_whole() {
     let mut agent = Agent::in_turn();
     agent.send([
@@ -300,183 +222,24 @@ fn what_only_began_like_the_prompt_is_shown_whole() {
 }
 
 #[test]
-fn answers_and_errors_end_the_turn_idle() {
-    let refused = v1::Error::new(-32602, "no");
-    let failed = json!({"sessionUpdate": "state_update", "state": "idle", "stopReason": "error",
-        "error": {"code": -32602, "message": "no"}});
-    for (answer, cancelled, expected) in [
-        (Ok(v1::StopReason::EndTurn), Cancelled::No, idle("end_turn")),
-        (
-            Ok(v1::StopReason::MaxTokens),
-            Cancelled::No,
-            idle("max_tokens"),
-        ),
-        (Ok(v1::StopReason::Refusal), Cancelled::No, idle("refusal")),
-        (
-            Ok(v1::StopReason::Cancelled),
-            Cancelled::Yes,
-            idle("cancelled"),
-        ),
-        (Err(refused.clone()), Cancelled::No, failed),
-        (Err(refused), Cancelled::Yes, idle("cancelled")),
-        (
-            Err(v1::Error::request_cancelled()),
-            Cancelled::No,
-            idle("cancelled"),
-        ),
-    ] {
-        assert_eq!(Agent::in_turn().answer(answer, cancelled), [expected]);
-    }
-}
-
-#[test]
-fn calls_left_open_end_with_the_turn_v2_tool_10() {
-    let calls = [
-        json!({"sessionUpdate": "tool_call", "toolCallId": "a", "title": "A"}),
-        json!({"sessionUpdate": "tool_call", "toolCallId": "b", "title": "B", "status": "failed"}),
-        json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "C",
-            "status": "in_progress"}),
-    ];
-    let ended = |status: &str| {
-        [
-            call("a", json!({"status": status})),
-            call("c", json!({"status": status})),
-        ]
-    };
-    let open = || {
-        let mut agent = Agent::in_turn();
-        agent.send(calls.clone()).lifted();
-        agent
-    };
-    assert_eq!(
-        open().answer(Ok(v1::StopReason::Cancelled), Cancelled::Yes)[..2],
-        ended("cancelled")
-    );
-    assert_eq!(
-        open().answer(Err(v1::Error::internal_error()), Cancelled::No)[..2],
-        ended("failed")
-    );
-    assert_eq!(
-        open().answer(Ok(v1::StopReason::EndTurn), Cancelled::No),
-        [idle("end_turn")]
-    );
-    let mut agent = open();
-    agent
-        .lifter
-        .agent_died(v2::Error::internal_error(), Cancelled::No, &mut agent.out);
-    let lifted = agent.lifted();
-    assert_eq!(lifted[..2], ended("failed"));
-    assert_eq!(lifted[2]["stopReason"], "error");
-}
-
-#[test]
-fn a_permission_request_names_its_call_and_makes_the_session_wait() {
-    let mut agent = Agent::in_turn();
-    agent
-        .send([json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "Delete x"})])
-        .lifted();
-    let PermissionUp::Ask(request) =
-        agent.ask(json!({"toolCallId": "c", "kind": "delete"}), option())
-    else {
-        panic!("not asked")
-    };
-    assert_eq!(
-        agent.lifted(),
-        [
-            call("c", json!({"kind": "delete"})),
-            state("requires_action")
-        ]
-    );
-    assert_eq!(request.title, "Allow: Delete x");
-    let subject = serde_json::to_value(request.subject.unwrap()).unwrap();
-    assert_eq!(
-        (&subject["type"], &subject["toolCall"]["toolCallId"]),
-        (&json!("tool_call"), &json!("c"))
-    );
-    agent
-        .lifter
-        .ask_closed(Some(&v2::ToolCallId::new("c")), &mut agent.out);
-    assert_eq!(agent.lifted(), [state("running")]);
-}
-
-#[test]
-fn the_session_waits_only_while_nothing_else_runs_v2_state_06() {
-    let mut agent = Agent::in_turn();
-    agent.send([
-        json!({"sessionUpdate": "tool_call", "toolCallId": "w", "title": "Work",
-        "status": "in_progress"}),
-    ]);
-    assert!(matches!(
-        agent.ask(json!({"toolCallId": "c", "title": "C"}), option()),
-        PermissionUp::Ask(_)
-    ));
-    let states = |agent: &mut Agent| -> Vec<Value> {
-        agent
-            .lifted()
-            .iter()
-            .filter(|json| json["sessionUpdate"] == "state_update")
-            .map(|json| json["state"].clone())
-            .collect()
-    };
-    assert_eq!(states(&mut agent), [] as [Value; 0]);
-    agent.send([call("w", json!({"status": "completed"}))]);
-    assert_eq!(states(&mut agent), ["requires_action"]);
-    agent.lifter.ask_opened(None, &mut agent.out);
-    agent
-        .lifter
-        .ask_closed(Some(&v2::ToolCallId::new("c")), &mut agent.out);
-    assert_eq!(states(&mut agent), [] as [Value; 0]);
-    agent.lifter.ask_closed(None, &mut agent.out);
-    assert_eq!(states(&mut agent), ["running"]);
-}
-
-#[test]
-fn a_call_that_an_earlier_turn_left_in_progress_does_not_hide_that_this_one_waits() {
-    let mut agent = Agent::in_turn();
-    agent.send([
-        json!({"sessionUpdate": "tool_call", "toolCallId": "w", "title": "W",
-        "status": "in_progress"}),
-    ]);
-    agent.answer(Ok(v1::StopReason::EndTurn), Cancelled::No);
-    agent
-        .lifter
-        .begin_prompt(v2::MessageId::new("q"), &["more".into()], &mut agent.out);
-    agent.lifted();
-    assert!(matches!(
-        agent.ask(json!({"toolCallId": "c"}), option()),
-        PermissionUp::Ask(_)
-    ));
-    assert_eq!(agent.lifted().last(), Some(&state("requires_action")));
-}
-
-#[test]
-fn a_request_without_options_is_answered_cancelled() {
-    let mut agent = Agent::in_turn();
-    let answer = agent.ask(json!({"toolCallId": "c"}), json!([]));
-    assert_eq!(
-        answer,
-        PermissionUp::Answer(v1::RequestPermissionOutcome::Cancelled)
-    );
-    assert!(agent.out.is_empty());
-}
-
-#[test]
-fn updates_outside_a_turn_leave_the_state_alone() {
+fn relative_paths_are_meant_from_the_directory_of_the_session() {
     let mut agent = Agent::new();
-    agent.send([
-        json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "T",
-        "status": "in_progress"}),
-    ]);
-    assert!(matches!(
-        agent.ask(json!({"toolCallId": "c"}), option()),
-        PermissionUp::Ask(_)
-    ));
-    assert!(
-        agent
-            .lifted()
-            .iter()
-            .all(|update| update["sessionUpdate"] == "tool_call_update")
+    agent.send([call(
+        "c",
+        json!({
+            "content": [{"type": "diff", "path": "./src/x", "oldText": "a\n", "newText": "b\n"}],
+            "locations": [{"path": "src/x", "line": 7}, {"path": "/y"}],
+        }),
+    )]);
+    let lifted = agent.lifted();
+    assert_eq!(
+        lifted[0]["locations"],
+        json!([{"path": "/w/src/x", "line": 7}, {"path": "/y"}])
     );
+    let diff = &lifted[0]["content"][0];
+    assert_eq!(diff["changes"][0]["path"], "/w/src/x");
+    let patch = "diff --git /w/src/x /w/src/x\n--- /w/src/x\n+++ /w/src/x\n@@ -7 +7 @@\n-a\n+b\n";
+    assert_eq!(diff["patch"]["text"], patch);
 }
 
 fn lifted_content(content: Value, locations: Value) -> Value {

@@ -5,99 +5,20 @@
     reason = "tests fail by panicking"
 )]
 
+#[path = "project/view.rs"]
+#[allow(unreachable_pub, dead_code, reason = "a module that two tests share")]
+mod view;
+
 use ply_wire::{
     convert::diff,
-    project::{Down, EditText, Projector, PromptTicket, Shows},
+    project::{EditText, Projector, PromptTicket, Shows},
     transcript::Transcript,
-    v2,
+    v1, v2,
 };
 use serde_json::{Value, json};
+use view::{View, call, chunk, event, idle, item, message, state, with};
 
 const TICKET: PromptTicket = PromptTicket(1);
-
-fn event(json: Value) -> v2::SessionUpdate {
-    serde_json::from_value(json).unwrap()
-}
-
-fn text(text: &str) -> Value {
-    json!({"type": "text", "text": text})
-}
-
-fn item(words: &str) -> Value {
-    json!({"type": "content", "content": text(words)})
-}
-
-fn chunk(who: &str, id: &str, words: &str) -> Value {
-    json!({"sessionUpdate": format!("{who}_chunk"), "messageId": id, "content": text(words)})
-}
-
-fn message(who: &str, id: &str, words: &[&str]) -> Value {
-    let content: Vec<_> = words.iter().map(|words| text(words)).collect();
-    json!({"sessionUpdate": who, "messageId": id, "content": content})
-}
-
-fn call(id: &str, fields: Value) -> Value {
-    with("tool_call_update", "toolCallId", id, fields)
-}
-
-fn with(kind: &str, key: &str, id: &str, mut fields: Value) -> Value {
-    fields["sessionUpdate"] = json!(kind);
-    fields[key] = json!(id);
-    fields
-}
-
-fn state(state: &str) -> Value {
-    json!({"sessionUpdate": "state_update", "state": state})
-}
-
-fn idle(reason: &str) -> Value {
-    json!({"sessionUpdate": "state_update", "state": "idle", "stopReason": reason})
-}
-
-/// A projector with what it has sent, as JSON; answers are `{"settled": ticket, "ok" or "error":
-/// …}`.
-struct View {
-    projector: Projector,
-    out: Vec<Down>,
-}
-
-impl View {
-    fn new(shows: Shows) -> Self {
-        Self {
-            projector: Projector::new(shows),
-            out: Vec::new(),
-        }
-    }
-
-    fn apply(&mut self, events: impl IntoIterator<Item = Value>) -> &mut Self {
-        for json in events {
-            self.projector.apply(&event(json), &mut self.out);
-        }
-        self
-    }
-
-    fn sent(&mut self) -> Vec<Value> {
-        std::mem::take(&mut self.out)
-            .into_iter()
-            .map(shown)
-            .collect()
-    }
-}
-
-fn shown(down: Down) -> Value {
-    match down {
-        Down::Update(update) => serde_json::to_value(update).unwrap(),
-        Down::Settle {
-            prompt,
-            outcome: Ok(response),
-        } => json!({"settled": prompt.0, "ok": response}),
-        Down::Settle {
-            prompt,
-            outcome: Err(error),
-        } => json!({"settled": prompt.0, "error": error}),
-        other => panic!("{other:?}"),
-    }
-}
 
 #[track_caller]
 fn check(events: &[Value], expected: &[Value]) {
@@ -170,143 +91,6 @@ fn a_cleared_message_leaves_a_note_only_if_it_was_shown() {
         ],
         &[chunk("agent_message", "m", "a"), note],
     );
-}
-
-#[test]
-fn the_clients_own_prompt_is_not_echoed_and_that_of_others_is() {
-    let mut view = View::new(Shows::ALL);
-    view.projector
-        .own_prompt(TICKET, v2::MessageId::new("own"), &mut view.out);
-    view.apply([
-        message("user_message", "own", &["hi"]),
-        message("user_message", "other", &["yo"]),
-    ]);
-    assert_eq!(view.sent(), [chunk("user_message", "other", "yo")]);
-}
-
-#[test]
-fn user_messages_wait_while_one_of_them_may_be_the_clients_own() {
-    let mut view = View::new(Shows::ALL);
-    view.projector.expect_prompt(TICKET);
-    view.apply([
-        message("user_message", "other", &["yo"]),
-        message("user_message", "own", &["hi"]),
-    ]);
-    assert_eq!(view.sent(), [] as [Value; 0]);
-    view.projector
-        .own_prompt(TICKET, v2::MessageId::new("own"), &mut view.out);
-    assert_eq!(view.sent(), [chunk("user_message", "other", "yo")]);
-}
-
-#[test]
-fn states_are_swallowed_and_only_work_that_includes_the_prompt_answers_it() {
-    let mut view = View::new(Shows::ALL);
-    view.apply([state("running")]);
-    view.projector
-        .own_prompt(TICKET, v2::MessageId::new("own"), &mut view.out);
-    // The end of what ran before is not the end of the prompt (V2-STATE-14).
-    view.apply([
-        idle("end_turn"),
-        message("user_message", "own", &["hi"]),
-        idle("end_turn"),
-    ]);
-    assert_eq!(view.sent(), [] as [Value; 0]);
-    view.apply([
-        state("running"),
-        state("requires_action"),
-        idle("max_tokens"),
-        idle("max_tokens"),
-        state("running"),
-        idle("end_turn"),
-    ]);
-    assert_eq!(
-        view.sent(),
-        [json!({"settled": 1, "ok": {"stopReason": "max_tokens"}})]
-    );
-}
-
-#[test]
-fn stop_reasons_map_and_errors_become_errors() {
-    let error = json!({"code": -32000, "message": "log in", "data": {"x": 1}});
-    let mut failed = idle("error");
-    failed["error"] = error.clone();
-    let unnamed = json!({"code": -32603, "message": "Internal error"});
-    for (ended, expected) in [
-        (
-            idle("refusal"),
-            json!({"settled": 1, "ok": {"stopReason": "refusal"}}),
-        ),
-        (
-            idle("cancelled"),
-            json!({"settled": 1, "ok": {"stopReason": "cancelled"}}),
-        ),
-        (
-            idle("max_turn_requests"),
-            json!({"settled": 1, "ok": {"stopReason": "max_turn_requests"}}),
-        ),
-        (
-            state("idle"),
-            json!({"settled": 1, "ok": {"stopReason": "end_turn"}}),
-        ),
-        (
-            idle("_mine"),
-            json!({"settled": 1, "ok": {"stopReason": "end_turn",
-                "_meta": {"ply/stopReason": "_mine"}}}),
-        ),
-        (failed, json!({"settled": 1, "error": error})),
-        (idle("error"), json!({"settled": 1, "error": unnamed})),
-    ] {
-        let mut view = View::new(Shows::ALL);
-        view.projector
-            .own_prompt(TICKET, v2::MessageId::new("own"), &mut view.out);
-        view.apply([
-            message("user_message", "own", &["hi"]),
-            state("running"),
-            ended,
-        ]);
-        assert_eq!(view.sent(), [expected]);
-    }
-}
-
-#[test]
-fn a_cancel_is_never_answered_with_an_error() {
-    let mut view = View::new(Shows::ALL);
-    view.projector
-        .own_prompt(TICKET, v2::MessageId::new("own"), &mut view.out);
-    view.apply([message("user_message", "own", &["hi"]), state("running")]);
-    view.projector.cancel_requested();
-    view.apply([idle("error")]);
-    assert_eq!(
-        view.sent(),
-        [json!({"settled": 1, "ok": {"stopReason": "cancelled"}})]
-    );
-    for (code, expected) in [
-        (
-            -32800,
-            json!({"settled": 1, "ok": {"stopReason": "cancelled"}}),
-        ),
-        (
-            -32602,
-            json!({"settled": 1, "error": {"code": -32602, "message": "no"}}),
-        ),
-    ] {
-        view.projector.expect_prompt(TICKET);
-        view.projector
-            .prompt_refused(TICKET, &v2::Error::new(code, "no"), &mut view.out);
-        assert_eq!(view.sent(), [expected]);
-    }
-}
-
-#[test]
-fn closing_answers_every_waiting_prompt_as_cancelled() {
-    let mut view = View::new(Shows::ALL);
-    view.projector
-        .own_prompt(TICKET, v2::MessageId::new("own"), &mut view.out);
-    view.projector.expect_prompt(PromptTicket(2));
-    view.projector.close(&mut view.out);
-    view.projector.close(&mut view.out);
-    let cancelled = |ticket: u64| json!({"settled": ticket, "ok": {"stopReason": "cancelled"}});
-    assert_eq!(view.sent(), [cancelled(1), cancelled(2)]);
 }
 
 #[test]
@@ -387,6 +171,47 @@ fn large_content_is_sent_less_often_but_whole_with_the_status() {
     );
     view.projector.flush(&mut view.out);
     assert_eq!(view.sent().len(), 0);
+}
+
+#[test]
+fn a_new_title_does_not_send_content_that_waits() {
+    let mut view = View::new(Shows::ALL);
+    let chunk = |bytes: usize| {
+        let resource = json!({"uri": "file:///x", "text": "x".repeat(bytes)});
+        let block = json!({"type": "resource", "resource": resource});
+        json!({"sessionUpdate": "tool_call_content_chunk", "toolCallId": "c",
+            "content": {"type": "content", "content": block}})
+    };
+    view.apply([chunk(100_000)]).sent();
+    view.apply([chunk(10), call("c", json!({"title": "U"}))]);
+    let titled = json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "title": "U"});
+    assert_eq!(view.sent(), [titled]);
+    view.projector.flush(&mut view.out);
+    let sent = view.sent();
+    assert_eq!(sent[0]["content"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_terminal_is_sent_again_only_if_it_looks_different() {
+    let terminal = |fields: Value| with("terminal_update", "terminalId", "t", fields);
+    let output = json!({"command": "ls", "output": {"data": "b2s="}});
+    let mut view = View::new(Shows::ALL);
+    view.apply([
+        terminal(output.clone()),
+        call(
+            "c",
+            json!({"content": [{"type": "terminal", "terminalId": "t"}]}),
+        ),
+    ]);
+    view.sent();
+    view.apply([
+        terminal(json!({"size": {"cols": 80, "rows": 24}})),
+        terminal(json!({"cwd": "/w", "_meta": {"k": 1}})),
+        terminal(output),
+    ]);
+    assert_eq!(view.sent(), [] as [Value; 0]);
+    view.apply([terminal(json!({"output": {"data": "b2sh"}}))]);
+    assert_eq!(view.sent().len(), 1);
 }
 
 #[test]
@@ -476,6 +301,57 @@ fn a_terminal_that_no_call_shows_gets_a_call_of_its_own() {
 }
 
 #[test]
+fn a_terminal_that_ended_before_its_reference_is_shown_once() {
+    let history: Vec<_> = [
+        state("running"),
+        call("c", json!({"title": "List"})),
+        with(
+            "terminal_update",
+            "terminalId",
+            "t",
+            json!({"command": "ls", "output": {"data": "b2s="}, "exitStatus": {"exitCode": 0}}),
+        ),
+        call(
+            "d",
+            json!({"title": "Run", "status": "completed",
+                "content": [{"type": "terminal", "terminalId": "t"}]}),
+        ),
+        idle("end_turn"),
+    ]
+    .into();
+    let count = |sent: &[Value]| -> Vec<Value> {
+        let calls = sent
+            .iter()
+            .filter(|update| update["sessionUpdate"] == "tool_call");
+        calls.map(|call| call["toolCallId"].clone()).collect()
+    };
+    let mut view = View::new(Shows::ALL);
+    view.apply(history.clone());
+    assert_eq!(count(&view.sent()), ["c", "d"]);
+    let history: Vec<_> = history.into_iter().map(event).collect();
+    let transcript = Transcript::fold(&history);
+    let _projector = Projector::load(Shows::ALL, "v/", &transcript, &(), &mut view.out);
+    let sent = view.sent();
+    assert_eq!(count(&sent), ["c", "d"]);
+    assert_eq!(sent[1]["content"], json!([item("$ ls\nok\n[exit code 0]")]));
+}
+
+#[test]
+fn loading_shows_a_lone_terminal_that_ended_once() {
+    let ended = with(
+        "terminal_update",
+        "terminalId",
+        "t",
+        json!({"command": "ls", "exitStatus": {}}),
+    );
+    let transcript = Transcript::fold([&event(ended)]);
+    let mut view = View::new(Shows::ALL);
+    let _projector = Projector::load(Shows::ALL, "v/", &transcript, &(), &mut view.out);
+    let sent = view.sent();
+    assert_eq!((sent.len(), &sent[0]["status"]), (1, &json!("completed")));
+}
+
+#[test]
 fn plans_are_one_list_by_first_sight_without_cancelled_entries() {
     let entry =
         |text: &str, status: &str| json!({"content": text, "priority": "_p", "status": status});
@@ -538,6 +414,11 @@ fn a_changed_mode_is_sent_both_ways_and_an_unchanged_one_once() {
         view.sent()[1],
         json!({"sessionUpdate": "current_mode_update", "currentModeId": "code"})
     );
+    // The answer to `session/new` has told the mode.
+    let mut view = View::new(Shows::ALL);
+    view.projector.mode_answered(v1::SessionModeId::new("ask"));
+    view.apply([options("ask")]);
+    assert_eq!(kinds(&mut view), ["config_option_update"]);
 }
 
 #[test]
@@ -584,7 +465,11 @@ fn notices_and_compaction_go_only_to_clients_that_show_them() {
     check_for(
         Shows::LEAST,
         &events,
-        &[chunk("agent_message", "ply/notice/1", "Warning: Disk full")],
+        &[chunk(
+            "agent_message",
+            "ply/notice/v/1",
+            "Warning: Disk full",
+        )],
     );
 }
 
@@ -690,7 +575,7 @@ fn loading_shows_final_content_once_and_goes_on_from_there() {
     .into();
     let transcript = Transcript::fold(&history);
     let mut view = View::new(Shows::ALL);
-    view.projector = Projector::load(Shows::ALL, &transcript, &(), &mut view.out);
+    view.projector = Projector::load(Shows::ALL, "v/", &transcript, &(), &mut view.out);
     let announced = json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "T",
         "status": "completed"});
     assert_eq!(
@@ -718,7 +603,7 @@ fn resuming_sends_nothing_and_knows_what_is_there() {
     .map(event)
     .into();
     let mut view = View::new(Shows::ALL);
-    view.projector = Projector::resume(Shows::ALL, &Transcript::fold(&history), &());
+    view.projector = Projector::resume(Shows::ALL, "v/", &Transcript::fold(&history), &());
     view.projector
         .own_prompt(TICKET, v2::MessageId::new("own"), &mut view.out);
     view.apply([
@@ -735,4 +620,13 @@ fn resuming_sends_nothing_and_knows_what_is_there() {
             json!({"settled": 1, "ok": {"stopReason": "end_turn"}})
         ]
     );
+}
+
+#[test]
+fn a_half_streamed_message_goes_on_after_resuming() {
+    let history = event(chunk("agent_message", "m", "half"));
+    let mut view = View::new(Shows::ALL);
+    view.projector = Projector::resume(Shows::ALL, "v/", &Transcript::fold([&history]), &());
+    view.apply([message("agent_message", "m", &["half and half"])]);
+    assert_eq!(view.sent(), [chunk("agent_message", "m", " and half")]);
 }

@@ -55,7 +55,7 @@ fn text(words: &str) -> Value {
 
 #[test]
 fn a_call_is_shown_before_it_is_asked_about_and_looks_the_same_after_v2_perm_02_03() {
-    let (mut projector, mut out) = (Projector::new(Shows::ALL), Vec::new());
+    let (mut projector, mut out) = (Projector::new(Shows::ALL, "v/"), Vec::new());
     let subject =
         json!({"type": "tool_call", "toolCall": {"toolCallId": "c", "title": "Delete x"}});
     let request =
@@ -93,7 +93,7 @@ fn a_call_is_shown_before_it_is_asked_about_and_looks_the_same_after_v2_perm_02_
 
 #[test]
 fn a_call_without_a_title_borrows_that_of_the_prompt() {
-    let (mut projector, mut out) = (Projector::new(Shows::ALL), Vec::new());
+    let (mut projector, mut out) = (Projector::new(Shows::ALL, "v/"), Vec::new());
     let subject = json!({"type": "tool_call", "toolCall": {"toolCallId": "c", "kind": "edit"}});
     let (id, sent) = ask(
         &mut projector,
@@ -135,7 +135,7 @@ fn a_command_or_nothing_gets_a_call_of_its_own_that_ends_with_the_answer() {
             "completed",
         ),
     ] {
-        let (mut projector, mut out) = (Projector::new(Shows::ALL), Vec::new());
+        let (mut projector, mut out) = (Projector::new(Shows::ALL, "v/"), Vec::new());
         let request = request(json!({"title": "Run?", "description": "why", "subject": subject}));
         let (id, sent) = ask(&mut projector, &request, &mut out);
         let shown = updates(&mut out);
@@ -152,7 +152,7 @@ fn a_command_or_nothing_gets_a_call_of_its_own_that_ends_with_the_answer() {
 
 #[test]
 fn nobody_is_asked_when_no_option_is_left() {
-    let (mut projector, mut out) = (Projector::new(Shows::ALL), Vec::new());
+    let (mut projector, mut out) = (Projector::new(Shows::ALL, "v/"), Vec::new());
     let odd = json!([{"optionId": "odd", "name": "Odd", "kind": "_maybe"}]);
     let answer = projector.permission(
         &request(json!({"title": "?", "options": odd})),
@@ -171,7 +171,7 @@ fn nobody_is_asked_when_no_option_is_left() {
 
 #[test]
 fn options_that_were_not_offered_and_second_answers_approve_nothing_v2_perm_07() {
-    let (mut projector, mut out) = (Projector::new(Shows::ALL), Vec::new());
+    let (mut projector, mut out) = (Projector::new(Shows::ALL, "v/"), Vec::new());
     let (id, _) = ask(&mut projector, &request(json!({"title": "?"})), &mut out);
     for option in ["odd", "yes"] {
         let answer = projector.permission_answered(id, &selected(option), &mut out);
@@ -184,7 +184,7 @@ fn options_that_were_not_offered_and_second_answers_approve_nothing_v2_perm_07()
 
 #[test]
 fn a_question_still_open_when_the_work_ends_leaves_no_open_call() {
-    let (mut projector, mut out) = (Projector::new(Shows::ALL), Vec::new());
+    let (mut projector, mut out) = (Projector::new(Shows::ALL, "v/"), Vec::new());
     let state = |name: &str| {
         serde_json::from_value(json!({"sessionUpdate": "state_update", "state": name})).unwrap()
     };
@@ -193,4 +193,39 @@ fn a_question_still_open_when_the_work_ends_leaves_no_open_call() {
     updates(&mut out);
     projector.apply(&state("idle"), &mut out);
     assert_eq!(updates(&mut out)[0]["status"], "failed");
+}
+
+#[test]
+fn an_answer_after_idle_still_counts() {
+    let state = |name: &str| {
+        serde_json::from_value(json!({"sessionUpdate": "state_update", "state": name})).unwrap()
+    };
+    let call = json!({"type": "tool_call", "toolCall": {"toolCallId": "c", "title": "Delete x"}});
+    for subject in [json!(null), call] {
+        let (mut projector, mut out) = (Projector::new(Shows::ALL, "v/"), Vec::new());
+        projector.apply(&state("running"), &mut out);
+        let request = request(json!({"title": "Really?", "subject": subject}));
+        let (id, _) = ask(&mut projector, &request, &mut out);
+        projector.apply(&state("idle"), &mut out);
+        updates(&mut out);
+        let answer = projector.permission_answered(id, &selected("yes"), &mut out);
+        assert_eq!(
+            serde_json::to_value(answer).unwrap(),
+            json!({"outcome": "selected", "optionId": "yes"})
+        );
+        assert!(out.is_empty(), "what was shown for it ended with the work");
+        let again = projector.permission_answered(id, &selected("yes"), &mut out);
+        assert!(matches!(again, v2::RequestPermissionOutcome::Cancelled(_)));
+    }
+}
+
+#[test]
+fn two_views_of_a_session_make_up_different_ids() {
+    let shown = |prefix: &str| {
+        let (mut projector, mut out) = (Projector::new(Shows::ALL, prefix), Vec::new());
+        ask(&mut projector, &request(json!({"title": "?"})), &mut out);
+        updates(&mut out)[0]["toolCallId"].clone()
+    };
+    assert_eq!(shown("a/"), "ply/permission/a/1");
+    assert_ne!(shown("a/"), shown("b/"));
 }

@@ -7,7 +7,7 @@
 
 use ply_wire::{
     lift::Lifter,
-    transcript::{Change, Entry, MessageKind, State, Transcript},
+    transcript::{Change, Entry, MessageKind, State, TERMINAL_OUTPUT_BYTES_MAX, Transcript},
     v1, v2,
 };
 use serde_json::{Value, json};
@@ -235,13 +235,13 @@ fn an_unknown_status_is_not_finished_v2_tool_07() {
 fn terminal_chunks_are_decoded_one_by_one_and_a_snapshot_replaces_them_v2_term_06_07() {
     let transcript = fold(&[output("t", "YQ=="), output("t", "!!"), output("t", "Yg==")]);
     let id = v2::TerminalId::new("t");
-    assert_eq!(transcript.terminal(&id).unwrap().output, b"ab");
+    assert_eq!(transcript.terminal(&id).unwrap().output.as_bytes(), b"ab");
     let snapshot = terminal(
         "t",
         json!({"output": {"data": "eA=="}, "command": "ls", "cwd": "/w"}),
     );
     let transcript = fold(&[output("t", "YQ=="), snapshot.clone(), output("t", "eQ==")]);
-    assert_eq!(transcript.terminal(&id).unwrap().output, b"xy");
+    assert_eq!(transcript.terminal(&id).unwrap().output.as_bytes(), b"xy");
     let cleared = fold(&[
         snapshot,
         terminal("t", json!({"output": null, "command": null})),
@@ -441,6 +441,30 @@ fn changes_name_the_one_entry_to_redraw() {
 }
 
 #[test]
+fn a_relative_directory_of_a_terminal_is_dropped_v2_term_04() {
+    let transcript = fold(&[
+        terminal("t", json!({"cwd": "/w"})),
+        terminal("t", json!({"cwd": "src", "command": "ls"})),
+    ]);
+    let shown = transcript.terminal(&v2::TerminalId::new("t")).unwrap();
+    assert_eq!(shown.cwd, Some(v2::AbsolutePath::new("/w")));
+    assert_eq!(shown.command.as_deref(), Some("ls"));
+}
+
+#[test]
+fn a_terminal_that_prints_for_ever_keeps_its_end_and_replays_to_itself() {
+    let chunk = "eHh4".repeat(100_000);
+    let mut updates = vec![update(output("t", "YQ=="))];
+    updates.extend((0..6).map(|_| update(output("t", &chunk))));
+    updates.push(update(output("t", "eg==")));
+    let transcript = Transcript::fold(&updates);
+    let shown = transcript.terminal(&v2::TerminalId::new("t")).unwrap();
+    assert_eq!(shown.output.len(), TERMINAL_OUTPUT_BYTES_MAX);
+    assert_eq!(shown.output.last(), Some(&b'z'));
+    assert_eq!(Transcript::fold(&transcript.to_updates()), transcript);
+}
+
+#[test]
 fn a_local_cancel_marks_unfinished_calls_and_later_updates_win_v1_cancel_02_08() {
     let mut transcript = fold(&[
         call("a", json!({"status": "in_progress"})),
@@ -480,7 +504,7 @@ fn updates_of_a_v1_agent_fold_through_the_lifter() {
         json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "Read"}),
         json!({"sessionUpdate": "agent_message_chunk", "content": text("done")}),
     ];
-    let (mut lifter, mut lifted) = (Lifter::new("m"), Vec::new());
+    let (mut lifter, mut lifted) = (Lifter::new("m", ""), Vec::new());
     for json in updates {
         let update: v1::SessionUpdate = serde_json::from_value(json).unwrap();
         lifter.update(&update, &mut lifted);

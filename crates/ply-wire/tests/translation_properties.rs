@@ -22,7 +22,7 @@ use proptest::prelude::*;
 
 /// Returns what a v1 client is sent for the events.
 fn project(shows: Shows, events: &[v2::SessionUpdate]) -> Vec<Down> {
-    let mut projector = Projector::new(shows);
+    let mut projector = Projector::new(shows, "v/");
     let mut out = Vec::new();
     events
         .iter()
@@ -33,7 +33,7 @@ fn project(shows: Shows, events: &[v2::SessionUpdate]) -> Vec<Down> {
 
 /// Returns what a v1 client's view means in v2.
 fn lift(view: &[Down]) -> Vec<v2::SessionUpdate> {
-    let mut lifter = Lifter::new("made-");
+    let mut lifter = Lifter::new("made-", "");
     let mut out = Vec::new();
     for down in view {
         if let Down::Update(update) = down {
@@ -71,7 +71,7 @@ proptest! {
     fn loading_a_session_shows_what_an_attached_client_saw(events in generate::v2_updates()) {
         let transcript = Transcript::fold(&events);
         let mut out = Vec::new();
-        let _projector = Projector::load(Shows::ALL, &transcript, &(), &mut out);
+        let _projector = Projector::load(Shows::ALL, "v/", &transcript, &(), &mut out);
         prop_assert!(out.iter().all(|down| !is_settle(down)));
         // A message that began empty is in its first place on load and where its content came live.
         let replayed = Transcript::fold(&transcript.to_updates());
@@ -96,7 +96,7 @@ proptest! {
         after in generate::v2_updates(),
     ) {
         let mut out = Vec::new();
-        let mut projector = Projector::load(Shows::ALL, &Transcript::fold(&before), &(), &mut out);
+        let mut projector = Projector::load(Shows::ALL, "v/", &Transcript::fold(&before), &(), &mut out);
         after.iter().for_each(|event| projector.apply(event, &mut out));
         projector.flush(&mut out);
         let updates = Transcript::fold(&before).to_updates();
@@ -109,7 +109,7 @@ proptest! {
         events in generate::v2_updates(),
         asked in proptest::collection::vec(generate::tool_call_update(), 0..6),
     ) {
-        let (mut projector, mut out) = (Projector::new(Shows::ALL), Vec::new());
+        let (mut projector, mut out) = (Projector::new(Shows::ALL, "v/"), Vec::new());
         let mut whole = Transcript::new();
         let mut asked = asked.into_iter();
         for event in &events {
@@ -154,8 +154,31 @@ proptest! {
         during in generate::v2_updates(),
         after in generate::v2_updates(),
         when in 0..4u8,
+        again in any::<bool>(),
     ) {
-        check_prompt(&before, &during, &after, when)?;
+        check_prompt(&before, &during, &after, when, again)?;
+    }
+
+    #[test]
+    fn a_prompt_named_after_the_close_is_not_answered_again(
+        before in generate::v2_updates(),
+        after in generate::v2_updates(),
+        is_expected in any::<bool>(),
+    ) {
+        let (ticket, message) = (PromptTicket(7), v2::MessageId::new("own"));
+        let mut projector = Projector::new(Shows::ALL, "v/");
+        let mut out = Vec::new();
+        if is_expected {
+            projector.expect_prompt(ticket, &["hello".into()]);
+        }
+        before.iter().for_each(|event| projector.apply(event, &mut out));
+        projector.close(&mut out);
+        projector.own_prompt(ticket, message, &mut out);
+        let len = out.len();
+        after.iter().for_each(|event| projector.apply(event, &mut out));
+        projector.close(&mut out);
+        prop_assert_eq!(out.iter().filter(|down| is_settle(down)).count(), 1);
+        prop_assert!(!out[len..].iter().any(is_settle));
     }
 
     #[test]
@@ -182,16 +205,16 @@ proptest! {
         failed in any::<bool>(),
         cancelled in any::<bool>(),
     ) {
-        let mut lifter = Lifter::new("made-");
+        let mut lifter = Lifter::new("made-", "");
         let mut out = Vec::new();
         lifter.begin_prompt(v2::MessageId::new("prompt"), &["hi".into()], &mut out);
         updates.iter().for_each(|update| lifter.update(update, &mut out));
         let answer = if failed {
             Err(v1::Error::internal_error())
         } else if cancelled {
-            Ok(v1::PromptResponse::new(v1::StopReason::Cancelled))
+            Ok(v1::PromptResponse::new(v1::StopReason::Cancelled).into())
         } else {
-            Ok(v1::PromptResponse::new(v1::StopReason::EndTurn))
+            Ok(v1::PromptResponse::new(v1::StopReason::EndTurn).into())
         };
         let by_us = if cancelled { Cancelled::Yes } else { Cancelled::No };
         lifter.prompt_answered(&answer, by_us, &mut out);
@@ -263,15 +286,16 @@ fn check_lifted(
 }
 
 /// Runs a turn of the client's own prompt, whose id becomes known at one of four moments, among any
-/// other events.
+/// other events; `again` names and refuses it once more after its answer, before and after close.
 fn check_prompt(
     before: &[v2::SessionUpdate],
     during: &[v2::SessionUpdate],
     after: &[v2::SessionUpdate],
     when: u8,
+    again: bool,
 ) -> Result<(), TestCaseError> {
     let (ticket, message) = (PromptTicket(7), v2::MessageId::new("own"));
-    let mut projector = Projector::new(Shows::ALL);
+    let mut projector = Projector::new(Shows::ALL, "v/");
     let mut out = Vec::new();
     let state = |state| v2::SessionUpdate::StateUpdate(state);
     before
@@ -280,7 +304,7 @@ fn check_prompt(
     if when == 0 {
         projector.own_prompt(ticket, message.clone(), &mut out);
     } else {
-        projector.expect_prompt(ticket);
+        projector.expect_prompt(ticket, &["hello".into()]);
     }
     let user = v2::UserMessage::new(message.clone()).content(vec!["hello".into()]);
     projector.apply(&v2::SessionUpdate::UserMessage(user), &mut out);
@@ -296,6 +320,8 @@ fn check_prompt(
             projector.apply(event, &mut out);
         }
     }
+    let twin = v2::UserMessage::new("twin").content(vec!["hello".into()]);
+    projector.apply(&v2::SessionUpdate::UserMessage(twin), &mut out);
     if when == 2 {
         projector.own_prompt(ticket, message.clone(), &mut out);
     }
@@ -322,15 +348,23 @@ fn check_prompt(
         len,
         "a flush after the answer had something left to send"
     );
-    // Only messages of others may follow, that waited to be told apart from the prompt.
-    let late = out[settled + 1..]
-        .iter()
-        .all(|down| user_message_id(down).is_some());
-    prop_assert!(late);
+    prop_assert_eq!(out.len(), settled + 1, "an update came after the answer");
+    if again {
+        projector.own_prompt(ticket, message.clone(), &mut out);
+    }
     after
         .iter()
         .for_each(|event| projector.apply(event, &mut out));
     projector.close(&mut out);
+    if again {
+        projector.own_prompt(ticket, message, &mut out);
+        let refused = v2::Error::internal_error();
+        projector.prompt_refused(ticket, &refused, &mut out);
+        after
+            .iter()
+            .for_each(|event| projector.apply(event, &mut out));
+        projector.close(&mut out);
+    }
     prop_assert_eq!(out.iter().filter(|down| is_settle(down)).count(), 1);
     // The client wrote its prompt itself and is never shown it again.
     let echoed = out.iter().any(|down| user_message_id(down) == Some("own"));

@@ -104,7 +104,7 @@ pub fn modes_up(
         })
         .collect();
     let current = &modes.current_mode_id.0;
-    let choices = at_least_one(choices, current);
+    let choices = with_current(choices, current);
     v2::SessionConfigOption::select(
         free_id(taken),
         MODE_OPTION_NAME,
@@ -239,13 +239,15 @@ fn free_id(taken: &[v2::SessionConfigOption]) -> v2::SessionConfigId {
     }
 }
 
-fn at_least_one(
+/// Adds the current value where the list does not have it: version 2 wants it there, and so at least
+/// one value (V2-CONF-05).
+fn with_current(
     mut choices: Vec<v2::SessionConfigSelectOption>,
     current: &Arc<str>,
 ) -> Vec<v2::SessionConfigSelectOption> {
-    if choices.is_empty() {
-        let only = v2::SessionConfigSelectOption::new(Arc::clone(current), &**current);
-        choices.push(only);
+    if !choices.iter().any(|choice| choice.value.0 == *current) {
+        let missing = v2::SessionConfigSelectOption::new(Arc::clone(current), &**current);
+        choices.push(missing);
     }
     choices
 }
@@ -343,7 +345,7 @@ fn choices_up(
     };
     Some(match options {
         v1::SessionConfigSelectOptions::Grouped(groups) => {
-            let groups: Vec<_> = groups
+            let mut groups: Vec<_> = groups
                 .iter()
                 .filter(|group| !group.options.is_empty())
                 .map(|group| {
@@ -355,14 +357,21 @@ fn choices_up(
                     .meta(group.meta.clone())
                 })
                 .collect();
-            if groups.is_empty() {
-                at_least_one(Vec::new(), current).into()
-            } else {
-                groups.into()
+            let mut choices = groups.iter().flat_map(|group| &group.options);
+            if choices.any(|choice| choice.value.0 == *current) {
+                return Some(groups.into());
+            }
+            match groups.last_mut() {
+                // It is in no group, and the last one is as good as any.
+                Some(group) => {
+                    group.options = with_current(std::mem::take(&mut group.options), current);
+                    groups.into()
+                }
+                None => with_current(Vec::new(), current).into(),
             }
         }
         v1::SessionConfigSelectOptions::Ungrouped(choices) => {
-            at_least_one(choices.iter().map(choice).collect(), current).into()
+            with_current(choices.iter().map(choice).collect(), current).into()
         }
         _ => return None,
     })

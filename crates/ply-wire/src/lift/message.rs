@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::{
     convert::content,
     project::mark,
-    transcript::{MessageKind, is_plain_text},
+    transcript::{MessageKind, append_block, is_plain_text},
     v1, v2,
 };
 
@@ -26,8 +26,10 @@ pub(super) struct Segments {
 #[derive(Debug)]
 struct Echo {
     message: v2::MessageId,
-    /// What has not been repeated yet.
-    rest: Vec<v2::ContentBlock>,
+    prompt: Vec<v2::ContentBlock>,
+    /// How many blocks of the prompt were repeated, and how many bytes of the text after them.
+    blocks: usize,
+    bytes: usize,
     /// What was taken for the echo, in case it turns out to be something else.
     swallowed: Vec<v1::ContentChunk>,
 }
@@ -52,25 +54,15 @@ impl Segments {
     pub(super) fn begin_turn(&mut self, message: v2::MessageId, prompt: &[v2::ContentBlock]) {
         self.end_segment();
         // The agent got the prompt in v1 form, so that is what it can repeat.
-        let mut rest: Vec<v2::ContentBlock> = Vec::new();
-        for block in prompt
-            .iter()
-            .map(|block| content::up(&content::down(block)))
-        {
-            match (rest.last_mut(), &block) {
-                (Some(last), v2::ContentBlock::Text(text))
-                    if is_plain_text(last) && is_plain_text(&block) =>
-                {
-                    if let v2::ContentBlock::Text(last) = last {
-                        last.text.push_str(&text.text);
-                    }
-                }
-                _ => rest.push(block),
-            }
+        let mut joined: Vec<v2::ContentBlock> = Vec::new();
+        for block in prompt {
+            append_block(&mut joined, &content::up(&content::down(block)));
         }
         self.echo = Some(Echo {
             message,
-            rest,
+            prompt: joined,
+            blocks: 0,
+            bytes: 0,
             swallowed: Vec::new(),
         });
     }
@@ -93,7 +85,7 @@ impl Segments {
                 self.aliases
                     .insert((MessageKind::User, id.clone()), echo.message.clone());
             }
-            if echo.rest.is_empty() {
+            if echo.is_whole() {
                 self.echo = None;
             }
             return;
@@ -188,28 +180,32 @@ impl Echo {
     /// Takes a chunk if the prompt goes on with it.
     fn swallow(&mut self, chunk: &v1::ContentChunk) -> bool {
         let content = content::up(&chunk.content);
-        let Some(next) = self.rest.first_mut() else {
+        let Some(next) = self.prompt.get(self.blocks) else {
             return false;
         };
-        match (next, &content) {
+        let is_block_done = match (next, &content) {
             (v2::ContentBlock::Text(next), v2::ContentBlock::Text(text))
                 if is_plain_text(&content) =>
             {
-                let Some(rest) = next.text.strip_prefix(text.text.as_str()) else {
+                let rest = next.text.get(self.bytes..).unwrap_or_default();
+                if !rest.starts_with(&text.text) {
                     return false;
-                };
-                if rest.is_empty() {
-                    self.rest.remove(0);
-                } else {
-                    next.text = rest.to_owned();
                 }
+                self.bytes += text.text.len();
+                self.bytes == next.text.len()
             }
-            (next, content) if next == content => {
-                self.rest.remove(0);
-            }
+            (next, content) if next == content => true,
             _ => return false,
+        };
+        if is_block_done {
+            self.blocks += 1;
+            self.bytes = 0;
         }
         self.swallowed.push(chunk.clone());
         true
+    }
+
+    fn is_whole(&self) -> bool {
+        self.blocks == self.prompt.len()
     }
 }

@@ -18,16 +18,17 @@ const FOREIGN_TERMINAL: &str = "[terminal of the agent's client]";
 #[derive(Debug, Default)]
 pub(super) struct Known {
     pub(super) title: Option<String>,
-    pub(super) status: Option<v2::ToolCallStatus>,
-    /// Whether the status is news of the current turn. What an earlier turn left in progress is
-    /// background work, if it is anything at all.
-    pub(super) in_turn: bool,
+    status: Option<v2::ToolCallStatus>,
+    /// The turn that the status is news of. What an earlier turn left in progress, or what changes
+    /// while idle, is background work, if it is anything at all.
+    told_in: Option<u64>,
     locations: Vec<v1::ToolCallLocation>,
 }
 
 impl Known {
-    pub(super) fn is_open(&self) -> bool {
-        !self.status.as_ref().is_some_and(is_final)
+    /// Returns whether the turn has said that the call runs.
+    pub(super) fn is_in_progress(&self, turn: u64) -> bool {
+        self.told_in == Some(turn) && self.status == Some(v2::ToolCallStatus::InProgress)
     }
 }
 
@@ -73,7 +74,9 @@ impl Lifter {
         let fields = &update.fields;
         let meta = update.meta.as_ref();
         let status = fields.status.map(convert::status_up);
-        if let Some(locations) = &fields.locations {
+        let locations = fields.locations.as_deref();
+        let locations = locations.map(|locations| self.paths.of_locations(locations));
+        if let Some(locations) = &locations {
             known.locations.clone_from(locations);
         }
         if fields.title.is_some() {
@@ -81,11 +84,17 @@ impl Lifter {
         }
         if status.is_some() {
             known.status.clone_from(&status);
-            known.in_turn = true;
+            known.told_in = self.turn.now();
         }
-        let content = fields.content.as_ref();
+        if known.status.as_ref().is_some_and(is_final) {
+            self.open.remove(&id.0);
+        } else {
+            self.open.insert(id.0.clone());
+        }
+        let content = fields.content.as_deref();
         let content = content.map(|content| {
-            content_up(content, &known.locations, |terminal| {
+            let content = self.paths.of_content(content);
+            content_up(&content, &known.locations, |terminal| {
                 self.terminals.contains(terminal)
             })
         });
@@ -95,9 +104,7 @@ impl Lifter {
             .kind(given(fields.kind.map(convert::kind_up)))
             .status(given(status))
             .content(given(content))
-            .locations(given(
-                fields.locations.as_deref().map(convert::locations_up),
-            ))
+            .locations(given(locations.as_deref().map(convert::locations_up)))
             .raw_input(given_or_cleared(fields.raw_input.clone(), meta, "rawInput"))
             .raw_output(given_or_cleared(
                 fields.raw_output.clone(),
@@ -113,16 +120,12 @@ impl Lifter {
         status: &v2::ToolCallStatus,
         out: &mut Vec<v2::SessionUpdate>,
     ) {
-        let mut open: Vec<_> = self
-            .calls
-            .iter_mut()
-            .filter(|(_, known)| known.is_open())
-            .collect();
-        // The map has no order, and two runs must make the same journal.
-        open.sort_by(|(a, _), (b, _)| a.0.cmp(&b.0));
-        for (id, known) in open {
-            known.status = Some(status.clone());
-            let update = v2::ToolCallUpdate::new(id.clone()).status(status.clone());
+        for id in std::mem::take(&mut self.open) {
+            let id = v2::ToolCallId::new(id);
+            if let Some(known) = self.calls.get_mut(&id) {
+                known.status = Some(status.clone());
+            }
+            let update = v2::ToolCallUpdate::new(id).status(status.clone());
             out.push(v2::SessionUpdate::ToolCallUpdate(update));
         }
     }

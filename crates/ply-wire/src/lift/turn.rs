@@ -1,7 +1,14 @@
 //! Turns of a v1 agent: from the prompt to its answer, and the questions in between.
 
+use std::collections::BTreeMap;
+
 use super::{Lifter, tool_call::title_of};
-use crate::{convert, transcript::State, v1, v2};
+use crate::{
+    convert,
+    method::v1::{LenientPermissionRequest, LenientPromptResponse, LenientStopReason},
+    transcript::State,
+    v1, v2,
+};
 
 /// Whether the turn was cancelled from our side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,12 +19,16 @@ pub enum Cancelled {
     No,
 }
 
+/// The lifter's name for something the user is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AskId(u64);
+
 /// How a v1 permission request goes on.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 pub enum PermissionUp {
     /// Ask this; tell [`Lifter::ask_closed`] when it is answered or withdrawn.
-    Ask(Box<v2::RequestPermissionRequest>),
+    Ask(AskId, Box<v2::RequestPermissionRequest>),
     /// There is nothing to choose from, and v2 cannot ask that; the agent gets this answer.
     Answer(v1::RequestPermissionOutcome),
 }
@@ -25,8 +36,19 @@ pub enum PermissionUp {
 #[derive(Debug, Default)]
 pub(super) struct Turn {
     state: State,
-    /// One entry per open question: the call it is about, if any.
-    asks: Vec<Option<v2::ToolCallId>>,
+    /// Counts turns from 1, to tell what is news of which one.
+    number: u64,
+    asked: u64,
+    /// The open questions of this turn and the calls they are about. What is asked while idle is
+    /// background work's, and no turn waits for it.
+    asks: Vec<(AskId, Option<v2::ToolCallId>)>,
+}
+
+impl Turn {
+    /// Returns which turn something is news of that happens now.
+    pub(super) fn now(&self) -> Option<u64> {
+        self.state.is_active().then_some(self.number)
+    }
 }
 
 impl Lifter {
@@ -41,19 +63,25 @@ impl Lifter {
         let user = v2::UserMessage::new(message).content(prompt.to_vec());
         out.push(v2::SessionUpdate::UserMessage(user));
         self.turn.state = State::Running;
+        self.turn.number += 1;
+        self.turn.asks.clear();
         out.push(running());
     }
 
     /// Ends the turn with the agent's answer to the prompt. Nothing a user cancelled ends as an
-    /// error.
+    /// error. An answer without a turn, such as the error of a request whose agent died, changes
+    /// nothing.
     pub fn prompt_answered(
         &mut self,
-        answer: &Result<v1::PromptResponse, v1::Error>,
+        answer: &Result<LenientPromptResponse, v1::Error>,
         cancelled: Cancelled,
         out: &mut Vec<v2::SessionUpdate>,
     ) {
+        if !self.turn.state.is_active() {
+            return;
+        }
         let reason = match answer {
-            Ok(response) => stop_reason_up(response.stop_reason),
+            Ok(response) => stop_reason_up(&response.stop_reason),
             Err(error)
                 if cancelled == Cancelled::Yes || error.code == v1::ErrorCode::RequestCancelled =>
             {
@@ -89,20 +117,23 @@ impl Lifter {
         }
     }
 
-    /// Lifts a permission request. The call it is about is applied first (V2-PERM-03).
+    /// Lifts a permission request. The call it is about is applied first (V2-PERM-03). Options of
+    /// unknown kinds come after the others.
     pub fn permission_asked(
         &mut self,
-        request: &v1::RequestPermissionRequest,
+        asked: &LenientPermissionRequest,
         out: &mut Vec<v2::SessionUpdate>,
     ) -> PermissionUp {
-        let options = convert::permission::options_up(&request.options);
+        let request = &asked.request;
+        let mut options = convert::permission::options_up(&request.options);
+        options.extend(asked.other_options.iter().cloned());
         if options.is_empty() {
             return PermissionUp::Answer(v1::RequestPermissionOutcome::Cancelled);
         }
         self.segments.echo_ends();
         let call = self.lift_call(&request.tool_call);
         out.push(v2::SessionUpdate::ToolCallUpdate(call.clone()));
-        self.ask_opened(Some(call.tool_call_id.clone()), out);
+        let id = self.ask_opened(Some(call.tool_call_id.clone()), out);
         let title = format!(
             "Allow: {}",
             title_of(&call, self.calls.get(&call.tool_call_id))
@@ -111,36 +142,42 @@ impl Lifter {
         let lifted = v2::RequestPermissionRequest::new(session, title, options)
             .subject(v2::RequestPermissionSubject::from(call))
             .meta(request.meta.clone());
-        PermissionUp::Ask(Box::new(lifted))
+        PermissionUp::Ask(id, Box::new(lifted))
     }
 
     /// Notes that the user is asked something, about a call or not, such as by an elicitation.
-    pub fn ask_opened(&mut self, about: Option<v2::ToolCallId>, out: &mut Vec<v2::SessionUpdate>) {
-        self.turn.asks.push(about);
+    pub fn ask_opened(
+        &mut self,
+        about: Option<v2::ToolCallId>,
+        out: &mut Vec<v2::SessionUpdate>,
+    ) -> AskId {
+        self.turn.asked += 1;
+        let id = AskId(self.turn.asked);
+        if self.turn.state.is_active() {
+            self.turn.asks.push((id, about));
+        }
         self.refresh_state(out);
+        id
     }
 
-    /// Notes that a question was answered or withdrawn.
-    pub fn ask_closed(&mut self, about: Option<&v2::ToolCallId>, out: &mut Vec<v2::SessionUpdate>) {
-        if let Some(at) = self.turn.asks.iter().position(|ask| ask.as_ref() == about) {
-            self.turn.asks.remove(at);
-        }
+    /// Notes that a question was answered or withdrawn. Its turn may have ended before.
+    pub fn ask_closed(&mut self, ask: AskId, out: &mut Vec<v2::SessionUpdate>) {
+        self.turn.asks.retain(|(id, _)| *id != ask);
         self.refresh_state(out);
     }
 
     /// Reports whether the turn waits for the user: something is asked, and no other call is in
     /// progress.
     pub(super) fn refresh_state(&mut self, out: &mut Vec<v2::SessionUpdate>) {
-        if !self.turn.state.is_active() {
+        let Some(now) = self.turn.now() else {
             return;
-        }
+        };
         let asks = &self.turn.asks;
         let other_work = || {
-            self.calls.iter().any(|(id, known)| {
-                known.in_turn
-                    && known.status == Some(v2::ToolCallStatus::InProgress)
-                    && !asks.contains(&Some(id.clone()))
-            })
+            let open = self.open.iter().map(|id| v2::ToolCallId::new(id.clone()));
+            open.filter(|id| !asks.iter().any(|(_, about)| about.as_ref() == Some(id)))
+                .filter_map(|id| self.calls.get(&id))
+                .any(|known| known.is_in_progress(now))
         };
         let state = if asks.is_empty() || other_work() {
             State::Running
@@ -162,10 +199,8 @@ impl Lifter {
     fn end_turn(&mut self, reason: v2::StopReason, out: &mut Vec<v2::SessionUpdate>) {
         self.segments.echo_ends();
         self.segments.end_segment();
-        self.turn = Turn::default();
-        self.calls
-            .values_mut()
-            .for_each(|known| known.in_turn = false);
+        self.turn.state = State::Idle;
+        self.turn.asks.clear();
         let idle = v2::IdleStateUpdate::new().stop_reason(reason);
         out.push(v2::SessionUpdate::StateUpdate(v2::StateUpdate::Idle(idle)));
     }
@@ -179,12 +214,17 @@ fn error_stop(error: v2::Error) -> v2::StopReason {
     v2::StopReason::Error(v2::ErrorStopReason::new().error(error))
 }
 
-fn stop_reason_up(reason: v1::StopReason) -> v2::StopReason {
+fn stop_reason_up(reason: &LenientStopReason) -> v2::StopReason {
     match reason {
-        v1::StopReason::MaxTokens => v2::StopReason::MaxTokens,
-        v1::StopReason::MaxTurnRequests => v2::StopReason::MaxTurnRequests,
-        v1::StopReason::Refusal => v2::StopReason::Refusal,
-        v1::StopReason::Cancelled => v2::StopReason::Cancelled,
-        _ => v2::StopReason::EndTurn,
+        LenientStopReason::Known(v1::StopReason::MaxTokens) => v2::StopReason::MaxTokens,
+        LenientStopReason::Known(v1::StopReason::MaxTurnRequests) => {
+            v2::StopReason::MaxTurnRequests
+        }
+        LenientStopReason::Known(v1::StopReason::Refusal) => v2::StopReason::Refusal,
+        LenientStopReason::Known(v1::StopReason::Cancelled) => v2::StopReason::Cancelled,
+        LenientStopReason::Known(_) => v2::StopReason::EndTurn,
+        LenientStopReason::Other(reason) => {
+            v2::StopReason::Other(v2::OtherStopReason::new(reason.clone(), BTreeMap::new()))
+        }
     }
 }

@@ -30,6 +30,15 @@ pub struct LenientPromptResponse {
     pub meta: Option<v1::Meta>,
 }
 
+impl From<v1::PromptResponse> for LenientPromptResponse {
+    fn from(response: v1::PromptResponse) -> Self {
+        Self {
+            stop_reason: LenientStopReason::Known(response.stop_reason),
+            meta: response.meta,
+        }
+    }
+}
+
 /// Reads a `session/prompt` result, keeping a stop reason that is not in the schema.
 ///
 /// # Errors
@@ -132,6 +141,15 @@ pub struct LenientPermissionRequest {
     pub other_options: Vec<v2::PermissionOption>,
 }
 
+impl From<v1::RequestPermissionRequest> for LenientPermissionRequest {
+    fn from(request: v1::RequestPermissionRequest) -> Self {
+        Self {
+            request,
+            other_options: Vec::new(),
+        }
+    }
+}
+
 /// Reads `session/request_permission` params, keeping options whose kind is not in the schema.
 ///
 /// # Errors
@@ -151,12 +169,7 @@ pub fn lenient_permission_request(
     }
 
     let error = match decode_params(params) {
-        Ok(request) => {
-            return Ok(LenientPermissionRequest {
-                request,
-                other_options: Vec::new(),
-            });
-        }
+        Ok(request) => return Ok(v1::RequestPermissionRequest::into(request)),
         Err(error) => error,
     };
     let wire: Wire = decode_params(params).map_err(|_| error)?;

@@ -35,7 +35,15 @@ impl Projector {
                 .or_default()
                 .show_in(id);
         }
+        let replaced: Vec<_> = match &items {
+            Some(_) => call.terminals().cloned().collect(),
+            None => Vec::new(),
+        };
         out.extend(call.update(update, items, &self.screens).map(Down::Update));
+        self.keep_finished(id);
+        for terminal in &replaced {
+            self.keep_terminal(terminal);
+        }
     }
 
     pub(super) fn tool_call_chunk(
@@ -57,7 +65,8 @@ impl Projector {
                 .show_in(id);
         }
         if call.push(item) {
-            out.push(Down::Update(call.send_content(&self.screens)));
+            out.extend(call.send_content(&self.screens).map(Down::Update));
+            self.keep_finished(id);
         } else if !self.unsent.contains(id) {
             self.unsent.push(id.clone());
         }
@@ -73,13 +82,12 @@ impl Projector {
     pub(super) fn terminal(&mut self, update: &v2::TerminalUpdate, out: &mut Vec<Down>) {
         let id = &update.terminal_id;
         let screen = self.screen(id);
-        screen.apply(update);
+        let changed = screen.apply(update);
         let ended = screen.exit_status.is_some();
-        if ended && screen.shown_in.is_empty() {
-            self.unshown.retain(|unshown| unshown != id);
-            self.show_terminal_alone(id, out);
-        } else {
-            self.screen_grew(id, usize::MAX, out);
+        // One that nothing refers to waits for the next flush also if it has ended: the reference
+        // may come after the end, as it does on load, and a terminal is shown once.
+        if let Some(bytes) = changed {
+            self.screen_grew(id, bytes, out);
         }
         if let Some(call) = self.calls.get_mut(&stand_in_call(id))
             && ended
@@ -93,6 +101,10 @@ impl Projector {
             };
             let update = v2::ToolCallUpdate::new(stand_in_call(id)).status(status);
             out.extend(call.update(&update, None, &self.screens).map(Down::Update));
+            self.keep_finished(&stand_in_call(id));
+        }
+        if ended {
+            self.keep_terminal(id);
         }
     }
 
@@ -101,7 +113,7 @@ impl Projector {
         let Some(screen) = self.screens.get(id) else {
             return;
         };
-        for shown_in in &screen.shown_in {
+        for shown_in in &screen.shown_in.clone() {
             let Some(call) = self.calls.get_mut(shown_in) else {
                 continue;
             };
@@ -109,7 +121,8 @@ impl Projector {
                 continue;
             }
             if call.grew(bytes) {
-                out.push(Down::Update(call.send_content(&self.screens)));
+                out.extend(call.send_content(&self.screens).map(Down::Update));
+                self.keep_finished(shown_in);
             } else if !self.unsent.contains(shown_in) {
                 self.unsent.push(shown_in.clone());
             }

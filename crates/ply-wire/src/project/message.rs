@@ -83,11 +83,6 @@ impl Messages {
                 .for_each(|block| sent.send(block, meta.take(), out));
         }
     }
-
-    pub(super) fn forget(&mut self) {
-        self.sent.clear();
-        self.taken.clear();
-    }
 }
 
 impl Sent {

@@ -33,6 +33,8 @@ struct Ask {
     call: v2::ToolCallId,
     about: About,
     offered: Vec<v1::PermissionOption>,
+    /// Whether what was shown for it has ended, though it may still be answered.
+    ended: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +60,7 @@ impl Projector {
             let cancelled = v2::CancelledPermissionOutcome::new();
             return PermissionDown::Answer(v2::RequestPermissionOutcome::Cancelled(cancelled));
         }
-        self.flush(out);
+        self.flush_content(out);
         let (update, about) = match &request.subject {
             Some(v2::RequestPermissionSubject::ToolCall(subject)) => {
                 (subject.tool_call.clone(), About::Call)
@@ -84,6 +86,7 @@ impl Projector {
                 call,
                 about,
                 offered,
+                ended: false,
             },
         );
         PermissionDown::Ask(AskId(id), Box::new(v1_request))
@@ -124,33 +127,49 @@ impl Projector {
         } else {
             cancelled
         };
-        self.end_ask(&ask, allowed, out);
+        if !ask.ended {
+            self.end_ask(&ask.call, ask.about, allowed, out);
+        }
         answer
     }
 
-    /// Ends the calls made up for requests that nobody answered before the work ended.
+    /// Ends what is shown for requests that nobody answered before the work ended, since nothing of
+    /// a turn may follow its end. The requests stay open: one of background work may be answered
+    /// much later, and what the user chooses then counts.
     pub(super) fn end_stand_ins(&mut self, out: &mut Vec<Down>) {
-        for ask in std::mem::take(&mut self.asks.open).into_values() {
-            self.end_ask(&ask, false, out);
+        let shown = self.asks.open.values_mut().filter(|ask| !ask.ended);
+        let shown: Vec<_> = shown
+            .map(|ask| {
+                ask.ended = true;
+                (ask.call.clone(), ask.about)
+            })
+            .collect();
+        for (call, about) in shown {
+            self.end_ask(&call, about, false, out);
         }
     }
 
-    fn end_ask(&mut self, ask: &Ask, allowed: bool, out: &mut Vec<Down>) {
-        match ask.about {
+    /// Forgets the requests, as the session is closed.
+    pub(super) fn forget_asks(&mut self) {
+        self.asks.open.clear();
+    }
+
+    fn end_ask(&mut self, call: &v2::ToolCallId, about: About, allowed: bool, out: &mut Vec<Down>) {
+        match about {
             About::StandIn => {
                 let status = if allowed {
                     v2::ToolCallStatus::Completed
                 } else {
                     v2::ToolCallStatus::Failed
                 };
-                let update = v2::ToolCallUpdate::new(ask.call.clone()).status(status);
+                let update = v2::ToolCallUpdate::new(call.clone()).status(status);
                 self.tool_call(&update, &(), out);
             }
             About::Call => {}
             // A client applies the call in the request like an update (V1-PERM-11), so the prompt's
             // text must go.
             About::DisguisedCall => {
-                if let Some(call) = self.calls.get_mut(&ask.call) {
+                if let Some(call) = self.calls.get_mut(call) {
                     out.push(Down::Update(call.restore(&self.screens)));
                 }
             }
@@ -177,11 +196,13 @@ impl Projector {
                 .into_iter()
                 .chain(request.description.as_deref())
                 .collect();
-            if !text.is_empty() {
-                content.push(text.join("\n").into());
-            }
-            if !text.is_empty() || own_title.is_none() {
+            // Without the call's own content the text could not be taken back.
+            let content = content.as_mut().filter(|_| !text.is_empty());
+            if content.is_some() || own_title.is_none() {
                 about = About::DisguisedCall;
+            }
+            if let Some(content) = content {
+                content.push(text.join("\n").into());
             }
         }
         let fields = fields

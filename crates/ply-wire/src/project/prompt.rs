@@ -2,42 +2,45 @@
 
 use std::collections::HashSet;
 
-use super::mark;
+use super::{
+    held::{Expected, Held},
+    mark,
+    settled::{Settled, SettledTickets},
+};
 use crate::{convert, transcript::State, v1, v2};
 
 /// The caller's name for a `session/prompt` request that waits for its answer.
+///
+/// Callers count them up and use none twice: a ticket that was answered is never answered again, so
+/// a second prompt under its name would get no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PromptTicket(pub u64);
-
-/// An answered prompt.
-#[derive(Debug)]
-pub(super) struct Settled {
-    pub(super) prompt: PromptTicket,
-    pub(super) outcome: Result<v1::PromptResponse, v1::Error>,
-}
 
 #[derive(Debug, Default)]
 pub(super) struct Prompts {
     state: State,
     /// Prompts whose message is not known yet.
-    expected: Vec<Waiting>,
+    expected: Vec<Expected>,
     /// Prompts whose message is known.
     open: Vec<Open>,
     /// All messages that are this client's own.
     own: HashSet<v2::MessageId>,
-    /// User messages of unknown origin that came while a prompt was expected.
-    held: Vec<(v2::MessageId, v2::SessionUpdate)>,
+    /// User messages that may turn out to be one of the expected prompts.
+    held: Vec<Held>,
     /// User messages that the current work includes and nobody claimed.
     working: Vec<v2::MessageId>,
     /// The same for work that has ended, with how it ended: an agent may be done before it names
     /// the message.
     ended: Vec<(v2::MessageId, Option<v2::StopReason>)>,
+    settled: SettledTickets,
+    /// Whether the session was closed, after which every prompt is answered at once.
+    closed: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Waiting {
-    prompt: PromptTicket,
-    cancelled: bool,
+pub(super) struct Waiting {
+    pub(super) prompt: PromptTicket,
+    pub(super) cancelled: bool,
 }
 
 #[derive(Debug)]
@@ -55,26 +58,32 @@ impl Prompts {
         self.working.clear();
     }
 
-    pub(super) fn expect(&mut self, prompt: PromptTicket) {
-        self.expected.push(Waiting {
-            prompt,
-            cancelled: false,
-        });
+    pub(super) fn expect(&mut self, prompt: PromptTicket, content: &[v2::ContentBlock]) {
+        if !self.is_waiting(prompt) && !self.settled.contains(prompt) {
+            self.expected.push(Expected::new(prompt, content));
+        }
     }
 
     pub(super) fn own(&mut self, prompt: PromptTicket, message: v2::MessageId) -> Option<Settled> {
         if self.open.iter().any(|open| open.waiting.prompt == prompt) {
             return None;
         }
+        // Also if the prompt is answered already: the client wrote the message itself.
+        self.own.insert(message.clone());
+        self.held.retain(|held| held.message != message);
+        if self.settled.contains(prompt) {
+            return None;
+        }
         let waiting = self.take_expected(prompt).unwrap_or(Waiting {
             prompt,
             cancelled: false,
         });
-        self.own.insert(message.clone());
-        self.held.retain(|(held, _)| *held != message);
+        if self.closed {
+            return Some(self.settle(prompt, cancelled()));
+        }
         if let Some(at) = self.ended.iter().position(|(ended, _)| *ended == message) {
-            let (_, reason) = self.ended.swap_remove(at);
-            return Some(waiting.settle(reason.as_ref()));
+            let (_, reason) = self.ended.remove(at);
+            return Some(self.settle(prompt, waiting.outcome(reason.as_ref())));
         }
         let included = self.working.contains(&message);
         self.working.retain(|working| *working != message);
@@ -87,72 +96,101 @@ impl Prompts {
     }
 
     pub(super) fn refused(&mut self, prompt: PromptTicket, error: &v2::Error) -> Option<Settled> {
+        if self.settled.contains(prompt) {
+            return None;
+        }
         let opened = self
             .open
             .iter()
             .position(|open| open.waiting.prompt == prompt);
         let waiting = match opened {
-            Some(at) => self.open.swap_remove(at).waiting,
-            None => self.take_expected(prompt)?,
+            Some(at) => Some(self.open.remove(at).waiting),
+            None => self.take_expected(prompt),
         };
+        let was_cancelled = self.closed || waiting.is_some_and(|waiting| waiting.cancelled);
         // What the user took back is not an error (-32800 stands for a prompt that was dropped by
         // cancel or close).
-        let outcome = if waiting.cancelled || error.code == v2::ErrorCode::RequestCancelled {
-            Ok(v1::PromptResponse::new(v1::StopReason::Cancelled))
+        let outcome = if was_cancelled || error.code == v2::ErrorCode::RequestCancelled {
+            cancelled()
         } else {
             Err(convert::error::down(error))
         };
-        Some(Settled { prompt, outcome })
+        Some(self.settle(prompt, outcome))
     }
 
     pub(super) fn cancel_requested(&mut self) {
-        self.expected
-            .iter_mut()
+        let expected = self.expected.iter_mut().map(|prompt| &mut prompt.waiting);
+        let open = self.open.iter_mut().map(|open| &mut open.waiting);
+        expected
+            .chain(open)
             .for_each(|waiting| waiting.cancelled = true);
-        self.open
-            .iter_mut()
-            .for_each(|open| open.waiting.cancelled = true);
     }
 
     pub(super) fn close(&mut self) -> Vec<Settled> {
-        let open = self.open.drain(..).map(|open| open.waiting);
-        open.chain(self.expected.drain(..))
-            .map(|waiting| {
-                let outcome = Ok(v1::PromptResponse::new(v1::StopReason::Cancelled));
-                Settled {
-                    prompt: waiting.prompt,
-                    outcome,
-                }
-            })
+        self.closed = true;
+        // Nobody will say any more whose these were.
+        self.held.clear();
+        let open = std::mem::take(&mut self.open).into_iter();
+        let expected = std::mem::take(&mut self.expected).into_iter();
+        open.map(|open| open.waiting)
+            .chain(expected.map(|expected| expected.waiting))
+            .map(|waiting| self.settle(waiting.prompt, cancelled()))
             .collect()
     }
 
-    /// Takes note of an update of a user message and returns whether to show it now.
-    pub(super) fn is_shown(&mut self, message: &v2::MessageId, update: &v2::SessionUpdate) -> bool {
+    /// Takes note of an update of a user message and returns what to show now, which is more than
+    /// the update if parts of its message were held, and nothing if it is the client's own or may
+    /// be.
+    pub(super) fn user_message(
+        &mut self,
+        message: &v2::MessageId,
+        update: &v2::SessionUpdate,
+    ) -> Vec<v2::SessionUpdate> {
         if self.own.contains(message) {
             let own = self.open.iter_mut().filter(|open| open.message == *message);
             own.for_each(|open| open.included = true);
-            return false;
+            return Vec::new();
         }
-        if !self.working.contains(message) {
+        let is_working = self.working.contains(message);
+        let was_seen = is_working || self.ended.iter().any(|(ended, _)| ended == message);
+        if !is_working {
             self.working.push(message.clone());
         }
-        if self.expected.is_empty() {
-            return true;
+        let held_at = self.held.iter().position(|held| held.message == *message);
+        let (place, mut held) = match held_at {
+            Some(at) => (at, self.held.remove(at)),
+            // A message that began as somebody else's goes on as that.
+            None if was_seen || self.expected.is_empty() => return vec![update.clone()],
+            None => (self.held.len(), Held::new(message.clone())),
+        };
+        held.push(update);
+        if held.may_be_one_of(&self.expected) {
+            self.held.insert(place, held);
+            return Vec::new();
         }
-        self.held.push((message.clone(), update.clone()));
-        false
+        held.updates
     }
 
     /// Returns the messages that turned out to be somebody else's.
     pub(super) fn released(&mut self) -> Vec<v2::SessionUpdate> {
-        if !self.expected.is_empty() {
-            return Vec::new();
-        }
-        std::mem::take(&mut self.held)
+        self.release_unless(Held::may_be_one_of)
+    }
+
+    /// The same at the end of work, when messages are complete. One that says what a prompt says
+    /// goes on waiting.
+    pub(super) fn released_at_end(&mut self) -> Vec<v2::SessionUpdate> {
+        self.release_unless(Held::is_one_of)
+    }
+
+    fn release_unless(
+        &mut self,
+        waits: impl Fn(&Held, &[Expected]) -> bool,
+    ) -> Vec<v2::SessionUpdate> {
+        let (held, released): (Vec<Held>, Vec<Held>) = std::mem::take(&mut self.held)
             .into_iter()
-            .map(|(_, update)| update)
-            .collect()
+            .partition(|held| waits(held, &self.expected));
+        self.held = held;
+        released.into_iter().flat_map(|held| held.updates).collect()
     }
 
     /// Follows the state. Returns the prompts that are answered if foreground work has ended, and
@@ -179,36 +217,54 @@ impl Prompts {
             .drain(..)
             .map(|message| (message, reason.cloned()));
         self.ended.extend(ended);
-        let (done, open) = std::mem::take(&mut self.open)
+        let (done, open): (Vec<Open>, Vec<Open>) = std::mem::take(&mut self.open)
             .into_iter()
             .partition(|open| open.included);
         self.open = open;
-        let done: Vec<Open> = done;
         done.into_iter()
-            .map(|open| open.waiting.settle(reason))
+            .map(|open| self.settle(open.waiting.prompt, open.waiting.outcome(reason)))
             .collect()
+    }
+
+    /// Every answer passes here, so that none is given twice.
+    fn settle(
+        &mut self,
+        prompt: PromptTicket,
+        outcome: Result<v1::PromptResponse, v1::Error>,
+    ) -> Settled {
+        self.settled.insert(prompt);
+        Settled { prompt, outcome }
+    }
+
+    fn is_waiting(&self, prompt: PromptTicket) -> bool {
+        self.open.iter().any(|open| open.waiting.prompt == prompt)
+            || self
+                .expected
+                .iter()
+                .any(|expected| expected.waiting.prompt == prompt)
     }
 
     fn take_expected(&mut self, prompt: PromptTicket) -> Option<Waiting> {
         let at = self
             .expected
             .iter()
-            .position(|waiting| waiting.prompt == prompt)?;
-        Some(self.expected.remove(at))
+            .position(|expected| expected.waiting.prompt == prompt)?;
+        Some(self.expected.remove(at).waiting)
     }
 }
 
 impl Waiting {
-    fn settle(self, reason: Option<&v2::StopReason>) -> Settled {
+    fn outcome(self, reason: Option<&v2::StopReason>) -> Result<v1::PromptResponse, v1::Error> {
+        if self.cancelled {
+            // Whatever aborting led to, the user's cancel is what happened (V1-STOP-07).
+            return cancelled();
+        }
         let response = |reason| Ok(v1::PromptResponse::new(reason));
-        let outcome = match reason {
-            Some(v2::StopReason::EndTurn) => response(v1::StopReason::EndTurn),
+        match reason {
             Some(v2::StopReason::MaxTokens) => response(v1::StopReason::MaxTokens),
             Some(v2::StopReason::MaxTurnRequests) => response(v1::StopReason::MaxTurnRequests),
             Some(v2::StopReason::Refusal) => response(v1::StopReason::Refusal),
-            Some(v2::StopReason::Cancelled) => response(v1::StopReason::Cancelled),
-            // Whatever aborting led to, the user's cancel is what happened (V1-STOP-07).
-            _ if self.cancelled => response(v1::StopReason::Cancelled),
+            Some(v2::StopReason::Cancelled) => cancelled(),
             Some(v2::StopReason::Error(stop)) => Err(stop
                 .error
                 .as_deref()
@@ -222,10 +278,10 @@ impl Waiting {
                 Ok(v1::PromptResponse::new(v1::StopReason::EndTurn).meta(meta))
             }
             _ => response(v1::StopReason::EndTurn),
-        };
-        Settled {
-            prompt: self.prompt,
-            outcome,
         }
     }
+}
+
+fn cancelled() -> Result<v1::PromptResponse, v1::Error> {
+    Ok(v1::PromptResponse::new(v1::StopReason::Cancelled))
 }

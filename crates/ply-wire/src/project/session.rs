@@ -4,6 +4,14 @@
 use super::{Down, Projector, mark, message};
 use crate::{convert, transcript::MessageKind, v1, v2};
 
+/// A plan of the session, as much of it as v1 can show.
+#[derive(Debug)]
+pub(super) struct ShownPlan {
+    id: v2::PlanId,
+    entries: Vec<v1::PlanEntry>,
+    meta: Option<v2::Meta>,
+}
+
 impl Projector {
     pub(super) fn plan(&mut self, update: &v2::PlanUpdate, out: &mut Vec<Down>) {
         let (id, entries) = match &update.plan {
@@ -15,27 +23,33 @@ impl Projector {
             _ => return,
         };
         let is_items = entries.is_some();
-        let entries = entries.unwrap_or_default();
-        let changed = match self.plans.iter_mut().find(|(known, _)| known == id) {
-            Some((_, known)) => {
-                let changed = *known != entries;
-                *known = entries;
+        let shown = ShownPlan {
+            id: id.clone(),
+            entries: entries.unwrap_or_default(),
+            meta: update.meta.clone(),
+        };
+        let changed = match self.plans.iter_mut().find(|known| known.id == *id) {
+            Some(known) => {
+                let changed = known.entries != shown.entries;
+                *known = shown;
                 changed
             }
             None => {
-                self.plans.push((id.clone(), entries));
+                self.plans.push(shown);
                 is_items
             }
         };
         if changed || is_items {
-            let entries = self
-                .plans
-                .iter()
-                .flat_map(|(_, entries)| entries.clone())
-                .collect();
-            out.push(Down::Update(v1::SessionUpdate::Plan(v1::Plan::new(
-                entries,
-            ))));
+            let shown = || self.plans.iter().filter(|plan| !plan.entries.is_empty());
+            let entries = shown().flat_map(|plan| plan.entries.clone()).collect();
+            // The metadata of several plans says nothing about their sum.
+            let mut only = shown();
+            let meta = match (only.next(), only.next()) {
+                (Some(plan), None) => plan.meta.clone(),
+                _ => None,
+            };
+            let plan = v1::Plan::new(entries).meta(meta);
+            out.push(Down::Update(v1::SessionUpdate::Plan(plan)));
         }
     }
 

@@ -10,6 +10,8 @@ use crate::{
 /// How much of the end of a terminal's output is shown. Every growth sends all of it again.
 const SHOWN_BYTES_MAX: usize = 32 * 1024;
 
+const LEFT_OUT_NOTE: &str = "[earlier output left out]\n";
+
 /// What the projector needs to know of a terminal.
 #[derive(Debug, Default)]
 pub(super) struct Screen {
@@ -18,22 +20,54 @@ pub(super) struct Screen {
     pub(super) exit_status: Option<v2::TerminalExitStatus>,
     /// The tool calls that show it.
     pub(super) shown_in: Vec<v2::ToolCallId>,
+    /// Whether output was dropped.
+    left_out: bool,
+    /// Bytes that count as kept though no call shows them.
+    pub(super) kept: usize,
 }
 
 impl Screen {
-    pub(super) fn apply(&mut self, update: &v2::TerminalUpdate) {
+    /// Applies an update and returns by how many bytes what is shown changed; none if it did not.
+    pub(super) fn apply(&mut self, update: &v2::TerminalUpdate) -> Option<usize> {
+        let command = self.command.clone();
+        let exit_status = self.exit_status.clone();
         update.command.clone().update_to(&mut self.command);
         update.exit_status.clone().update_to(&mut self.exit_status);
-        match &update.output {
-            MaybeUndefined::Undefined => {}
-            MaybeUndefined::Null => self.output = PlainText::new(),
-            MaybeUndefined::Value(output) => {
-                if let Some(bytes) = decode_output(&output.data) {
-                    self.output = PlainText::new();
-                    self.push(&bytes);
-                }
-            }
+        let grown = match &update.output {
+            MaybeUndefined::Undefined => Some(0),
+            MaybeUndefined::Null => self.replace(&[]),
+            MaybeUndefined::Value(output) => match decode_output(&output.data) {
+                Some(bytes) => self.replace(&bytes),
+                None => Some(0),
+            },
+        };
+        if command != self.command || exit_status != self.exit_status {
+            return Some(usize::MAX);
         }
+        match grown {
+            Some(0) => None,
+            Some(bytes) => Some(bytes),
+            None => Some(usize::MAX),
+        }
+    }
+
+    /// Replaces the output and returns by how much it grew, or none if it is another one.
+    fn replace(&mut self, bytes: &[u8]) -> Option<usize> {
+        let before = std::mem::take(&mut self.output);
+        let was_left_out = std::mem::take(&mut self.left_out);
+        self.push(bytes);
+        let rest = self.output.as_str().strip_prefix(before.as_str())?;
+        (!was_left_out).then_some(rest.len())
+    }
+
+    /// Drops the output, which only a late change could need.
+    pub(super) fn leave_out(&mut self) {
+        self.left_out |= !self.output.as_str().is_empty();
+        self.output = PlainText::new();
+    }
+
+    pub(super) fn text_bytes(&self) -> usize {
+        self.output.as_str().len()
     }
 
     /// Adds a chunk of output and returns how many bytes it had.
@@ -59,6 +93,7 @@ impl Screen {
         shown(
             self.command.as_deref(),
             self.output.as_str(),
+            self.left_out,
             self.exit_status.as_ref(),
         )
     }
@@ -77,6 +112,7 @@ pub(crate) fn text_of(terminal: &Terminal) -> Option<String> {
     shown(
         terminal.command.as_deref(),
         &terminal.text(),
+        false,
         terminal.exit_status.as_ref(),
     )
 }
@@ -84,18 +120,24 @@ pub(crate) fn text_of(terminal: &Terminal) -> Option<String> {
 fn shown(
     command: Option<&str>,
     output: &str,
+    left_out: bool,
     exit: Option<&v2::TerminalExitStatus>,
 ) -> Option<String> {
-    if command.is_none() && output.is_empty() && exit.is_none() {
+    if command.is_none() && output.is_empty() && !left_out && exit.is_none() {
         return None;
     }
     let mut text = command
         .map(|command| format!("$ {command}\n"))
         .unwrap_or_default();
     match output.len().checked_sub(SHOWN_BYTES_MAX) {
-        None | Some(0) => text.push_str(output),
+        None | Some(0) => {
+            if left_out {
+                text.push_str(LEFT_OUT_NOTE);
+            }
+            text.push_str(output);
+        }
         Some(cut) => {
-            text.push_str("[earlier output left out]\n");
+            text.push_str(LEFT_OUT_NOTE);
             let tail = (cut..output.len())
                 .find_map(|at| output.get(at..))
                 .unwrap_or_default();

@@ -12,6 +12,8 @@ use crate::{
 
 /// The text that a cancelled call ends with, since v1 can only call it failed.
 const CANCELLED_NOTE: &str = "cancelled";
+/// What stands for content that was dropped before more came.
+const LEFT_OUT_NOTE: &str = "[earlier content left out]";
 /// Up to this size every growth of a call's content is sent at once.
 const UNTHROTTLED_BYTES_MAX: usize = 4 * 1024;
 /// Larger content is sent again when it grew by this part of its size; so all sends together cost a
@@ -23,11 +25,15 @@ const GROWTH_PART: usize = 8;
 pub(super) struct Call {
     /// All fields but the content.
     pub(super) fields: ToolCall,
-    items: Vec<Item>,
+    pub(super) items: Vec<Item>,
     pub(super) sent: bool,
     /// Bytes of content that came since the content was last sent; none if it is up to date.
-    unsent: Option<usize>,
+    pub(super) unsent: Option<usize>,
     sent_bytes: usize,
+    /// Bytes that count as kept though the call has finished.
+    pub(super) kept: usize,
+    /// Whether content was dropped that the client still has.
+    pub(super) left_out: bool,
 }
 
 #[derive(Debug)]
@@ -57,7 +63,7 @@ impl Item {
         }
     }
 
-    fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         match self {
             Self::Terminal(_) => 0,
             Self::Shown(items) => items.iter().map(bytes).sum(),
@@ -93,6 +99,11 @@ fn bytes(item: &v1::ToolCallContent) -> usize {
             v1::ContentBlock::Text(text) => text.text.len(),
             v1::ContentBlock::Image(image) => image.data.len(),
             v1::ContentBlock::Audio(audio) => audio.data.len(),
+            v1::ContentBlock::Resource(resource) => match &resource.resource {
+                v1::EmbeddedResourceResource::TextResourceContents(text) => text.text.len(),
+                v1::EmbeddedResourceResource::BlobResourceContents(blob) => blob.blob.len(),
+                _ => 256,
+            },
             _ => 256,
         },
         v1::ToolCallContent::Diff(diff) => {
@@ -110,6 +121,8 @@ impl Call {
             sent: false,
             unsent: None,
             sent_bytes: 0,
+            kept: 0,
+            left_out: false,
         }
     }
 
@@ -149,8 +162,12 @@ impl Call {
         let was_cancelled = self.is_cancelled();
         let meta = meta_patch(&self.fields.meta, &update.meta);
         self.fields.apply_fields(update);
+        // A final status carries the content it ends with (V1-TOOL-11). Any other change leaves
+        // content that waits where it is: all of it would have to be sent.
+        let is_content_due = items.is_some() || !update.status.is_undefined();
         if let Some(items) = items {
             self.items = items;
+            self.left_out = false;
             self.unsent = Some(0);
         }
         if was_cancelled != self.is_cancelled() {
@@ -159,9 +176,8 @@ impl Call {
         if !self.sent {
             return Some(self.announce(screens));
         }
-        // A final status carries the content it ends with (V1-TOOL-11).
-        let content = if self.unsent.is_some() {
-            Some(self.content(screens))
+        let content = if is_content_due && self.unsent.is_some() {
+            self.content(screens)
         } else {
             None
         };
@@ -195,12 +211,13 @@ impl Call {
     }
 
     /// Returns the update that brings the client's copy of the content up to date.
-    pub(super) fn send_content(&mut self, screens: &super::Screens) -> v1::SessionUpdate {
+    pub(super) fn send_content(&mut self, screens: &super::Screens) -> Option<v1::SessionUpdate> {
         if !self.sent {
-            return self.announce(screens);
+            return Some(self.announce(screens));
         }
-        let fields = v1::ToolCallUpdateFields::new().content(self.content(screens));
-        v1::SessionUpdate::ToolCallUpdate(v1::ToolCallUpdate::new(self.id_down(), fields))
+        let fields = v1::ToolCallUpdateFields::new().content(self.content(screens)?);
+        let update = v1::ToolCallUpdate::new(self.id_down(), fields);
+        Some(v1::SessionUpdate::ToolCallUpdate(update))
     }
 
     /// Returns title and content as they are, for a client that was shown others for a while.
@@ -212,9 +229,17 @@ impl Call {
         v1::SessionUpdate::ToolCallUpdate(v1::ToolCallUpdate::new(self.id_down(), fields))
     }
 
-    /// Returns the content as v1 shows it, and counts it as sent.
-    pub(super) fn content(&mut self, screens: &super::Screens) -> Vec<v1::ToolCallContent> {
+    /// Returns the content as v1 shows it, and counts it as sent. There is none if it was dropped:
+    /// the client still has it.
+    pub(super) fn content(&mut self, screens: &super::Screens) -> Option<Vec<v1::ToolCallContent>> {
+        self.unsent = None;
+        if self.left_out && self.items.is_empty() {
+            return None;
+        }
         let mut content: Vec<v1::ToolCallContent> = Vec::with_capacity(self.items.len() + 1);
+        if self.left_out {
+            content.push(LEFT_OUT_NOTE.into());
+        }
         for item in &self.items {
             match item {
                 Item::Shown(items) => content.extend(items.iter().cloned()),
@@ -227,13 +252,12 @@ impl Call {
             content.push(cancelled_item());
         }
         self.sent_bytes = content.iter().map(bytes).sum();
-        self.unsent = None;
-        content
+        Some(content)
     }
 
     fn announce(&mut self, screens: &super::Screens) -> v1::SessionUpdate {
         self.sent = true;
-        let content = self.content(screens);
+        let content = self.content(screens).unwrap_or_default();
         let fields = &self.fields;
         let meta = mark::without_marks(Some(&fields.meta)).filter(|meta| !meta.is_empty());
         v1::SessionUpdate::ToolCall(

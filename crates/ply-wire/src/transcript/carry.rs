@@ -14,6 +14,14 @@ use crate::{
 /// The v1 view of a session is right if it folds to the same transcript as the session itself after
 /// both went through this function. So what is not here must survive the way through v1. The client
 /// is one that shows everything v1 has ([`crate::project::Shows::ALL`]).
+///
+/// Losses are written out here where that is short. Diffs, terminals and config options go through
+/// the conversions themselves, so a conversion that lost more would not be noticed by comparing:
+/// `tests/carried_by_value.rs` pins what must arrive.
+///
+/// Metadata is lost in these places, which v1 has no field for: on message updates (a v1 chunk's
+/// belongs to the chunk), on diffs and on their changes, on references to terminals, on terminals,
+/// and on plans when more than one has entries.
 #[must_use]
 pub fn what_v1_can_carry(transcript: &Transcript) -> Transcript {
     let mut carried = transcript.clone();
@@ -69,15 +77,46 @@ fn without_message_metadata(transcript: &mut Transcript) {
 /// Blocks of unknown types become texts; icons, unknown roles and sizes that v1 cannot count are
 /// dropped.
 fn content_blocks_are_known_types(transcript: &mut Transcript) {
-    let through_v1 = |block: &mut v2::ContentBlock| {
-        *block = convert::content::up(&convert::content::down(block))
-    };
     for slot in &mut transcript.slots {
         match &mut slot.entry {
-            Entry::Message(message) => message.content.iter_mut().for_each(through_v1),
-            Entry::Compaction(compaction) => compaction.summary.iter_mut().for_each(through_v1),
+            Entry::Message(message) => message.content.iter_mut().for_each(block_is_known_type),
+            Entry::Compaction(compaction) => {
+                compaction.summary.iter_mut().for_each(block_is_known_type)
+            }
+            Entry::ToolCall(call) => {
+                for item in &mut call.content {
+                    if let v2::ToolCallContent::Content(item) = item {
+                        block_is_known_type(&mut item.content);
+                    }
+                }
+            }
             _ => {}
         }
+    }
+}
+
+fn block_is_known_type(block: &mut v2::ContentBlock) {
+    let annotations = match block {
+        v2::ContentBlock::Text(text) => &mut text.annotations,
+        v2::ContentBlock::Image(image) => &mut image.annotations,
+        v2::ContentBlock::Audio(audio) => &mut audio.annotations,
+        v2::ContentBlock::Resource(resource) => &mut resource.annotations,
+        v2::ContentBlock::ResourceLink(link) => {
+            link.icons = None;
+            link.size = link.size.filter(|size| i64::try_from(*size).is_ok());
+            &mut link.annotations
+        }
+        v2::ContentBlock::Other(other) => {
+            *block = v2::ContentBlock::from(format!("[content of type {}]", other.type_));
+            return;
+        }
+        _ => return,
+    };
+    if let Some(roles) = annotations
+        .as_mut()
+        .and_then(|annotations| annotations.audience.as_mut())
+    {
+        roles.retain(|role| matches!(role, v2::Role::User | v2::Role::Assistant));
     }
 }
 
@@ -87,16 +126,21 @@ fn tool_calls_have_v1_fields(transcript: &mut Transcript) {
     for slot in &mut transcript.slots {
         if let Entry::ToolCall(call) = &mut slot.entry {
             call.title = Some(call.shown_title());
-            call.kind = convert::tool_call::kind_up(convert::tool_call::kind_down(&call.kind));
-            if call.status == v2::ToolCallStatus::Cancelled {
-                call.content.extend(lift::content_up(
-                    &[tool_call::cancelled_item()],
-                    &[],
-                    |_| false,
-                ));
+            if let v2::ToolKind::Unknown(_) = call.kind {
+                call.kind = v2::ToolKind::Other;
             }
-            call.status =
-                convert::tool_call::status_up(convert::tool_call::status_down(&call.status));
+            call.status = match &call.status {
+                v2::ToolCallStatus::Cancelled => {
+                    let note = v2::Content::new(v2::ContentBlock::from("cancelled"));
+                    let note = v2::ToolCallContent::Content(Box::new(note));
+                    call.content.push(note);
+                    v2::ToolCallStatus::Failed
+                }
+                v2::ToolCallStatus::Paused | v2::ToolCallStatus::Other(_) => {
+                    v2::ToolCallStatus::InProgress
+                }
+                known => known.clone(),
+            };
             call.capabilities = None;
         }
     }
@@ -147,29 +191,43 @@ fn without_terminals(transcript: &mut Transcript) {
         .retain(|slot| !matches!(slot.entry, Entry::Terminal(_)));
 }
 
-/// v1 has one plan without a place or metadata, made of the items that are not cancelled; other
-/// plan types have no items.
+/// v1 has one plan without a place, made of the items that are not cancelled; other plan types have
+/// no items, and unknown statuses and priorities become the usual ones. Its metadata is that of the
+/// only plan with items.
 fn one_plan(transcript: &mut Transcript) {
-    let entries: Vec<v1::PlanEntry> = transcript
-        .plans()
-        .flat_map(|plan| convert::plan::entries_down(plan.entries().unwrap_or_default()))
-        .collect();
+    let plans = transcript.plans().map(|plan| {
+        let entries = plan.entries().unwrap_or_default().iter();
+        let entries = entries.filter(|entry| entry.status != v2::PlanEntryStatus::Cancelled);
+        (plan.meta.clone(), entries.cloned().collect::<Vec<_>>())
+    });
+    let plans: Vec<_> = plans.filter(|(_, entries)| !entries.is_empty()).collect();
     transcript
         .slots
         .retain(|slot| !matches!(slot.entry, Entry::Plan(_)));
-    if !entries.is_empty() {
-        let content =
-            v2::PlanUpdateContent::items(MAIN_PLAN_ID, convert::plan::entries_up(&entries));
-        let plan = Plan {
-            id: v2::PlanId::new(MAIN_PLAN_ID),
-            content,
-            meta: None,
-        };
-        transcript.slots.push(Slot {
-            entry: plan.into(),
-            shown_at: None,
-        });
+    let meta = match plans.as_slice() {
+        [] => return,
+        [(meta, _)] => meta.clone(),
+        _ => None,
+    };
+    let mut entries: Vec<v2::PlanEntry> =
+        plans.into_iter().flat_map(|(_, entries)| entries).collect();
+    for entry in &mut entries {
+        if let v2::PlanEntryStatus::Other(_) = entry.status {
+            entry.status = v2::PlanEntryStatus::InProgress;
+        }
+        if let v2::PlanEntryPriority::Other(_) = entry.priority {
+            entry.priority = v2::PlanEntryPriority::Medium;
+        }
     }
+    let plan = Plan {
+        id: v2::PlanId::new(MAIN_PLAN_ID),
+        content: v2::PlanUpdateContent::items(MAIN_PLAN_ID, entries),
+        meta,
+    };
+    transcript.slots.push(Slot {
+        entry: plan.into(),
+        shown_at: None,
+    });
 }
 
 /// v1 tells of the state by answering prompts, and of background work not at all.
@@ -179,11 +237,19 @@ fn without_state(transcript: &mut Transcript) {
     transcript.background = None;
 }
 
-/// Options of unknown types are left out; commands have no types.
+/// Options of unknown types are left out; commands have no types, and their input is free text.
 fn options_and_commands_are_v1_ones(transcript: &mut Transcript) {
     let options = convert::config::options_down(&transcript.config_options, Booleans::Native);
     transcript.config_options = convert::config::options_up(&options);
-    transcript.commands = convert::commands::up(&convert::commands::down(&transcript.commands));
+    for command in &mut transcript.commands {
+        let (name, description) = (command.name(), command.description());
+        let mut plain = v2::Command::new(name, description).meta(command.meta().cloned());
+        if let v2::AvailableCommand::Command(known) = &*command {
+            let input = known.input.clone();
+            plain.input = input.filter(|input| matches!(input, v2::AvailableCommandInput::Text(_)));
+        }
+        *command = v2::AvailableCommand::Command(plain);
+    }
 }
 
 /// Our own marks say what v1 cannot; empty metadata is none.

@@ -9,7 +9,7 @@ pub(crate) fn is_plain_text(block: &v2::ContentBlock) -> bool {
 }
 
 /// Appends a block; plain text grows the plain text before it.
-pub(super) fn append(blocks: &mut Vec<v2::ContentBlock>, block: &v2::ContentBlock) {
+pub(crate) fn append(blocks: &mut Vec<v2::ContentBlock>, block: &v2::ContentBlock) {
     if let Some(last) = blocks.last_mut()
         && is_plain_text(last)
         && is_plain_text(block)

@@ -2,7 +2,7 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
-use super::{content, plain::PlainText};
+use super::{content, output::Output, plain::PlainText};
 use crate::{MaybeUndefined, convert, v2};
 
 /// One thing in a transcript.
@@ -189,9 +189,9 @@ pub struct Terminal {
     pub command: Option<String>,
     /// Where the command runs.
     pub cwd: Option<v2::AbsolutePath>,
-    /// The bytes it has printed. They may hold escapes; show [`Terminal::text`] or use an isolated
-    /// emulator.
-    pub output: Vec<u8>,
+    /// The last bytes it has printed. They may hold escapes; show [`Terminal::text`] or use an
+    /// isolated emulator.
+    pub output: Output,
     /// How it ended; being there at all means that it has (V2-TERM-09).
     pub exit_status: Option<v2::TerminalExitStatus>,
     /// Its size in cells.
@@ -208,7 +208,7 @@ impl Terminal {
             id,
             command: None,
             cwd: None,
-            output: Vec::new(),
+            output: Output::default(),
             exit_status: None,
             size: None,
             capabilities: None,
@@ -227,13 +227,18 @@ impl Terminal {
 
     pub(super) fn apply(&mut self, update: &v2::TerminalUpdate) {
         update.command.clone().update_to(&mut self.command);
-        update.cwd.clone().update_to(&mut self.cwd);
+        // A relative directory says nothing, since there is none that it is meant from (V2-TERM-04).
+        let is_given = |cwd: &v2::AbsolutePath| convert::path::is_absolute(&cwd.0);
+        if update.cwd.value().is_none_or(is_given) {
+            update.cwd.clone().update_to(&mut self.cwd);
+        }
         match &update.output {
             MaybeUndefined::Undefined => {}
             MaybeUndefined::Null => self.output.clear(),
             MaybeUndefined::Value(output) => {
                 if let Some(bytes) = decode_output(&output.data) {
-                    self.output = bytes;
+                    self.output.clear();
+                    self.output.append(&bytes);
                 }
             }
         }
@@ -249,7 +254,7 @@ impl Terminal {
     /// Appends a chunk, decoded by itself (V2-TERM-07); one that is not base64 is ignored.
     pub(super) fn append(&mut self, data: &str) {
         if let Some(bytes) = decode_output(data) {
-            self.output.extend_from_slice(&bytes);
+            self.output.append(&bytes);
         }
     }
 }

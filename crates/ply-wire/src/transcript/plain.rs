@@ -11,8 +11,14 @@ pub struct PlainText {
     text: String,
     partial: Vec<u8>,
     escape: Escape,
+    /// Characters of the escape's text so far.
+    escape_len: usize,
     returned: bool,
 }
+
+/// How long the text of an escape may be. Output that begins one and never ends it, such as a binary
+/// file, must not swallow all that comes after it.
+const ESCAPE_CHARS_MAX: usize = 4 * 1024;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Escape {
@@ -24,7 +30,7 @@ enum Escape {
     Intermediate,
     /// Inside CSI; a character from `@` to `~` ends it.
     Csi,
-    /// Inside OSC, DCS and the like; BEL or ESC `\` ends it.
+    /// Inside OSC, DCS and the like; BEL or ESC `\` ends it, and so do CAN and SUB.
     Text,
     /// After an ESC inside such a text.
     TextEnd,
@@ -81,8 +87,14 @@ impl PlainText {
     fn char(&mut self, char: char) {
         match (self.escape, char) {
             (Escape::Text, '\u{1b}') => self.escape = Escape::TextEnd,
+            (_, '\u{18}' | '\u{1a}') if self.escape != Escape::None => self.escape = Escape::None,
             (Escape::Text, '\u{7}' | '\u{9c}') => self.escape = Escape::None,
-            (Escape::Text, _) => {}
+            (Escape::Text, _) => {
+                self.escape_len += 1;
+                if self.escape_len >= ESCAPE_CHARS_MAX {
+                    self.escape = Escape::None;
+                }
+            }
             (Escape::TextEnd, '\\') => self.escape = Escape::None,
             // An ESC in any other place begins a new escape.
             (Escape::TextEnd, _) => {
@@ -91,7 +103,7 @@ impl PlainText {
             }
             (_, '\u{1b}') => self.escape = Escape::Start,
             (Escape::Start, '[') => self.escape = Escape::Csi,
-            (Escape::Start, ']' | 'P' | 'X' | '^' | '_') => self.escape = Escape::Text,
+            (Escape::Start, ']' | 'P' | 'X' | '^' | '_') => self.begin_text(),
             (Escape::Start | Escape::Intermediate, ' '..='/') => self.escape = Escape::Intermediate,
             (Escape::Csi, ' '..='?') => {}
             (Escape::Start | Escape::Intermediate | Escape::Csi, '\u{20}'..='\u{7e}') => {
@@ -103,13 +115,18 @@ impl PlainText {
         }
     }
 
+    fn begin_text(&mut self) {
+        self.escape = Escape::Text;
+        self.escape_len = 0;
+    }
+
     fn shown(&mut self, char: char) {
         let returned = std::mem::take(&mut self.returned);
         match char {
             '\r' => self.returned = true,
             '\n' => self.text.push('\n'),
             '\u{9b}' => self.escape = Escape::Csi,
-            '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}' => self.escape = Escape::Text,
+            '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}' => self.begin_text(),
             '\u{8}' => {
                 if !self.text.ends_with('\n') {
                     self.text.pop();
@@ -164,6 +181,16 @@ mod tests {
     #[test]
     fn bytes_that_are_not_utf8_are_replaced() {
         check(b"a\xffb\xc3(", "a\u{FFFD}b\u{FFFD}(");
+    }
+
+    #[test]
+    fn an_escape_that_never_ends_does_not_swallow_what_follows() {
+        check(b"a\x1b]0;title\x18b\x1bPq\x1ac\x1b[3\x18d", "abcd");
+        let mut text = PlainText::new();
+        text.push(b"\x1b]");
+        text.push("x".repeat(ESCAPE_CHARS_MAX).as_bytes());
+        text.push(b"after");
+        assert_eq!(text.as_str(), "after");
     }
 
     #[test]

@@ -156,6 +156,19 @@ fn block() -> BoxedStrategy<v2::ContentBlock> {
             v2::ContentBlock::Text(v2::TextContent::new(text).annotations(annotations))
         }),
         1 => Just(v2::ContentBlock::Image(v2::ImageContent::new("aGk=", "image/png"))),
+        1 => proptest::option::of(meta()).prop_map(|meta| {
+            v2::ContentBlock::Audio(v2::AudioContent::new("aGk=", "audio/wav").meta(meta))
+        }),
+        1 => (text(), any::<bool>(), proptest::option::of(meta())).prop_map(|(text, is_text, meta)| {
+            let contents = if is_text {
+                let contents = v2::TextResourceContents::new(text, "file:///x");
+                v2::EmbeddedResourceResource::TextResourceContents(contents.meta(meta))
+            } else {
+                let contents = v2::BlobResourceContents::new("aGk=", "file:///x");
+                v2::EmbeddedResourceResource::BlobResourceContents(contents.meta(meta))
+            };
+            v2::ContentBlock::Resource(v2::EmbeddedResource::new(contents))
+        }),
         1 => any::<u64>().prop_map(|size| {
             let link = v2::ResourceLink::new("n", "file:///x").size(size);
             v2::ContentBlock::ResourceLink(link.icons(vec![v2::Icon::new("https://x/i.png")]))
@@ -167,8 +180,17 @@ fn block() -> BoxedStrategy<v2::ContentBlock> {
     .boxed()
 }
 
+/// Ids that look like those which the projector makes up are among them.
+fn message_id() -> impl Strategy<Value = String> {
+    prop_oneof![
+        9 => "m[1-3]",
+        2 => "m1~[23]",
+        1 => Just("ply/notice/v/1".to_owned()),
+    ]
+}
+
 fn message_update() -> BoxedStrategy<v2::SessionUpdate> {
-    let chunk = (0..3u8, "m[1-3]", block(), proptest::option::of(meta())).prop_map(
+    let chunk = (0..3u8, message_id(), block(), proptest::option::of(meta())).prop_map(
         |(kind, id, block, meta)| {
             let chunk = v2::ContentChunk::new(block, id).meta(meta);
             match kind {
@@ -178,8 +200,13 @@ fn message_update() -> BoxedStrategy<v2::SessionUpdate> {
             }
         },
     );
-    let upsert = (0..3u8, "m[1-3]", patch(vec(block(), 0..3)), patch(meta())).prop_map(
-        |(kind, id, content, meta)| match kind {
+    let upsert = (
+        0..3u8,
+        message_id(),
+        patch(vec(block(), 0..3)),
+        patch(meta()),
+    )
+        .prop_map(|(kind, id, content, meta)| match kind {
             0 => {
                 v2::SessionUpdate::UserMessage(v2::UserMessage::new(id).content(content).meta(meta))
             }
@@ -189,13 +216,16 @@ fn message_update() -> BoxedStrategy<v2::SessionUpdate> {
             _ => v2::SessionUpdate::AgentThought(
                 v2::AgentThought::new(id).content(content).meta(meta),
             ),
-        },
-    );
+        });
     prop_oneof![2 => chunk, 1 => upsert].boxed()
 }
 
 fn call_id() -> impl Strategy<Value = v2::ToolCallId> {
-    "c[1-3]".prop_map(v2::ToolCallId::new)
+    prop_oneof![
+        9 => "c[1-3]",
+        1 => "ply/(terminal/t1|permission/v/1)",
+    ]
+    .prop_map(v2::ToolCallId::new)
 }
 
 pub fn tool_call_update() -> BoxedStrategy<v2::ToolCallUpdate> {
@@ -253,15 +283,19 @@ fn tool_content() -> BoxedStrategy<v2::ToolCallContent> {
         "/[ab]",
         proptest::option::of(lines()),
         proptest::option::of(lines()),
+        proptest::option::of(meta()),
     )
-        .prop_map(|(path, old, new)| {
-            v2::ToolCallContent::Diff(diff::edit(path.as_ref(), old.as_deref(), new.as_deref()))
+        .prop_map(|(path, old, new, meta)| {
+            let diff = diff::edit(path.as_ref(), old.as_deref(), new.as_deref());
+            v2::ToolCallContent::Diff(diff.meta(meta))
         });
     prop_oneof![
         3 => block().prop_map(|block| v2::ToolCallContent::Content(Box::new(v2::Content::new(block)))),
         2 => edited,
         1 => foreign_diff(),
-        2 => "t[12]".prop_map(|id| v2::ToolCallContent::Terminal(v2::Terminal::new(id))),
+        2 => ("t[12]", proptest::option::of(meta())).prop_map(|(id, meta)| {
+            v2::ToolCallContent::Terminal(v2::Terminal::new(id).meta(meta))
+        }),
         1 => Just(v2::ToolCallContent::Other(v2::OtherToolCallContent::new("_x", BTreeMap::new()))),
     ]
     .boxed()
@@ -313,16 +347,21 @@ fn terminal_update() -> BoxedStrategy<v2::SessionUpdate> {
         Just(v2::TerminalExitStatus::new().signal("SIGTERM".to_owned())),
     ];
     let output = data.clone().prop_map(v2::TerminalOutput::new);
+    let cwd = prop_oneof![Just("/w"), Just("relative")].prop_map(v2::AbsolutePath::new);
+    let size = (1..3u16).prop_map(|cols| v2::TerminalSize::new(cols, 24));
+    let shown = (patch("[a-z]{1,3}"), patch(output), patch(exit));
+    let rest = (patch(cwd), patch(size), patch(meta()));
     prop_oneof![
-        ("t[1-3]", patch("[a-z]{1,3}"), patch(output), patch(exit)).prop_map(
-            |(id, command, output, exit)| {
-                let update = v2::TerminalUpdate::new(id)
-                    .command(command)
-                    .output(output)
-                    .exit_status(exit);
-                v2::SessionUpdate::TerminalUpdate(update)
-            }
-        ),
+        ("t[1-3]", shown, rest).prop_map(|(id, (command, output, exit), (cwd, size, meta))| {
+            let update = v2::TerminalUpdate::new(id)
+                .command(command)
+                .output(output)
+                .exit_status(exit)
+                .cwd(cwd)
+                .size(size)
+                .meta(meta);
+            v2::SessionUpdate::TerminalUpdate(update)
+        }),
         ("t[1-3]", data).prop_map(|(id, data)| {
             v2::SessionUpdate::TerminalOutputChunk(v2::TerminalOutputChunk::new(id, data))
         }),
@@ -340,16 +379,21 @@ fn plan_update() -> BoxedStrategy<v2::SessionUpdate> {
         Just(v2::PlanEntryPriority::High),
         Just(v2::PlanEntryPriority::Other("_p".into()))
     ];
-    let entry = (text(), priority, status)
-        .prop_map(|(text, priority, status)| v2::PlanEntry::new(text, priority, status));
-    prop_oneof![
+    let entry = (text(), priority, status, proptest::option::of(meta())).prop_map(
+        |(text, priority, status, meta)| v2::PlanEntry::new(text, priority, status).meta(meta),
+    );
+    let plan = prop_oneof![
         3 => ("p[1-2]", vec(entry, 0..3)).prop_map(|(id, entries)| v2::PlanUpdateContent::items(id, entries)),
         1 => "p[1-2]".prop_map(|id| {
             v2::PlanUpdateContent::Other(v2::OtherPlanUpdateContent::new("_x", id, BTreeMap::new()))
         }),
     ]
-    .prop_map(|plan| v2::SessionUpdate::PlanUpdate(v2::PlanUpdate::new(plan)))
-    .boxed()
+    .boxed();
+    (plan, proptest::option::of(meta()))
+        .prop_map(|(plan, meta)| {
+            v2::SessionUpdate::PlanUpdate(v2::PlanUpdate::new(plan).meta(meta))
+        })
+        .boxed()
 }
 
 pub fn state_update() -> BoxedStrategy<v2::StateUpdate> {
@@ -362,11 +406,22 @@ pub fn state_update() -> BoxedStrategy<v2::StateUpdate> {
             BTreeMap::new()
         ))),
     ];
+    let work = prop_oneof![
+        "t[1-3]".prop_map(|id| v2::BackgroundWork::Terminal(v2::BackgroundTerminal::new(id))),
+        call_id().prop_map(|id| v2::BackgroundWork::ToolCall(v2::BackgroundToolCall::new(id))),
+    ];
+    let background = proptest::option::of(vec(work, 0..3));
     prop_oneof![
-        3 => Just(v2::StateUpdate::Running(v2::RunningStateUpdate::new())),
-        1 => Just(v2::StateUpdate::RequiresAction(v2::RequiresActionStateUpdate::new())),
-        3 => proptest::option::of(reason).prop_map(|reason| {
-            v2::StateUpdate::Idle(v2::IdleStateUpdate::new().stop_reason(reason))
+        3 => background.clone().prop_map(|background| {
+            v2::StateUpdate::Running(v2::RunningStateUpdate::new().background(background))
+        }),
+        1 => background.clone().prop_map(|background| {
+            let waiting = v2::RequiresActionStateUpdate::new().background(background);
+            v2::StateUpdate::RequiresAction(waiting)
+        }),
+        3 => (proptest::option::of(reason), background).prop_map(|(reason, background)| {
+            let idle = v2::IdleStateUpdate::new().stop_reason(reason).background(background);
+            v2::StateUpdate::Idle(idle)
         }),
         1 => Just(v2::StateUpdate::Other(v2::OtherStateUpdate::new("_busy", BTreeMap::new()))),
     ]

@@ -15,7 +15,7 @@ const CONTEXT_LINES: usize = 3;
 
 /// Old lines times new lines up to which the smallest difference is looked for. Beyond it, what differs
 /// is shown as replaced: the search could take minutes, and nobody reads such a diff line by line.
-const COMPARED_LINES_MAX: usize = 25_000_000;
+const COMPARED_LINES_MAX: usize = 4_000_000;
 
 /// One hunk as its two sides, context included.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -260,7 +260,8 @@ fn quoted(name: &str) -> Cow<'_, str> {
 }
 
 fn unquoted(name: &str) -> String {
-    let name = name.trim_end_matches('\t');
+    // A tab ends the name; other tools write a time after it. Tabs in names are quoted.
+    let name = name.split('\t').next().unwrap_or(name);
     let Some(inner) = name
         .strip_prefix('"')
         .and_then(|name| name.strip_suffix('"'))
@@ -450,6 +451,14 @@ mod tests {
             "--- /dev/null\n+++ /a/b\n@@ -0,0 +1 @@\n+x\n",
         );
         assert_eq!(text.as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn a_time_after_the_name_is_not_part_of_it() {
+        let patch = read("--- /w/a b\t2026-01-01 10:00\n+++ /w/a b\t\n@@ -1 +1 @@\n-a\n+b\n");
+        assert_eq!(patch.of(Path::new("/w/a b")).count(), 1);
+        let patch = read("--- \"/w/a\\tb\"\tthen\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n");
+        assert_eq!(patch.of(Path::new("/w/a\tb")).count(), 1);
     }
 
     #[test]
