@@ -22,8 +22,9 @@ mod spawn;
 
 /// How much of the child's standard error is kept.
 pub const STDERR_BYTES_KEPT: usize = 64 * 1024;
-/// What we ask for as the size of the pipes; more room means fewer switches between the two processes.
-const PIPE_BYTES: usize = 256 * 1024;
+/// What we ask for as the size of the pipes: the most that Linux gives to everyone. More room means fewer switches between the
+/// two processes, and room that is not used costs nothing.
+const PIPE_BYTES: usize = 1024 * 1024;
 /// Rounds of looking for members that were started while others were being ended.
 const KILL_ROUNDS_MAX: usize = 8;
 /// How long the rest of standard error is waited for once the tree has ended.
