@@ -81,8 +81,9 @@ pub async fn exited(pidfd: OwnedFd) -> io::Result<()> {
 pub fn expect_large_write(memory: &mut [MaybeUninit<u8>]) {
     #[cfg(target_os = "linux")]
     {
-        let page_bytes = rustix::param::page_size();
-        let Some(aligned) = memory.get_mut(memory.as_ptr().align_offset(page_bytes)..) else {
+        /// The largest page size that Linux is built with, and so a multiple of the one in use.
+        const PAGE_BYTES_MAX: usize = 64 * 1024;
+        let Some(aligned) = memory.get_mut(memory.as_ptr().align_offset(PAGE_BYTES_MAX)..) else {
             return;
         };
         // SAFETY: the range lies inside memory that is borrowed for writing and starts on a page. The advice changes neither

@@ -292,14 +292,25 @@ async fn c14_a_command_that_does_not_start_says_why_and_what_to_do() {
         error.contains(" in /no/such/directory: ") && error.contains("choose another one"),
         "{error}"
     );
-    std::fs::write(&script, "not a program").unwrap();
+    // Written by a shell: had this process the file open for writing, a child that another test forks meanwhile would hold it
+    // open, and it could not be executed.
+    let write = |text: &str, mode: &str| {
+        let commands = format!(
+            "printf '%s' '{text}' > '{0}' && chmod {mode} '{0}'",
+            script.display()
+        );
+        let status = std::process::Command::new("sh")
+            .args(["-c", &commands])
+            .status();
+        assert!(status.unwrap().success());
+    };
+    write("not a program", "644");
     let error = spawn(Command::new(&script)).await;
     assert!(
         error.contains("Permission denied") && error.contains("may be executed"),
         "{error}"
     );
-    std::fs::write(&script, "#!/no/such/interpreter\n").unwrap();
-    rustix::fs::chmod(&script, rustix::fs::Mode::from_raw_mode(0o755)).unwrap();
+    write("#!/no/such/interpreter", "755");
     let error = spawn(Command::new(&script)).await;
     assert!(
         error.contains("the first line if it is a script"),

@@ -138,13 +138,14 @@ impl Tree {
     }
 }
 
-/// Returns the time in the unit that the process table uses.
+/// Returns the time in the unit that the process table uses, which is a hundredth of a second.
 fn ticks_after_boot() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-    let per_second = rustix::param::clock_ticks_per_second();
-    let seconds = u64::try_from(now.tv_sec).unwrap_or_default();
-    let nanos = u64::try_from(now.tv_nsec).unwrap_or_default();
-    seconds * per_second + nanos * per_second / 1_000_000_000
+    let uptime = std::fs::read_to_string("/proc/uptime").unwrap_or_default();
+    let digits = uptime
+        .chars()
+        .take_while(|char| *char != ' ')
+        .filter(char::is_ascii_digit);
+    digits.collect::<String>().parse().unwrap_or_default()
 }
 
 /// One line of the process table.
