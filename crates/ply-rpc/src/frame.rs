@@ -26,17 +26,18 @@ pub(crate) struct Encoded(Vec<u8>);
 struct Writer<'a>(&'a mut Vec<u8>);
 
 impl std::io::Write for Writer<'_> {
+    #[inline]
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.write_all(bytes)?;
         Ok(bytes.len())
     }
 
+    // The encoder calls this for every key, comma and value.
+    #[inline]
     fn write_all(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         let Self(out) = self;
-        if out.capacity() - out.len() < bytes.len() && out.len() + bytes.len() >= LARGE_BYTES {
-            // In large steps: each may copy what is there, and memory that is not written costs nothing.
-            out.reserve(bytes.len().max(7 * out.len()));
-            ply_sys::expect_large_write(out.spare_capacity_mut());
+        if out.capacity() - out.len() < bytes.len() {
+            grow(out, bytes.len());
         }
         out.extend_from_slice(bytes);
         Ok(())
@@ -45,6 +46,17 @@ impl std::io::Write for Writer<'_> {
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
+}
+
+/// Makes room for `bytes` more, in large steps once the message is large: each step may copy what is there, and memory that is
+/// not written costs nothing.
+#[cold]
+fn grow(out: &mut Vec<u8>, bytes: usize) {
+    if out.len() + bytes < LARGE_BYTES {
+        return out.reserve(bytes);
+    }
+    out.reserve(bytes.max(7 * out.len()));
+    ply_sys::expect_large_write(out.spare_capacity_mut());
 }
 
 impl Encoded {
