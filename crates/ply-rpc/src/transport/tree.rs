@@ -168,6 +168,10 @@ fn list() -> io::Result<Vec<Process>> {
 impl Process {
     fn read(pid: i32) -> Option<Self> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        Self::parse(pid, &stat)
+    }
+
+    fn parse(pid: i32, stat: &str) -> Option<Self> {
         // The name stands in parentheses and may hold any character, closing ones too.
         let (_, fields) = stat.rsplit_once(") ")?;
         let mut fields = fields.split(' ');
@@ -176,9 +180,9 @@ impl Process {
         let session = fields.nth(1)?.parse().ok()?;
         let started = fields.nth(15)?.parse().ok()?;
         Some(Self {
-            pid: Pid::from_raw(pid)?,
-            parent: Pid::from_raw(parent),
-            session: Pid::from_raw(session),
+            pid: positive(pid)?,
+            parent: positive(parent),
+            session: positive(session),
             state,
             started,
         })
@@ -198,5 +202,35 @@ impl Process {
         let same = Self::read(self.pid.as_raw_nonzero().get())
             .is_some_and(|now| now.started == self.started);
         same.then_some(Member { handle })
+    }
+}
+
+/// Returns a process id; a process that is just ending has none of its session left, which the table shows as -1.
+fn positive(id: i32) -> Option<Pid> {
+    if id > 0 { Pid::from_raw(id) } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_process_table_is_read_by_its_fields() {
+        let rest = "0 -1 4194560 4912 0 0 0 46 62 0 0 20 0 3 0 4508 5689344 246";
+        let process = Process::parse(7, &format!("7 (odd) name) S 5 6 7 {rest}")).unwrap();
+        assert_eq!((process.state, process.started), ('S', 4508));
+        assert_eq!(
+            (process.parent, process.session),
+            (positive(5), positive(7))
+        );
+    }
+
+    #[test]
+    fn a_process_that_is_just_ending_has_no_session() {
+        let rest = "0 -1 4194560 4912 0 0 0 46 62 0 0 20 0 3 0 4508 0 0";
+        let process = Process::parse(7, &format!("7 (sh) X 0 -1 -1 {rest}")).unwrap();
+        assert_eq!((process.parent, process.session), (None, None));
+        assert!(!process.is_alive());
+        assert!(Process::parse(7, "garbage").is_none());
     }
 }
