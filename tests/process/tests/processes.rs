@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ply_rpc::transport::child::{Command, Grace};
 use ply_rpc::{CallError, Closed};
-use process_tests::{is_alive, loops, start, within};
+use process_tests::{Running, is_alive, loops, start, within};
 use serde_json::{Value, json};
 
 const FIXTURE: &str = env!("CARGO_BIN_EXE_fixture");
@@ -91,19 +91,19 @@ async fn c6_a_wrapper_and_the_agent_behind_it_end_together() {
     }
 }
 
+/// Starts a child that has left daemons behind, and returns their ids.
+async fn start_daemon() -> (Running, Vec<u64>) {
+    let mut running = start(fixture(&["daemon"])).await;
+    let (_, started) = running.update().await;
+    (running, serde_json::from_value(started).unwrap())
+}
+
 #[tokio::test]
 async fn c6_a_link_that_is_dropped_takes_the_tree_with_it() {
     let mut ids = Vec::new();
     for _ in 0..loops(5) {
-        let mut running = start(fixture(&["daemon"])).await;
-        let (_, started) = running.update().await;
-        ids.extend(
-            started
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(|id| id.as_u64().unwrap()),
-        );
+        let (running, started) = start_daemon().await;
+        ids.extend(started);
         assert!(ids.iter().rev().take(3).all(|id| is_alive(*id)), "{ids:?}");
         drop(running);
     }
@@ -120,15 +120,8 @@ async fn gone(ids: &[u64]) {
 async fn c8_children_that_ignore_sigterm_or_became_daemons_are_killed() {
     let mut ids = Vec::new();
     for _ in 0..loops(3) {
-        let mut running = start(fixture(&["daemon"])).await;
-        let (_, started) = running.update().await;
-        ids.extend(
-            started
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(|id| id.as_u64().unwrap()),
-        );
+        let (running, started) = start_daemon().await;
+        ids.extend(started);
         let status = running.end(short_grace()).await;
         assert!(!status.success(), "{status}");
         assert!(ids.iter().all(|id| !is_alive(*id)), "{ids:?}");
