@@ -313,3 +313,33 @@ async fn the_handler_hears_of_every_end() {
     let reason = rig.peer.closed().await;
     assert_eq!(rig.seen.take(), [format!("ended: {reason}")]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_closes_has_time_to_write_what_is_queued() {
+    let mut rig = Rig::with_pipe(Options::client(), 64);
+    for index in 0..100 {
+        rig.peer.notify("update", &json!(index)).await.unwrap();
+    }
+    rig.peer.close();
+    // Longer than a client waits for answers once its agent has closed, and the agent is slow to read.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    for index in 0..100 {
+        assert_eq!(rig.json().await["params"], index);
+    }
+}
+
+#[tokio::test]
+async fn after_a_failed_write_new_calls_fail_with_its_reason() {
+    let (reader, _open) = tokio::io::duplex(64);
+    let (writer, closed) = tokio::io::duplex(64);
+    drop(closed);
+    let (peer, link) = ply_rpc::connect(reader, writer, Later, Options::agent());
+    tokio::spawn(link);
+    peer.notify("update", &json!({})).await.unwrap();
+    while peer.notify("update", &json!({})).await.is_ok() {}
+    let error = peer.call::<Value>("question", &()).await.unwrap_err();
+    let CallError::Closed { reason, .. } = error else {
+        panic!("{error}");
+    };
+    assert!(matches!(reason, ply_rpc::Closed::Write(_)), "{reason}");
+}
