@@ -154,6 +154,13 @@ impl Responder {
         self.cancel.asked().await;
     }
 
+    /// Calls `hook` when the peer no longer wants the result, or the link ends; at once if that has happened already.
+    ///
+    /// It runs on the link's task and must not wait. An answer drops it. A later hook takes the place of an earlier one.
+    pub fn on_cancel(&self, hook: impl FnOnce() + Send + 'static) {
+        self.cancel.on_asked(Box::new(hook));
+    }
+
     /// Returns whether the peer no longer wants the result, or the link ended.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {

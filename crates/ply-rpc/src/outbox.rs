@@ -212,6 +212,12 @@ impl Outbox {
         state.queued_bytes + state.unawaited_bytes
     }
 
+    /// Returns whether the next frame would have to wait.
+    pub(crate) fn is_full(&self) -> bool {
+        let state = self.lock();
+        !state.closed && (!state.waiting.is_empty() || state.queued_bytes >= self.budget_bytes)
+    }
+
     /// Returns whether nothing is left to write.
     pub(crate) fn is_empty(&self) -> bool {
         let state = self.lock();
@@ -299,6 +305,10 @@ impl Outbox {
 impl State {
     fn enter(&mut self, frame: Encoded) {
         let bytes = frame.bytes();
+        if bytes.is_empty() {
+            // It only wanted to know that its turn has come.
+            return;
+        }
         self.queued_bytes += bytes.len();
         self.entered_total += bytes.len() as u64;
         if bytes.len() >= SEGMENT_BYTES {

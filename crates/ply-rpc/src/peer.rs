@@ -36,8 +36,9 @@ impl Shared {
     pub(crate) fn close(&self, reason: &Closed) {
         self.calls.close(reason);
         self.outbox.close();
-        self.served.cancel_all();
+        // Before the requests are given up, so that whoever hears of it can see why.
         self.closed.get_or_init(|| reason.clone());
+        self.served.cancel_all();
         self.ended.notify_waiters();
     }
 }
@@ -129,6 +130,26 @@ impl Peer {
             .outbox
             .send_now(frame)
             .map_err(|_| self.closed_error(method))
+    }
+
+    /// Waits until what was sent so far fits the outgoing budget, in turn with everybody else who waits, or the link is gone.
+    ///
+    /// With it a sender that must not stop in the middle of something can send with [`Peer::notify_now`] and wait afterwards.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost when it is dropped, but the place in the row.
+    pub async fn room(&self) {
+        if let Ok(Admission::Waits(ticket)) = self.shared.outbox.send(Encoded::empty()) {
+            // A link that is gone has room for everything.
+            drop(self.shared.outbox.admitted(ticket).await);
+        }
+    }
+
+    /// Returns whether senders have to wait at present.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.shared.outbox.is_full()
     }
 
     fn encode_notification(

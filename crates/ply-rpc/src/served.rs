@@ -1,6 +1,7 @@
 //! The peer's requests that we have not answered yet.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,10 +13,21 @@ use crate::{RequestId, RpcError};
 pub(crate) struct Served(Mutex<HashMap<RequestId, Arc<Cancel>>>);
 
 /// The peer's wish, or the link's end, as seen by whoever works on the answer.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Cancel {
     asked: AtomicBool,
     notify: Notify,
+    hook: Mutex<Option<Hook>>,
+}
+
+type Hook = Box<dyn FnOnce() + Send>;
+
+impl fmt::Debug for Cancel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cancel")
+            .field("asked", &self.asked)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Why a request is not taken on.
@@ -77,7 +89,9 @@ impl Served {
     }
 
     pub(crate) fn cancel_all(&self) {
-        for cancel in self.lock().values() {
+        // Hooks may answer, which takes the lock.
+        let all: Vec<_> = self.lock().values().map(Arc::clone).collect();
+        for cancel in all {
             cancel.ask();
         }
     }
@@ -96,6 +110,24 @@ impl Cancel {
     fn ask(&self) {
         self.asked.store(true, Ordering::Release);
         self.notify.notify_waiters();
+        if let Some(hook) = self.hook().take() {
+            hook();
+        }
+    }
+
+    /// Calls `hook` when the wish comes, or now if it has come.
+    pub(crate) fn on_asked(&self, hook: Hook) {
+        *self.hook() = Some(hook);
+        // A wish between the two may have missed the hook.
+        if self.is_asked()
+            && let Some(hook) = self.hook().take()
+        {
+            hook();
+        }
+    }
+
+    fn hook(&self) -> MutexGuard<'_, Option<Hook>> {
+        self.hook.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn is_asked(&self) -> bool {

@@ -27,6 +27,7 @@ fn main() -> Result {
         ["stderr-flood", bytes] => stderr_flood(bytes.parse()?),
         ["wrapper"] => wrapper(),
         ["daemon"] => daemon(),
+        ["client"] => client(),
         ["sleep"] => sleep(),
         ["spawn-here"] => spawn_here(),
         ["close-after", bytes] => close_after(bytes.parse()?),
@@ -229,6 +230,27 @@ fn daemon() -> Result {
     );
     wait_for_end()?;
     sleep()
+}
+
+/// Starts an agent and a child with daemons, tells which ids end by themselves and which do not, and waits to be killed.
+#[tokio::main(flavor = "current_thread")]
+async fn client() -> Result {
+    use tokio::io::{AsyncBufReadExt as _, BufReader};
+    let own = std::env::current_exe()?;
+    let start = async |behaviour| {
+        let command = ply_rpc::transport::child::Command::new(&own);
+        command.arg(behaviour).spawn().await
+    };
+    let agent = start("agent").await?;
+    let (daemon, output, _input) = start("daemon").await?;
+    let mut line = String::new();
+    BufReader::new(output).read_line(&mut line).await?;
+    let message: Value = serde_json::from_str(&line)?;
+    println!(
+        "{}",
+        json!({"direct": [agent.0.id(), daemon.id()], "stubborn": message.get("params")})
+    );
+    std::future::pending().await
 }
 
 /// Ignores requests to end and stays.

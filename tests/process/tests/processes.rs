@@ -1,4 +1,4 @@
-//! Child processes and their trees (fault rows C4 to C6, C8 to C14).
+//! Child processes and their trees (fault rows C4 to C14).
 
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 

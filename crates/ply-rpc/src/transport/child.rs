@@ -16,8 +16,11 @@ use tokio::time::Instant;
 use super::tail::Tail;
 use super::tree::{MARK, Mark, Member, Tree};
 
+pub use self::merged::Merged;
 pub use self::spawn::SpawnError;
+pub use super::tree::end_leftovers;
 
+mod merged;
 mod spawn;
 
 /// How much of the child's standard error is kept.
@@ -130,23 +133,11 @@ impl Command {
     /// A child that was started all the same is ended at once.
     pub async fn spawn(self) -> Result<(Child, ChildStdout, ChildStdin), SpawnError> {
         let mark = Mark::fresh();
-        let mut command = std::process::Command::new(&self.program);
+        let mut command = self.prepared(&mark);
         command
-            .args(&self.args)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        if let Some(cwd) = &self.cwd {
-            command.current_dir(cwd);
-        }
-        for (name, value) in &self.envs {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            };
-        }
-        command.env(MARK, mark.value());
-        ply_sys::isolate(&mut command);
         let failed = |source| SpawnError::new(&self.program, self.cwd.as_deref(), source);
         let mut child = spawn::on_lasting_thread(command).await.map_err(failed)?;
         let streams = (
@@ -166,9 +157,7 @@ impl Command {
                 tracing::debug!(%error, "the pipes keep their default size");
             }
         }
-        let leader = i32::try_from(id).ok().and_then(Pid::from_raw);
-        let leader =
-            leader.ok_or_else(|| failed(io::Error::other("the child has no process id")))?;
+        let leader = leader(id).map_err(failed)?;
         let tail = Arc::new(Mutex::new(Tail::new(STDERR_BYTES_KEPT)));
         let draining = tokio::spawn(drain(stderr, Arc::clone(&tail), self.on_stderr));
         let child = Child {
@@ -180,6 +169,29 @@ impl Command {
         };
         Ok((child, stdout, stdin))
     }
+
+    /// Returns the command with everything but its streams.
+    fn prepared(&self, mark: &Mark) -> std::process::Command {
+        let mut command = std::process::Command::new(&self.program);
+        command.args(&self.args);
+        if let Some(cwd) = &self.cwd {
+            command.current_dir(cwd);
+        }
+        for (name, value) in &self.envs {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.env(MARK, mark.value());
+        ply_sys::isolate(&mut command);
+        command
+    }
+}
+
+fn leader(id: u32) -> io::Result<Pid> {
+    let pid = i32::try_from(id).ok().and_then(Pid::from_raw);
+    pid.ok_or_else(|| io::Error::other("the child has no process id"))
 }
 
 fn set_pipe_bytes(pipe: &impl std::os::fd::AsFd, bytes: usize) -> io::Result<()> {

@@ -7,6 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::process::{Pid, PidfdFlags, Signal};
 
+pub use self::leftovers::end_leftovers;
+
+mod leftovers;
+
 /// The environment variable that marks the members of a tree: children inherit it, whatever group or session they move to.
 ///
 /// Its value is a list with one mark per level, so that a tree inside another one belongs to both.
@@ -17,13 +21,11 @@ pub(crate) const MARK: &str = "PLY_PROCESS_TREE";
 pub(crate) struct Mark(String);
 
 impl Mark {
-    /// Returns a mark that no other tree of this boot has.
+    /// Returns a mark that no other tree of this boot has, and that tells whose tree it is.
     pub(crate) fn fresh() -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
-        let process = rustix::process::getpid().as_raw_nonzero();
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        // Process ids come again after a while, but not at the same tick.
-        Self(format!("{process}-{}-{count}", ticks_after_boot()))
+        Self(format!("{}-{count}", leftovers::own_name()))
     }
 
     /// Returns the value of [`MARK`] for the child: the marks this process has itself, and the new one.
@@ -37,16 +39,19 @@ impl Mark {
     }
 
     fn is_in(&self, environment: &[u8]) -> bool {
-        let entries = environment.split(|byte| *byte == 0);
-        let mut values = entries.filter_map(|entry| {
-            let value = entry.strip_prefix(MARK.as_bytes())?;
-            value.strip_prefix(b"=")
-        });
-        values.any(|value| {
-            let mut marks = value.split(|byte| *byte == b':');
-            marks.any(|mark| mark == self.0.as_bytes())
-        })
+        marks_in(environment).any(|mark| mark == self.0.as_bytes())
     }
+}
+
+/// Returns the marks in an environment as the process table shows it.
+fn marks_in(environment: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let entries = environment.split(|byte| *byte == 0);
+    let values = entries.filter_map(|entry| {
+        let value = entry.strip_prefix(MARK.as_bytes())?;
+        value.strip_prefix(b"=")
+    });
+    let marks = values.flat_map(|value| value.split(|byte| *byte == b':'));
+    marks.filter(|mark| !mark.is_empty())
 }
 
 /// Who belongs to one child.
