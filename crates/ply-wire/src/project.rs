@@ -169,6 +169,12 @@ impl Projector {
         self.mode = Some(mode);
     }
 
+    /// Notes that a terminal is one that this client made itself (`terminal/create`): where a tool
+    /// call refers to it, the client is sent the reference and shows the output by itself.
+    pub fn client_terminal(&mut self, terminal: v2::TerminalId) {
+        self.screens.entry(terminal).or_default().is_clients = true;
+    }
+
     /// Shows one event of the session.
     pub fn apply(&mut self, update: &v2::SessionUpdate, out: &mut Vec<Down>) {
         self.apply_with(update, &(), out);
@@ -324,12 +330,11 @@ impl Projector {
     }
 
     fn show_message(&mut self, update: &v2::SessionUpdate, out: &mut Vec<Down>) {
-        let mut updates = Vec::new();
         let messages = &mut self.messages;
         let mut whole = |kind, id, content: &MaybeUndefined<Vec<_>>| match content {
             MaybeUndefined::Undefined => {}
-            MaybeUndefined::Null => messages.content(kind, id, &[], &mut updates),
-            MaybeUndefined::Value(blocks) => messages.content(kind, id, blocks, &mut updates),
+            MaybeUndefined::Null => messages.content(kind, id, &[], out),
+            MaybeUndefined::Value(blocks) => messages.content(kind, id, blocks, out),
         };
         match update {
             v2::SessionUpdate::UserMessage(message) => {
@@ -342,17 +347,16 @@ impl Projector {
                 whole(MessageKind::Thought, &message.message_id, &message.content);
             }
             v2::SessionUpdate::UserMessageChunk(chunk) => {
-                messages.chunk(MessageKind::User, chunk, &mut updates)
+                messages.chunk(MessageKind::User, chunk, out)
             }
             v2::SessionUpdate::AgentMessageChunk(chunk) => {
-                messages.chunk(MessageKind::Agent, chunk, &mut updates)
+                messages.chunk(MessageKind::Agent, chunk, out)
             }
             v2::SessionUpdate::AgentThoughtChunk(chunk) => {
-                messages.chunk(MessageKind::Thought, chunk, &mut updates)
+                messages.chunk(MessageKind::Thought, chunk, out)
             }
             _ => {}
         }
-        out.extend(updates.into_iter().map(Down::Update));
     }
 
     fn stand_in(&mut self, what: &str) -> String {

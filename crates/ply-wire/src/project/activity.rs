@@ -82,6 +82,9 @@ impl Projector {
     pub(super) fn terminal(&mut self, update: &v2::TerminalUpdate, out: &mut Vec<Down>) {
         let id = &update.terminal_id;
         let screen = self.screen(id);
+        if screen.is_clients {
+            return;
+        }
         let changed = screen.apply(update);
         let ended = screen.exit_status.is_some();
         // One that nothing refers to waits for the next flush also if it has ended: the reference
@@ -110,7 +113,7 @@ impl Projector {
 
     /// Shows more output in the calls that refer to the terminal, now or with the next flush.
     pub(super) fn screen_grew(&mut self, id: &v2::TerminalId, bytes: usize, out: &mut Vec<Down>) {
-        let Some(screen) = self.screens.get(id) else {
+        let Some(screen) = self.screens.get(id).filter(|screen| !screen.is_clients) else {
             return;
         };
         for shown_in in &screen.shown_in.clone() {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::json;
 
-use super::mark;
+use super::{Down, mark};
 use crate::{
     convert::content,
     transcript::{MessageKind, is_plain_text},
@@ -38,13 +38,14 @@ impl Messages {
         &mut self,
         kind: MessageKind,
         chunk: &v2::ContentChunk,
-        out: &mut Vec<v1::SessionUpdate>,
+        out: &mut Vec<Down>,
     ) {
         let id = &chunk.message_id;
         let key = (kind, id.clone());
         let mut meta = mark::without_marks(chunk.meta.as_ref());
-        let is_new_revision = match self.sent.get(&key) {
-            Some(sent) => sent.withdrawn,
+        let is_new_revision = match self.sent.get_mut(&key) {
+            Some(sent) if !sent.withdrawn => return sent.send(&chunk.content, meta, out),
+            Some(_) => true,
             // The agent uses an id that was made up here.
             None => !self.taken.insert((kind, id_down(id))),
         };
@@ -61,7 +62,7 @@ impl Messages {
         kind: MessageKind,
         id: &v2::MessageId,
         blocks: &[v2::ContentBlock],
-        out: &mut Vec<v1::SessionUpdate>,
+        out: &mut Vec<Down>,
     ) {
         let key = (kind, id.clone());
         let is_new = !self.sent.contains_key(&key);
@@ -96,19 +97,10 @@ impl Sent {
         }
     }
 
-    fn send(
-        &mut self,
-        block: &v2::ContentBlock,
-        meta: Option<v1::Meta>,
-        out: &mut Vec<v1::SessionUpdate>,
-    ) {
+    fn send(&mut self, block: &v2::ContentBlock, meta: Option<v1::Meta>, out: &mut Vec<Down>) {
         self.print.push(block);
-        out.push(chunk(
-            self.kind,
-            content::down(block),
-            self.id.clone(),
-            meta,
-        ));
+        let update = chunk(self.kind, content::down(block), self.id.clone(), meta);
+        out.push(Down::Update(update));
     }
 
     /// Starts the content anew under another id and returns the metadata for its first chunk.
@@ -135,7 +127,7 @@ impl Sent {
         &mut self,
         id: &v2::MessageId,
         taken: &mut HashSet<(MessageKind, v1::MessageId)>,
-        out: &mut Vec<v1::SessionUpdate>,
+        out: &mut Vec<Down>,
     ) {
         if self.withdrawn {
             return;
@@ -144,7 +136,8 @@ impl Sent {
         meta.insert(mark::WITHDRAWN.to_owned(), json!(true));
         self.withdrawn = true;
         let note = v1::ContentBlock::Text(v1::TextContent::new(WITHDRAWN_NOTE));
-        out.push(chunk(self.kind, note, self.id.clone(), Some(meta)));
+        let update = chunk(self.kind, note, self.id.clone(), Some(meta));
+        out.push(Down::Update(update));
     }
 
     /// Returns what is left to send of the blocks, or none if they do not begin with what was sent.

@@ -24,6 +24,8 @@ pub(super) struct Screen {
     left_out: bool,
     /// Bytes that count as kept though no call shows them.
     pub(super) kept: usize,
+    /// Whether it is a terminal of the client's own, which the client shows by itself.
+    pub(super) is_clients: bool,
 }
 
 impl Screen {

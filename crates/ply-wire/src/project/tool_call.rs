@@ -243,9 +243,13 @@ impl Call {
         for item in &self.items {
             match item {
                 Item::Shown(items) => content.extend(items.iter().cloned()),
-                Item::Terminal(id) => {
-                    content.extend(screens.get(id).and_then(Screen::text).map(Into::into))
-                }
+                Item::Terminal(id) => match screens.get(id) {
+                    Some(screen) if screen.is_clients => {
+                        let terminal = v1::Terminal::new(v1::TerminalId::new(id.0.clone()));
+                        content.push(v1::ToolCallContent::Terminal(terminal));
+                    }
+                    screen => content.extend(screen.and_then(Screen::text).map(Into::into)),
+                },
             }
         }
         if self.is_cancelled() {
