@@ -1,0 +1,236 @@
+//! Questions to the user: offered to every client that can ask them, answered once.
+
+use std::collections::BTreeMap;
+
+use ply_wire::v2;
+
+use crate::engine::Engine;
+use crate::{
+    ASKS_OPEN_MAX, Action, Answer, Answers, Ask, AskId, Event, Question, Reply, TurnId, ViewId,
+};
+
+/// Questions that wait for an answer.
+#[derive(Debug, Default)]
+pub(crate) struct Asks(BTreeMap<AskId, OpenAsk>);
+
+#[derive(Debug)]
+struct OpenAsk {
+    turn: Option<TurnId>,
+    question: Question,
+    offered_to: Vec<ViewId>,
+}
+
+impl Asks {
+    pub(crate) fn is_waiting(&self, turn: TurnId) -> bool {
+        self.0.values().any(|ask| ask.turn == Some(turn))
+    }
+
+    /// Returns whether a question about the tool call waits.
+    pub(crate) fn is_about(&self, call: &v2::ToolCallId) -> bool {
+        self.0
+            .values()
+            .any(|ask| ask.question.tool_call().is_some_and(|id| id == call))
+    }
+
+    pub(crate) fn detach(&mut self, view: ViewId) {
+        for ask in self.0.values_mut() {
+            ask.offered_to.retain(|offered| *offered != view);
+        }
+    }
+}
+
+impl Question {
+    fn tool_call(&self) -> Option<&v2::ToolCallId> {
+        match self {
+            Self::Permission(request) => match &request.subject {
+                Some(v2::RequestPermissionSubject::ToolCall(subject)) => {
+                    Some(&subject.tool_call.tool_call_id)
+                }
+                _ => None,
+            },
+            Self::Elicitation(_) => None,
+        }
+    }
+
+    fn tool_call_mut(&mut self) -> Option<&mut v2::ToolCallUpdate> {
+        match self {
+            Self::Permission(request) => match &mut request.subject {
+                Some(v2::RequestPermissionSubject::ToolCall(subject)) => {
+                    Some(&mut subject.tool_call)
+                }
+                _ => None,
+            },
+            Self::Elicitation(_) => None,
+        }
+    }
+
+    fn can_be_asked_by(&self, answers: Answers) -> bool {
+        match self {
+            Self::Permission(_) => true,
+            Self::Elicitation(request) => match &request.mode {
+                v2::ElicitationMode::Form(_) => answers.form,
+                v2::ElicitationMode::Url(_) => answers.url,
+                _ => false,
+            },
+        }
+    }
+
+    /// Returns what a reply comes to: an option that was not offered, or an action nobody knows,
+    /// approves nothing (V2-PERM-07, V2-ELIC-04).
+    fn answer(&self, reply: Reply) -> Answer {
+        match (self, reply) {
+            (_, Reply::Dismissed | Reply::CancelTurn) => Answer::Cancelled,
+            (Self::Permission(request), Reply::Selected(option)) => {
+                let mut offered = request.options.iter();
+                match offered.any(|offered| offered.option_id == option) {
+                    true => Answer::Selected(option),
+                    false => Answer::Unanswered,
+                }
+            }
+            (Self::Elicitation(_), Reply::Elicited(action)) => match action {
+                v2::ElicitationAction::Accept(_) | v2::ElicitationAction::Decline => {
+                    Answer::Elicited(action)
+                }
+                _ => Answer::Cancelled,
+            },
+            _ => Answer::Unanswered,
+        }
+    }
+}
+
+impl Engine {
+    /// Returns what is asked, while it waits for an answer.
+    #[must_use]
+    pub fn question(&self, ask: AskId) -> Option<&Question> {
+        self.asks.0.get(&ask).map(|ask| &ask.question)
+    }
+
+    /// Returns how many questions wait for an answer.
+    #[must_use]
+    pub fn open_asks(&self) -> usize {
+        self.asks.0.len()
+    }
+
+    pub(crate) fn attach(&mut self, view: ViewId, answers: Answers, out: &mut Vec<Action>) {
+        if self.is_closed() || self.views.iter().any(|(attached, _)| *attached == view) {
+            return;
+        }
+        self.views.push((view, answers));
+        for (ask, open) in &mut self.asks.0 {
+            if open.question.can_be_asked_by(answers) {
+                // What it says of its call is in what the view has seen, and may be old by now.
+                if let Some(call) = open.question.tool_call_mut() {
+                    *call = v2::ToolCallUpdate::new(call.tool_call_id.clone());
+                }
+                open.offered_to.push(view);
+                out.push(Action::Offer { ask: *ask, view });
+            }
+        }
+    }
+
+    pub(crate) fn ask(&mut self, mut ask: Ask, out: &mut Vec<Action>) {
+        let id = ask.id;
+        let resolve = |answer| Action::Resolve { ask: id, answer };
+        if self.asks.0.contains_key(&ask.id) {
+            // The number stands for the question that came first, and that will be answered.
+            return;
+        }
+        let is_late = self.is_closed()
+            || ask
+                .turn
+                .is_some_and(|turn| self.running() != Some(turn) || self.is_cancelled());
+        if is_late {
+            return out.push(resolve(Answer::Cancelled));
+        }
+        let can_be_asked = match &ask.question {
+            Question::Permission(request) => !request.options.is_empty(),
+            // Nobody who could ask may ever come, and a turn must not wait for that.
+            Question::Elicitation(_) => {
+                let mut views = self.views.iter();
+                views.any(|(_, answers)| ask.question.can_be_asked_by(*answers))
+            }
+        };
+        if !can_be_asked || self.asks.0.len() >= ASKS_OPEN_MAX {
+            return out.push(resolve(Answer::Unanswered));
+        }
+        if let Some(call) = ask.question.tool_call_mut() {
+            // It counts as an update of the call (V2-PERM-03), so it must not take the call back.
+            self.follow_call(ask.turn, call);
+        }
+        self.append(
+            Event::Asked {
+                ask: ask.id,
+                turn: ask.turn,
+                question: ask.question.clone(),
+            },
+            out,
+        );
+        let mut open = OpenAsk {
+            turn: ask.turn,
+            question: ask.question,
+            offered_to: Vec::new(),
+        };
+        for (view, answers) in &self.views {
+            if open.question.can_be_asked_by(*answers) {
+                open.offered_to.push(*view);
+                out.push(Action::Offer {
+                    ask: ask.id,
+                    view: *view,
+                });
+            }
+        }
+        self.asks.0.insert(ask.id, open);
+        self.refresh_state(out);
+    }
+
+    pub(crate) fn unask(&mut self, ask: AskId, out: &mut Vec<Action>) {
+        self.resolve(ask, Answer::Cancelled, out);
+        self.refresh_state(out);
+    }
+
+    /// Takes an answer. The first one counts, the views that have not answered hear that it is
+    /// over, and whatever comes later finds no question.
+    pub(crate) fn answer(&mut self, ask: AskId, view: ViewId, reply: Reply, out: &mut Vec<Action>) {
+        let Some(open) = self.asks.0.get_mut(&ask) else {
+            return;
+        };
+        let Some(at) = open.offered_to.iter().position(|offered| *offered == view) else {
+            return;
+        };
+        open.offered_to.remove(at);
+        if reply == Reply::Failed && !open.offered_to.is_empty() {
+            // Somebody else may still answer.
+            return;
+        }
+        if reply == Reply::CancelTurn && open.turn.is_some() {
+            // Which also resolves this question.
+            return self.cancel_turn(out);
+        }
+        let answer = open.question.answer(reply);
+        self.resolve(ask, answer, out);
+        self.refresh_state(out);
+    }
+
+    /// Resolves what `turn` asked as cancelled; with none, what background work asked.
+    pub(crate) fn cancel_asks(&mut self, turn: Option<TurnId>, out: &mut Vec<Action>) {
+        let open = self.asks.0.iter().filter(|(_, open)| open.turn == turn);
+        let open: Vec<AskId> = open.map(|(ask, _)| *ask).collect();
+        for ask in open {
+            self.resolve(ask, Answer::Cancelled, out);
+        }
+    }
+
+    fn resolve(&mut self, ask: AskId, answer: Answer, out: &mut Vec<Action>) {
+        let Some(open) = self.asks.0.remove(&ask) else {
+            return;
+        };
+        let event = Event::Answered {
+            ask,
+            answer: answer.clone(),
+        };
+        self.append(event, out);
+        let retract = |view| Action::Retract { ask, view };
+        out.extend(open.offered_to.into_iter().map(retract));
+        out.push(Action::Resolve { ask, answer });
+    }
+}

@@ -1,0 +1,128 @@
+//! What the journal of a session holds.
+
+use std::path::PathBuf;
+
+use ply_wire::v2;
+use serde::{Deserialize, Serialize};
+
+use crate::{Answer, AskId, Question, TurnId};
+
+/// One event of a session, in the meaning of version 2.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Event {
+    /// Something that clients are shown.
+    Update(v2::SessionUpdate),
+    /// The same, with the texts that its diffs leave out and version 1 wants.
+    Edited {
+        /// What clients are shown.
+        update: v2::SessionUpdate,
+        /// The texts.
+        edits: Vec<Edit>,
+    },
+    /// The user was asked something.
+    Asked {
+        /// The question's number.
+        ask: AskId,
+        /// The turn that waits for it.
+        turn: Option<TurnId>,
+        /// What was asked.
+        question: Question,
+    },
+    /// The question was answered, or given up.
+    Answered {
+        /// The question's number.
+        ask: AskId,
+        /// What came of it.
+        answer: Answer,
+    },
+}
+
+/// The whole text of a file before and after an edit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Edit {
+    /// The file.
+    pub path: PathBuf,
+    /// The text before; none if the file was new.
+    pub old: Option<String>,
+    /// The text after; none if the file was deleted.
+    pub new: Option<String>,
+}
+
+impl Event {
+    /// Returns whether the event must be safe on disk before anybody hears of it: accepted prompts,
+    /// answers, and the beginnings and ends of turns. The rest may follow in groups.
+    ///
+    /// A turn's beginning is among them so that no later life uses the ids of the turn again, if
+    /// nothing else of it survives.
+    #[must_use]
+    pub fn is_durable(&self) -> bool {
+        match self {
+            Self::Update(update) => matches!(
+                update,
+                v2::SessionUpdate::UserMessage(_)
+                    | v2::SessionUpdate::StateUpdate(
+                        v2::StateUpdate::Running(_) | v2::StateUpdate::Idle(_)
+                    )
+            ),
+            Self::Answered { .. } => true,
+            Self::Edited { .. } | Self::Asked { .. } => false,
+        }
+    }
+
+    /// Returns what clients are shown of it.
+    #[must_use]
+    pub fn update(&self) -> Option<&v2::SessionUpdate> {
+        match self {
+            Self::Update(update) | Self::Edited { update, .. } => Some(update),
+            Self::Asked { .. } | Self::Answered { .. } => None,
+        }
+    }
+}
+
+/// Joins text chunks of one message that follow each other, so that a journal of many small chunks
+/// stays small. What it folds to stays the same.
+#[must_use]
+pub fn coalesce<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<Event> {
+    let mut joined: Vec<Event> = Vec::new();
+    for event in events {
+        let follows = joined.last_mut().is_some_and(|last| join(last, event));
+        if !follows {
+            joined.push(event.clone());
+        }
+    }
+    joined
+}
+
+/// Appends the text of `next` to `last` if they are plain text chunks of one message.
+fn join(last: &mut Event, next: &Event) -> bool {
+    let (Event::Update(last), Event::Update(next)) = (last, next) else {
+        return false;
+    };
+    let (last, next) = match (last, next) {
+        (
+            v2::SessionUpdate::AgentMessageChunk(last),
+            v2::SessionUpdate::AgentMessageChunk(next),
+        )
+        | (
+            v2::SessionUpdate::AgentThoughtChunk(last),
+            v2::SessionUpdate::AgentThoughtChunk(next),
+        ) => (last, next),
+        _ => return false,
+    };
+    if last.message_id != next.message_id || last.meta.is_some() || next.meta.is_some() {
+        return false;
+    }
+    let (v2::ContentBlock::Text(last), v2::ContentBlock::Text(next)) =
+        (&mut last.content, &next.content)
+    else {
+        return false;
+    };
+    let plain = |text: &v2::TextContent| text.annotations.is_none() && text.meta.is_none();
+    if !plain(last) || !plain(next) {
+        return false;
+    }
+    last.text.push_str(&next.text);
+    true
+}

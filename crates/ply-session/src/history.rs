@@ -1,0 +1,165 @@
+//! The fold of a session's events: what was said, and what of it still counts.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::Path;
+
+use ply_wire::project::{EditText, EditTexts};
+use ply_wire::transcript::{Change, Entry, State, Transcript};
+use ply_wire::v2;
+
+use crate::{Edit, Event, Question};
+
+/// Everything a session's events add up to.
+#[derive(Debug, Clone, Default)]
+pub struct History {
+    transcript: Transcript,
+    /// Entries of turns that the agent refused.
+    refused: Vec<Range<usize>>,
+    /// Where the turn that runs began.
+    turn_began: Option<usize>,
+    edits: HashMap<v2::ToolCallId, Vec<Edit>>,
+    events: u64,
+    /// Those of them that are durable.
+    durable: u64,
+}
+
+impl History {
+    /// Returns the fold of the events.
+    #[must_use]
+    pub fn fold<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
+        let mut history = Self::default();
+        for event in events {
+            history.apply(event);
+        }
+        history
+    }
+
+    /// Adds one event and returns what it changed in the transcript.
+    pub fn apply(&mut self, event: &Event) -> Change {
+        self.events += 1;
+        self.durable += u64::from(event.is_durable());
+        match event {
+            Event::Update(update) => self.apply_update(update),
+            Event::Edited { update, edits } => {
+                use v2::SessionUpdate::{ToolCallContentChunk, ToolCallUpdate};
+                if let ToolCallUpdate(v2::ToolCallUpdate { tool_call_id, .. })
+                | ToolCallContentChunk(v2::ToolCallContentChunk { tool_call_id, .. }) = update
+                {
+                    let kept = self.edits.entry(tool_call_id.clone()).or_default();
+                    kept.extend(edits.iter().cloned());
+                }
+                self.apply_update(update)
+            }
+            Event::Asked {
+                question: Question::Permission(request),
+                ..
+            } => self.transcript.permission_requested(request),
+            Event::Asked { .. } | Event::Answered { .. } => Change::Nothing,
+        }
+    }
+
+    fn apply_update(&mut self, update: &v2::SessionUpdate) -> Change {
+        let before = self.transcript.entries().len();
+        let change = self.transcript.apply(update);
+        match update {
+            // A prompt is inserted where its turn begins.
+            v2::SessionUpdate::UserMessage(_) if matches!(change, Change::Added(_)) => {
+                self.turn_began.get_or_insert(before);
+            }
+            v2::SessionUpdate::StateUpdate(v2::StateUpdate::Running(_)) => {
+                self.turn_began.get_or_insert(before);
+            }
+            v2::SessionUpdate::StateUpdate(v2::StateUpdate::Idle(idle)) => {
+                let began = self.turn_began.take();
+                if let (Some(began), Some(v2::StopReason::Refusal)) = (began, &idle.stop_reason) {
+                    self.refused.push(began..before);
+                }
+            }
+            _ => {}
+        }
+        change
+    }
+
+    /// Returns the transcript, as clients see it: with refused turns.
+    #[must_use]
+    pub fn transcript(&self) -> &Transcript {
+        &self.transcript
+    }
+
+    /// Returns the entries a model may be told about: without the turns that were refused
+    /// (V1-STOP-05).
+    pub fn entries(&self) -> impl DoubleEndedIterator<Item = &Entry> {
+        let entries = self.transcript.entries().enumerate();
+        entries
+            .filter(|(place, _)| !self.is_refused(*place))
+            .map(|(_, entry)| entry)
+    }
+
+    /// Returns whether the entry at a place of the transcript belongs to a refused turn.
+    #[must_use]
+    pub fn is_refused(&self, place: usize) -> bool {
+        self.refused.iter().any(|range| range.contains(&place))
+    }
+
+    /// Returns how many events were added.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// Returns whether foreground work goes on.
+    #[must_use]
+    pub fn is_active(&self) -> bool {
+        self.state().is_active()
+    }
+
+    /// Returns whether a turn has not ended; also one of which no more than its prompt is there.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        self.is_active() || self.turn_began.is_some()
+    }
+
+    /// Returns a number that no id of an earlier life holds. It counts what neither a crash nor
+    /// [writing the journal shorter](crate::coalesce) takes away, and every turn adds to that.
+    pub(crate) fn next_life(&self) -> u64 {
+        let messages = self.transcript.messages().map(|message| &*message.id.0);
+        let calls = self.transcript.tool_calls().map(|call| &*call.id.0);
+        let lives = messages.chain(calls).filter_map(life_of);
+        self.durable.max(lives.max().map_or(0, |life| life + 1))
+    }
+
+    pub(crate) fn state(&self) -> &State {
+        self.transcript.state()
+    }
+}
+
+/// Returns the life in an id such as `msg-7-1`. Ids that an agent made up may look the same and do
+/// no harm, but for huge numbers.
+fn life_of(id: &str) -> Option<u64> {
+    let life: u32 = id.split('-').nth(1)?.parse().ok()?;
+    Some(life.into())
+}
+
+impl EditTexts for History {
+    fn texts(&self, call: &v2::ToolCallId, diff: &v2::Diff, path: &Path) -> Option<EditText> {
+        let mut kept = self
+            .edits
+            .get(call)?
+            .iter()
+            .filter(|edit| edit.path == path);
+        let mut edit = kept.next()?;
+        // A file edited twice in one call: the patch tells which one this is.
+        for later in kept {
+            let of = |edit: &Edit| {
+                ply_wire::convert::diff::edit(path, edit.old.as_deref(), edit.new.as_deref())
+            };
+            if of(later).patch == diff.patch {
+                edit = later;
+            }
+        }
+        Some(EditText {
+            old: edit.old.clone(),
+            new: edit.new.clone().unwrap_or_default(),
+        })
+    }
+}

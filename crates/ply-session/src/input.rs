@@ -1,0 +1,242 @@
+//! What can happen to a session.
+
+use ply_wire::v2;
+use serde::{Deserialize, Serialize};
+
+use crate::Edit;
+
+/// An attached client. The driver numbers them and uses no number twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ViewId(pub u64);
+
+/// A prompt, or a turn of the agent's own, from its arrival to its end. The driver numbers them and
+/// uses no number twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PromptId(pub u64);
+
+/// A turn. The engine numbers them; the numbers grow over the whole life of the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct TurnId(pub u64);
+
+/// A question to the user. The driver numbers them and uses no number twice while it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct AskId(pub u64);
+
+/// How the engine treats its session.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Settings {
+    /// The content it takes in prompts.
+    pub accepts: Accepts,
+}
+
+/// Which kinds of content a prompt may hold besides text and resource links, which every agent
+/// takes (V1-CONTENT-02, V1-CONTENT-03).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Accepts {
+    /// Images.
+    pub image: bool,
+    /// Audio.
+    pub audio: bool,
+    /// Embedded resources.
+    pub embedded_context: bool,
+}
+
+/// Which questions a view can put to its user besides permission, which every client can
+/// (V1-PERM-01).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Answers {
+    /// Forms.
+    pub form: bool,
+    /// URLs to visit.
+    pub url: bool,
+}
+
+/// Something that happened.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all inputs are updates, and boxing each would cost more"
+)]
+pub enum Input {
+    /// A client attached. It has seen everything up to here.
+    Attach {
+        /// Its number.
+        view: ViewId,
+        /// What it can ask its user.
+        answers: Answers,
+    },
+    /// A client left. Its held prompts are withdrawn; a running turn goes on.
+    Detach {
+        /// Its number.
+        view: ViewId,
+    },
+    /// A client sent a prompt.
+    Prompt(Prompt),
+    /// The agent wants a turn of its own, with no prompt.
+    Begin {
+        /// Its number, counted with the prompts.
+        prompt: PromptId,
+    },
+    /// A prompt is no longer wanted (`$/cancel_request`). Held, it is dropped; inserted, it stays.
+    Withdraw {
+        /// Its number.
+        prompt: PromptId,
+    },
+    /// The user wants everything that goes on to stop (`session/cancel`).
+    Cancel,
+    /// The user wants the turn that runs to stop, and nothing else.
+    CancelTurn,
+    /// The session is to end.
+    Close,
+    /// The agent says or thinks something; the engine names the message.
+    Say {
+        /// The turn it belongs to; none for words outside any turn.
+        turn: Option<TurnId>,
+        /// Whether it is a thought.
+        thought: bool,
+        /// What it says.
+        content: v2::ContentBlock,
+    },
+    /// The agent reports something else.
+    Update {
+        /// The turn it belongs to; none outside any turn.
+        turn: Option<TurnId>,
+        /// What it reports.
+        update: v2::SessionUpdate,
+        /// Whole texts of the files whose diffs the update shows.
+        edits: Vec<Edit>,
+    },
+    /// The agent asks the user something.
+    Ask(Ask),
+    /// The agent no longer needs an answer.
+    Unask {
+        /// The question.
+        ask: AskId,
+    },
+    /// A client answered a question.
+    Answer {
+        /// The question.
+        ask: AskId,
+        /// Who answered.
+        view: ViewId,
+        /// What it answered.
+        reply: Reply,
+    },
+    /// The agent's code for the turn is done, however it went.
+    TurnEnded {
+        /// The turn.
+        turn: TurnId,
+        /// How it went.
+        outcome: Outcome,
+    },
+    /// A cancelled turn has not ended within [`CANCEL_TIME_MAX`](crate::CANCEL_TIME_MAX).
+    TurnOverdue {
+        /// The turn.
+        turn: TurnId,
+    },
+}
+
+/// A prompt of a client.
+#[derive(Debug, Clone)]
+pub struct Prompt {
+    /// Its number.
+    pub id: PromptId,
+    /// Who sent it.
+    pub view: ViewId,
+    /// What it says.
+    pub content: Vec<v2::ContentBlock>,
+}
+
+/// A question of the agent.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    /// Its number.
+    pub id: AskId,
+    /// The turn that waits for it; none for background work, which changes no state.
+    pub turn: Option<TurnId>,
+    /// What is asked.
+    pub question: Question,
+}
+
+/// What the user is asked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Question {
+    /// Whether something may be done.
+    Permission(Box<v2::RequestPermissionRequest>),
+    /// For input.
+    Elicitation(Box<v2::CreateElicitationRequest>),
+}
+
+/// What a client made of a question.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Reply {
+    /// An option was chosen, offered or not.
+    Selected(v2::PermissionOptionId),
+    /// The question was dismissed, by the user or by policy: not approved (V2-PERM-08).
+    Dismissed,
+    /// The question was dismissed because the turn is cancelled, which is what version 1 means by
+    /// `cancelled` (V1-CANCEL-12).
+    CancelTurn,
+    /// The elicitation came to this.
+    Elicited(v2::ElicitationAction),
+    /// The client answered with an error, or with something that makes no sense.
+    Failed,
+}
+
+/// What the agent hears of its question.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Answer {
+    /// One of the offered options was chosen.
+    Selected(v2::PermissionOptionId),
+    /// The elicitation came to this.
+    Elicited(v2::ElicitationAction),
+    /// It was dismissed or cancelled: not approved.
+    Cancelled,
+    /// Nobody decided: no client can ask this, or the one that was asked failed. Not approved, and
+    /// not refused by the user either.
+    Unanswered,
+}
+
+/// How the agent's code for a turn went.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// It said why it stops.
+    Stopped(Stop),
+    /// It failed, or panicked.
+    Failed(v2::Error),
+}
+
+/// Why a turn ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Stop {
+    /// The work is done.
+    EndTurn,
+    /// The model's token limit was reached.
+    MaxTokens,
+    /// The limit of model requests in one turn was reached.
+    MaxTurnRequests,
+    /// The agent declines; the prompt and what followed leave the history (V1-STOP-05).
+    Refusal,
+    /// The user chose to stop, other than by `session/cancel`: with a permission option, say.
+    Cancelled,
+}
+
+impl From<Stop> for v2::StopReason {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::EndTurn => Self::EndTurn,
+            Stop::MaxTokens => Self::MaxTokens,
+            Stop::MaxTurnRequests => Self::MaxTurnRequests,
+            Stop::Refusal => Self::Refusal,
+            Stop::Cancelled => Self::Cancelled,
+        }
+    }
+}

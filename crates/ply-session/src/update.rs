@@ -1,0 +1,189 @@
+//! What the agent reports: which turn it belongs to, and that tool calls only move forward.
+
+use ply_wire::transcript::{MessageKind, ToolCall};
+use ply_wire::{MaybeUndefined, v2};
+
+use crate::asks::Asks;
+use crate::engine::Engine;
+use crate::{Action, Edit, Event, TurnId};
+
+/// The message that the next words belong to.
+#[derive(Debug)]
+pub(crate) struct Speaking {
+    turn: Option<TurnId>,
+    kind: MessageKind,
+    message: v2::MessageId,
+}
+
+/// Tool calls that have not reached a final status, in the order they were announced. There are
+/// few at any time, so they are searched one by one.
+#[derive(Debug, Default)]
+pub(crate) struct OpenCalls(Vec<OpenCall>);
+
+#[derive(Debug)]
+struct OpenCall {
+    id: v2::ToolCallId,
+    turn: Option<TurnId>,
+    stage: Stage,
+}
+
+/// How far a call has come. Calls never go back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Pending,
+    Running,
+    Finished,
+}
+
+impl Stage {
+    fn of(status: &v2::ToolCallStatus) -> Self {
+        match status {
+            v2::ToolCallStatus::Pending => Self::Pending,
+            v2::ToolCallStatus::Completed
+            | v2::ToolCallStatus::Failed
+            | v2::ToolCallStatus::Cancelled => Self::Finished,
+            _ => Self::Running,
+        }
+    }
+
+    fn of_call(call: Option<&ToolCall>) -> Self {
+        call.map_or(Self::Pending, |call| Self::of(&call.status))
+    }
+}
+
+impl OpenCalls {
+    /// Returns whether a call of the turn runs that the user is not asked about.
+    pub(crate) fn is_running(&self, turn: TurnId, asks: &Asks) -> bool {
+        let of_turn = self.0.iter().filter(|call| call.turn == Some(turn));
+        let mut running = of_turn.filter(|call| call.stage == Stage::Running);
+        running.any(|call| !asks.is_about(&call.id))
+    }
+
+    fn follow(&mut self, id: &v2::ToolCallId, turn: Option<TurnId>, stage: Stage) {
+        if stage == Stage::Finished {
+            self.0.retain(|open| open.id != *id);
+        } else if let Some(open) = self.0.iter_mut().find(|open| open.id == *id) {
+            open.stage = stage;
+        } else {
+            let id = id.clone();
+            self.0.push(OpenCall { id, turn, stage });
+        }
+    }
+
+    /// Takes out the calls of `turn`, or of no turn.
+    fn take(&mut self, turn: Option<TurnId>) -> Vec<OpenCall> {
+        let (taken, kept) = std::mem::take(&mut self.0)
+            .into_iter()
+            .partition(|call| call.turn == turn);
+        self.0 = kept;
+        taken
+    }
+}
+
+impl Engine {
+    pub(crate) fn say(
+        &mut self,
+        turn: Option<TurnId>,
+        thought: bool,
+        content: v2::ContentBlock,
+        out: &mut Vec<Action>,
+    ) {
+        if self.is_late(turn) {
+            return;
+        }
+        let kind = match thought {
+            true => MessageKind::Thought,
+            false => MessageKind::Agent,
+        };
+        let current = self.speaking.take();
+        let speaking = current
+            .filter(|speaking| speaking.turn == turn && speaking.kind == kind)
+            .unwrap_or_else(|| Speaking {
+                turn,
+                kind,
+                message: v2::MessageId::new(self.fresh_id("msg")),
+            });
+        let chunk = v2::ContentChunk::new(content, speaking.message.clone());
+        let update = match kind {
+            MessageKind::Thought => v2::SessionUpdate::AgentThoughtChunk(chunk),
+            MessageKind::Agent | MessageKind::User => v2::SessionUpdate::AgentMessageChunk(chunk),
+        };
+        self.append(Event::Update(update), out);
+        self.speaking = Some(speaking);
+    }
+
+    pub(crate) fn update(
+        &mut self,
+        turn: Option<TurnId>,
+        mut update: v2::SessionUpdate,
+        edits: Vec<Edit>,
+        out: &mut Vec<Action>,
+    ) {
+        if self.is_late(turn) {
+            return;
+        }
+        let mut changes_state = false;
+        match &mut update {
+            // These are the engine's to report: it alone knows where a prompt stands and what runs.
+            v2::SessionUpdate::UserMessage(_)
+            | v2::SessionUpdate::UserMessageChunk(_)
+            | v2::SessionUpdate::StateUpdate(_) => return,
+            v2::SessionUpdate::Notice(_) => return out.push(Action::Tell(update)),
+            v2::SessionUpdate::ToolCallUpdate(call) => {
+                self.follow_call(turn, call);
+                changes_state = true;
+            }
+            v2::SessionUpdate::ToolCallContentChunk(chunk) => {
+                let id = &chunk.tool_call_id;
+                let known = self.history.transcript().tool_call(id);
+                let stage = Stage::of_call(known);
+                self.calls.follow(id, turn, stage);
+            }
+            _ => {}
+        }
+        let event = match edits.is_empty() {
+            true => Event::Update(update),
+            false => Event::Edited { update, edits },
+        };
+        self.append(event, out);
+        if changes_state {
+            self.refresh_state(out);
+        }
+    }
+
+    /// Keeps a call from going back: a final status is final, and what runs is not pending again.
+    pub(crate) fn follow_call(&mut self, turn: Option<TurnId>, update: &mut v2::ToolCallUpdate) {
+        let known = self.history.transcript().tool_call(&update.tool_call_id);
+        let now = Stage::of_call(known);
+        let next = match &update.status {
+            MaybeUndefined::Undefined => now,
+            MaybeUndefined::Null => Stage::Pending,
+            MaybeUndefined::Value(status) => Stage::of(status),
+        };
+        if next < now || now == Stage::Finished {
+            update.status = MaybeUndefined::Undefined;
+        }
+        self.calls.follow(&update.tool_call_id, turn, next.max(now));
+    }
+
+    /// Brings the open calls of `turn`, or of no turn, to a final status.
+    pub(crate) fn end_calls(
+        &mut self,
+        turn: Option<TurnId>,
+        status: v2::ToolCallStatus,
+        out: &mut Vec<Action>,
+    ) {
+        for call in self.calls.take(turn) {
+            let update = v2::ToolCallUpdate::new(call.id).status(status.clone());
+            self.append(
+                Event::Update(v2::SessionUpdate::ToolCallUpdate(update)),
+                out,
+            );
+        }
+    }
+
+    /// Returns whether a report comes after its turn, or after the session, ended.
+    fn is_late(&self, turn: Option<TurnId>) -> bool {
+        self.is_closed() || turn.is_some_and(|turn| self.running() != Some(turn))
+    }
+}
