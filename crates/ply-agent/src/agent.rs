@@ -1,0 +1,210 @@
+//! What an agent author writes.
+
+use std::future::Future;
+use std::path::PathBuf;
+
+use ply_session::{Accepts, Stop};
+use ply_wire::v2;
+use serde_json::Value;
+
+use crate::{Error, Result, Session, Turn};
+
+/// An agent. One method is required; the others have defaults that suit an agent without the
+/// feature.
+///
+/// The same agent serves clients of version 1 and version 2. Sessions, history, queueing, cancel,
+/// load, resume, list, close and delete are taken care of.
+pub trait Agent: Send + Sync + 'static {
+    /// Works on one prompt and says why it stops.
+    ///
+    /// Whatever it returns, a turn that the user cancelled ends as cancelled; [`Turn::cancelled`]
+    /// tells when to stop, and everything of the turn that waits fails then. Two seconds later the
+    /// turn is over, and this future is dropped where it stands. Prompts that come meanwhile wait.
+    fn prompt(&self, turn: &mut Turn) -> impl Future<Output = Result<Stop>> + Send;
+
+    /// Says who the agent is and what it can do. Asked once for each connection.
+    fn about(&self) -> About {
+        About::default()
+    }
+
+    /// Prepares a session that is created, or opened again: connects to its MCP servers, sets its
+    /// config options and commands. An error refuses the session;
+    /// [`Error::auth_required`] asks the client to log in.
+    fn open(
+        &self,
+        session: &Session,
+        setup: &SessionSetup,
+    ) -> impl Future<Output = Result<()>> + Send {
+        let _ = (session, setup);
+        std::future::ready(Ok(()))
+    }
+
+    /// Frees what belongs to a session that is closed.
+    fn close(&self, session: &Session) -> impl Future<Output = ()> + Send {
+        let _ = session;
+        std::future::ready(())
+    }
+
+    /// Takes note of a config option that the client changes, or refuses. The value is one that the
+    /// option offers; the option itself is changed after this.
+    fn set_option(
+        &self,
+        session: &Session,
+        option: &v2::SessionConfigId,
+        value: &v2::SessionConfigOptionValue,
+    ) -> impl Future<Output = Result<()>> + Send {
+        let _ = (session, option, value);
+        std::future::ready(Ok(()))
+    }
+
+    /// Logs in with one of the methods that [`About::auth_methods`] names.
+    fn login(&self, method: &v2::AuthMethodId) -> impl Future<Output = Result<()>> + Send {
+        let _ = method;
+        std::future::ready(Err(Error::method_not_found()))
+    }
+
+    /// Logs out.
+    fn logout(&self) -> impl Future<Output = Result<()>> + Send {
+        std::future::ready(Err(Error::method_not_found()))
+    }
+
+    /// Serves a request of the agent's own; its name begins with an underscore.
+    fn extension(&self, method: &str, params: Value) -> impl Future<Output = Result<Value>> + Send {
+        let _ = (method, params);
+        std::future::ready(Err(Error::method_not_found()))
+    }
+}
+
+/// Who an agent is and what it can do. What is not said here is not advertised, and what is not
+/// advertised is refused.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct About {
+    /// Its name for programs.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Its name for people.
+    pub title: Option<String>,
+    /// The content it takes in prompts besides text and resource links.
+    pub accepts: Accepts,
+    /// Which MCP servers it connects to.
+    pub mcp: Mcp,
+    /// Whether a session may have further directories.
+    pub additional_directories: bool,
+    /// How to log in; empty if there is no need to.
+    pub auth_methods: Vec<v2::AuthMethod>,
+}
+
+/// Which kinds of MCP servers an agent connects to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Mcp {
+    /// Programs.
+    pub stdio: bool,
+    /// HTTP servers.
+    pub http: bool,
+}
+
+impl Default for About {
+    fn default() -> Self {
+        Self::new("agent", "0.0.0")
+    }
+}
+
+impl About {
+    /// Returns an agent that can do what every agent must.
+    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            version: version.into(),
+            title: None,
+            accepts: Accepts::default(),
+            mcp: Mcp::default(),
+            additional_directories: false,
+            auth_methods: Vec::new(),
+        }
+    }
+
+    /// Sets the name for people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Sets the content it takes in prompts.
+    #[must_use]
+    pub fn accepts(mut self, accepts: Accepts) -> Self {
+        self.accepts = accepts;
+        self
+    }
+
+    /// Sets the MCP servers it connects to.
+    #[must_use]
+    pub fn mcp(mut self, mcp: Mcp) -> Self {
+        self.mcp = mcp;
+        self
+    }
+
+    /// Says that a session may have further directories.
+    #[must_use]
+    pub fn additional_directories(mut self) -> Self {
+        self.additional_directories = true;
+        self
+    }
+
+    /// Adds a way to log in.
+    #[must_use]
+    pub fn auth_method(mut self, method: impl Into<v2::AuthMethod>) -> Self {
+        self.auth_methods.push(method.into());
+        self
+    }
+
+    /// Returns the capabilities this comes to.
+    pub(crate) fn capabilities(&self) -> v2::AgentCapabilities {
+        let mut prompt = v2::PromptCapabilities::new();
+        if self.accepts.image {
+            prompt = prompt.image(v2::PromptImageCapabilities::new());
+        }
+        if self.accepts.audio {
+            prompt = prompt.audio(v2::PromptAudioCapabilities::new());
+        }
+        if self.accepts.embedded_context {
+            prompt = prompt.embedded_context(v2::PromptEmbeddedContextCapabilities::new());
+        }
+        let mut mcp = v2::McpCapabilities::new();
+        if self.mcp.stdio {
+            mcp = mcp.stdio(v2::McpStdioCapabilities::new());
+        }
+        if self.mcp.http {
+            mcp = mcp.http(v2::McpHttpCapabilities::new());
+        }
+        let mut session = v2::SessionCapabilities::new()
+            .prompt(prompt)
+            .mcp(mcp)
+            .delete(v2::SessionDeleteCapabilities::new());
+        if self.additional_directories {
+            let directories = v2::SessionAdditionalDirectoriesCapabilities::new();
+            session = session.additional_directories(directories);
+        }
+        v2::AgentCapabilities::new().session(session)
+    }
+
+    pub(crate) fn implementation(&self) -> v2::Implementation {
+        v2::Implementation::new(self.name.clone(), self.version.clone()).title(self.title.clone())
+    }
+}
+
+/// What a client gives a session to work with.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct SessionSetup {
+    /// The working directory: absolute, and the base of relative paths.
+    pub cwd: PathBuf,
+    /// Further directories, absolute.
+    pub additional_directories: Vec<PathBuf>,
+    /// The MCP servers to connect to, all of them: those of an earlier life do not count.
+    pub mcp_servers: Vec<v2::McpServer>,
+    /// Whether the session is opened again.
+    pub reopened: bool,
+}

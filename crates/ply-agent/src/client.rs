@@ -1,0 +1,74 @@
+//! The client at the other end of a connection, and what it offers.
+
+use ply_rpc::Peer;
+use ply_session::Answers;
+use ply_wire::convert::auth::TerminalAuth;
+use ply_wire::negotiate::{InitializeParams, Version};
+use ply_wire::project::Shows;
+use ply_wire::{convert, v1, v2};
+
+/// A client, once it has introduced itself.
+#[derive(Debug)]
+pub(crate) struct Client {
+    pub(crate) peer: Peer,
+    pub(crate) version: Version,
+    pub(crate) info: Option<v2::Implementation>,
+    pub(crate) capabilities: v2::ClientCapabilities,
+    /// What only version 1 has.
+    pub(crate) services: Services,
+    pub(crate) shows: Shows,
+}
+
+/// Services of a version 1 client.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Services {
+    pub(crate) read_text_file: bool,
+    pub(crate) write_text_file: bool,
+    pub(crate) terminal: bool,
+}
+
+impl Client {
+    pub(crate) fn new(peer: Peer, params: InitializeParams) -> Self {
+        match params {
+            InitializeParams::V1(request) => {
+                let offered = &request.client_capabilities;
+                let up = convert::initialize::request_up(&request, TerminalAuth::Keep);
+                Self {
+                    peer,
+                    version: Version::V1,
+                    info: request.client_info.is_some().then_some(up.info),
+                    capabilities: up.capabilities,
+                    services: Services::from(offered),
+                    shows: Shows::from(offered),
+                }
+            }
+            InitializeParams::V2(request) => Self {
+                peer,
+                version: Version::V2,
+                info: Some(request.info),
+                capabilities: request.capabilities,
+                services: Services::default(),
+                shows: Shows::ALL,
+            },
+        }
+    }
+
+    /// Returns which questions it can put to its user.
+    pub(crate) fn answers(&self) -> Answers {
+        let elicitation = self.capabilities.elicitation.as_ref();
+        Answers {
+            form: elicitation.is_some_and(|elicitation| elicitation.form.is_some()),
+            url: elicitation.is_some_and(|elicitation| elicitation.url.is_some()),
+        }
+    }
+}
+
+impl From<&v1::ClientCapabilities> for Services {
+    fn from(client: &v1::ClientCapabilities) -> Self {
+        Self {
+            read_text_file: client.fs.read_text_file,
+            write_text_file: client.fs.write_text_file,
+            terminal: client.terminal,
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! One client's connection: its handshake, and where its requests go.
+//!
+//! Requests of version 1 are lifted to the meaning of version 2 where they come in, so there is one
+//! way through the agent for both.
+
+mod requests;
+mod setup;
+mod views;
+
+use std::sync::Arc;
+
+use ply_rpc::{Closed, Handler, Notification, Peer, Request, Responder, RpcError};
+use ply_wire::handshake::{Handshake, Verdict};
+use ply_wire::method::Kind;
+use ply_wire::negotiate::{InitializeOffer, Supported, Version, choose};
+use ply_wire::{convert, method, v2};
+
+use self::views::Views;
+use crate::client::Client;
+use crate::host::Host;
+use crate::session::control::Control;
+
+/// A connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    host: Arc<Host>,
+    handshake: Handshake,
+    client: Option<Arc<Client>>,
+    views: Views,
+}
+
+impl Connection {
+    pub(crate) fn new(host: Arc<Host>) -> Self {
+        Self {
+            host,
+            handshake: Handshake::default(),
+            client: None,
+            views: Views::default(),
+        }
+    }
+
+    pub(crate) fn views(&self) -> Views {
+        self.views.clone()
+    }
+
+    fn initialize(&mut self, peer: &Peer, request: Request<'_>, responder: Responder) {
+        match self.introduce(peer, request) {
+            Ok(client) => {
+                let about = self.host.about();
+                let answer =
+                    v2::InitializeResponse::new(Version::V2.wire(), about.implementation())
+                        .capabilities(about.capabilities())
+                        .auth_methods(offered_methods(about, &client.capabilities));
+                match client.version {
+                    Version::V2 => responder.respond(Ok(answer)),
+                    Version::V1 => {
+                        let keep = convert::auth::TerminalAuth::Keep;
+                        responder.respond(Ok(convert::initialize::response_down(&answer, keep)));
+                    }
+                }
+                self.client = Some(Arc::new(client));
+            }
+            Err(error) => responder.respond::<()>(Err(error)),
+        }
+    }
+
+    fn introduce(&mut self, peer: &Peer, request: Request<'_>) -> Result<Client, RpcError> {
+        let offer = InitializeOffer::read(request.raw_params)?;
+        let version = choose(offer.requested(), Supported::Both)
+            .map_err(|error| RpcError::invalid_request(error.to_string()))?;
+        let params = offer.decode(version)?;
+        self.handshake.initialized(version).map_err(|_| {
+            RpcError::invalid_request("the version cannot change once sessions are used")
+        })?;
+        Ok(Client::new(peer.clone(), params))
+    }
+}
+
+/// Returns the ways to log in that this client can use: terminals only if it has them
+/// (V1-AUTH-08).
+fn offered_methods(about: &crate::About, client: &v2::ClientCapabilities) -> Vec<v2::AuthMethod> {
+    let auth = client.auth.as_ref();
+    let has_terminal = auth.is_some_and(|auth| auth.terminal.is_some());
+    let methods = about.auth_methods.iter();
+    methods
+        .filter(|method| has_terminal || !matches!(method, v2::AuthMethod::Terminal(_)))
+        .cloned()
+        .collect()
+}
+
+impl Handler for Connection {
+    fn request(&mut self, peer: &Peer, request: Request<'_>, responder: Responder) {
+        // Version 2 has no null ids (V2-RPC-02); version 1 answers them.
+        if responder.id().is_null() && self.handshake.version() == Some(Version::V2) {
+            return responder.respond::<()>(Err(RpcError::invalid_request("an id is not null")));
+        }
+        match self.handshake.request(request.method) {
+            Verdict::Serve if request.method == "initialize" => {
+                return self.initialize(peer, request, responder);
+            }
+            Verdict::Serve => {}
+            Verdict::Refuse(reason) => {
+                return responder.respond::<()>(Err(RpcError::invalid_request(reason)));
+            }
+            Verdict::Ignore => return,
+        }
+        let Some(client) = self.client.clone() else {
+            return;
+        };
+        let (method, params) = (request.method, request.raw_params);
+        match client.version {
+            Version::V1 => match method::v1::AgentInbound::decode_as(Kind::Request, method, params)
+            {
+                Ok(inbound) => self.request_v1(&client, inbound, responder),
+                Err(error) => responder.respond::<()>(Err(error.into())),
+            },
+            Version::V2 => match method::v2::AgentInbound::decode_as(Kind::Request, method, params)
+            {
+                Ok(inbound) => self.request_v2(&client, inbound, responder),
+                Err(error) => responder.respond::<()>(Err(error.into())),
+            },
+        }
+    }
+
+    fn notification(&mut self, _: &Peer, notification: Notification<'_>) {
+        if self.handshake.notification() != Verdict::Serve {
+            return;
+        }
+        // Both versions say it alike, and it is the only one an agent has to hear.
+        if notification.method == "session/cancel" {
+            match notification.params::<v2::CancelSessionNotification>() {
+                Ok(cancel) => {
+                    if let Some(attached) = self.views.get(&cancel.session_id) {
+                        attached.session.control_if_open(Control::Cancel);
+                    }
+                }
+                Err(error) => tracing::debug!(%error, "a cancel cannot be read"),
+            }
+        }
+    }
+
+    fn ended(&mut self, _: &Peer, reason: &Closed) {
+        tracing::debug!(%reason, "no more requests will come");
+    }
+}

@@ -1,0 +1,255 @@
+//! Where each request goes.
+
+use std::sync::Arc;
+
+use ply_rpc::{Responder, RpcError};
+use ply_wire::method::{Extension, v1 as method_v1, v2 as method_v2};
+use ply_wire::negotiate::Version;
+use ply_wire::{convert, v2};
+use serde_json::Value;
+
+use super::Connection;
+use super::views::Attached;
+use crate::client::Client;
+use crate::error::no_such_session;
+use crate::session::control::{Control, Done, OptionChange};
+use crate::{clock, session};
+
+impl Connection {
+    pub(super) fn request_v1(
+        &self,
+        client: &Arc<Client>,
+        inbound: method_v1::AgentInbound,
+        responder: Responder,
+    ) {
+        use method_v1::AgentInbound as In;
+        match inbound {
+            In::Authenticate(request) => {
+                self.login(convert::auth::login_up(&request).method_id, responder);
+            }
+            In::Logout(_) => self.logout(responder),
+            In::NewSession(request) => match convert::session::new_up(&request) {
+                Ok(request) => self.new_session(client, request, responder),
+                Err(error) => refuse_transport(&error, responder),
+            },
+            In::LoadSession(request) => match convert::session::load_up(&request) {
+                Ok(request) => self.resume_session(client, request, responder),
+                Err(error) => refuse_transport(&error, responder),
+            },
+            In::ResumeSession(request) => match convert::session::resume_up(&request) {
+                Ok(request) => self.resume_session(client, request, responder),
+                Err(error) => refuse_transport(&error, responder),
+            },
+            In::ListSessions(request) => {
+                self.list(client, convert::session::list_up(&request), responder);
+            }
+            In::CloseSession(request) => {
+                let id = convert::session::close_up(&request).session_id;
+                match self.attached(&id) {
+                    Some(_) => self.close(&id, responder),
+                    None => responder.respond::<()>(Err(no_such_session(&id))),
+                }
+            }
+            In::DeleteSession(request) => {
+                self.delete(convert::session::delete_up(&request).session_id, responder);
+            }
+            In::Prompt(request) => {
+                let id = v2::SessionId::new(request.session_id.0);
+                let content = request.prompt.iter().map(convert::content::up).collect();
+                self.prompt(&id, content, responder);
+            }
+            In::SetSessionMode(request) => {
+                let id = v2::SessionId::new(request.session_id.0.clone());
+                self.set_option(&id, OptionChange::V1Mode(request), responder);
+            }
+            In::SetSessionConfigOption(request) => {
+                let id = v2::SessionId::new(request.session_id.0.clone());
+                self.set_option(&id, OptionChange::V1(request), responder);
+            }
+            In::Extension(extension) => self.extension(extension, responder),
+            // Served before the version is known, or not a request.
+            _ => responder.respond::<()>(Err(RpcError::method_not_found())),
+        }
+    }
+
+    pub(super) fn request_v2(
+        &self,
+        client: &Arc<Client>,
+        inbound: method_v2::AgentInbound,
+        responder: Responder,
+    ) {
+        use method_v2::AgentInbound as In;
+        match inbound {
+            In::Login(request) => self.login(request.method_id, responder),
+            In::Logout(_) => self.logout(responder),
+            In::NewSession(request) => self.new_session(client, request, responder),
+            In::ResumeSession(request) => self.resume_session(client, request, responder),
+            In::ListSessions(request) => self.list(client, request, responder),
+            In::CloseSession(request) => self.close(&request.session_id, responder),
+            In::DeleteSession(request) => self.delete(request.session_id, responder),
+            In::Prompt(request) => self.prompt(&request.session_id, request.prompt, responder),
+            In::SetSessionConfigOption(request) => {
+                let id = request.session_id.clone();
+                self.set_option(&id, OptionChange::V2(request), responder);
+            }
+            In::CancelToolCall(request) => self.cancel_entity(&request.session_id, responder),
+            In::CancelTerminal(request) => self.cancel_entity(&request.session_id, responder),
+            In::Extension(extension) => self.extension(extension, responder),
+            // Served before the version is known, or not a request.
+            _ => responder.respond::<()>(Err(RpcError::method_not_found())),
+        }
+    }
+
+    fn attached(&self, session: &v2::SessionId) -> Option<Attached> {
+        self.views.get(session)
+    }
+
+    fn prompt(&self, id: &v2::SessionId, content: Vec<v2::ContentBlock>, responder: Responder) {
+        let Some(Attached { session, view }) = self.attached(id) else {
+            return responder.respond::<()>(Err(no_such_session(id)));
+        };
+        let prompt = Control::Prompt {
+            view,
+            content,
+            responder,
+        };
+        pass(&session, prompt);
+    }
+
+    fn set_option(&self, id: &v2::SessionId, change: OptionChange, responder: Responder) {
+        let Some(Attached { session, view }) = self.attached(id) else {
+            return responder.respond::<()>(Err(no_such_session(id)));
+        };
+        let set = Control::SetOption {
+            view,
+            change: Box::new(change),
+            responder,
+        };
+        pass(&session, set);
+    }
+
+    /// Closes a session. One that is not active here is closed as far as this client is concerned
+    /// (V2-CLOSE-05).
+    fn close(&self, id: &v2::SessionId, responder: Responder) {
+        let Some(Attached { session, view }) = self.attached(id) else {
+            return respond_empty(responder);
+        };
+        self.views.remove(id);
+        let (view, done) = (Some(view), Done::Answer(responder));
+        pass(&session, Control::Close { view, done });
+    }
+
+    fn delete(&self, id: v2::SessionId, responder: Responder) {
+        self.views.remove(&id);
+        let host = Arc::clone(&self.host);
+        tokio::spawn(async move {
+            let deleted = host.delete(&id).await;
+            let deleted = deleted.map(|()| serde_json::Map::new());
+            responder.respond(deleted.map_err(|error| error.to_rpc()));
+        });
+    }
+
+    /// No tool call and no terminal of ours says that it can be cancelled alone (V2-ECANCEL-03).
+    fn cancel_entity(&self, id: &v2::SessionId, responder: Responder) {
+        responder.respond::<()>(Err(match self.attached(id) {
+            Some(_) => RpcError::invalid_params("this cannot be cancelled by itself"),
+            None => no_such_session(id),
+        }));
+    }
+
+    fn list(&self, client: &Client, request: v2::ListSessionsRequest, responder: Responder) {
+        let cwd = request.cwd.map(|cwd| cwd.0);
+        if cwd.as_ref().is_some_and(|cwd| !cwd.is_absolute()) {
+            let error = RpcError::invalid_params("cwd must be an absolute path");
+            return responder.respond::<()>(Err(error));
+        }
+        let cursor = request.cursor.map(|cursor| cursor.0.to_string());
+        let (host, version) = (Arc::clone(&self.host), client.version);
+        tokio::spawn(async move {
+            let page = match host.list(cwd, cursor).await {
+                Ok(page) => page,
+                Err(error @ ply_journal::Error::BadCursor) => {
+                    let error = RpcError::invalid_params(error.to_string());
+                    return responder.respond::<()>(Err(error));
+                }
+                Err(error) => {
+                    return responder.respond::<()>(Err(RpcError::internal(error.to_string())));
+                }
+            };
+            let sessions = page.sessions.into_iter().map(|head| {
+                v2::SessionInfo::new(head.id, head.cwd)
+                    .title(head.title)
+                    .updated_at(clock::rfc3339(head.updated_ms))
+            });
+            let next = page.next.map(v2::SessionListCursor::new);
+            let answer = v2::ListSessionsResponse::new(sessions.collect()).next_cursor(next);
+            match version {
+                Version::V2 => responder.respond(Ok(answer)),
+                Version::V1 => {
+                    responder.respond(Ok(convert::session::list_response_down(&answer)));
+                }
+            }
+        });
+    }
+
+    fn login(&self, method: v2::AuthMethodId, responder: Responder) {
+        let methods = &self.host.about().auth_methods;
+        if methods.is_empty() {
+            return responder.respond::<()>(Err(RpcError::method_not_found()));
+        }
+        // A terminal method is run by the client and never logged in with (V1-AUTH-07).
+        let is_known = methods.iter().any(|known| match known {
+            v2::AuthMethod::Terminal(_) => false,
+            known => *known.method_id() == method,
+        });
+        if !is_known {
+            let error = RpcError::invalid_params("there is no such way to log in");
+            return responder.respond::<()>(Err(error));
+        }
+        let agent = self.host.agent();
+        run_empty(async move { agent.login(method).await }, responder);
+    }
+
+    fn logout(&self, responder: Responder) {
+        if self.host.about().auth_methods.is_empty() {
+            return responder.respond::<()>(Err(RpcError::method_not_found()));
+        }
+        let agent = self.host.agent();
+        run_empty(async move { agent.logout().await }, responder);
+    }
+
+    fn extension(&self, extension: Extension, responder: Responder) {
+        let agent = self.host.agent();
+        responder.run(async move {
+            let params = extension.params.as_ref();
+            let params = params.map(|params| serde_json::from_str(params.get()));
+            let params = params
+                .transpose()
+                .map_err(|error| RpcError::from_decode(&error))?;
+            let done = agent.extension(extension.method, params.unwrap_or(Value::Null));
+            done.await.map_err(|error| error.to_rpc())
+        });
+    }
+}
+
+/// Passes a wish on to its session, and answers it if the session is over.
+fn pass(session: &crate::Session, control: Control) {
+    if let Err(control) = session.control(control) {
+        session::refuse(control, session.id());
+    }
+}
+
+fn run_empty(work: impl Future<Output = crate::Result<()>> + Send + 'static, responder: Responder) {
+    responder.run(async move {
+        let done = work.await.map_err(|error| error.to_rpc());
+        done.map(|()| serde_json::Map::new())
+    });
+}
+
+fn respond_empty(responder: Responder) {
+    responder.respond(Ok(serde_json::Map::new()));
+}
+
+fn refuse_transport(error: &convert::mcp::UnsupportedTransport, responder: Responder) {
+    responder.respond::<()>(Err(RpcError::invalid_params(error.to_string())));
+}

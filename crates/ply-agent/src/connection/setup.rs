@@ -1,0 +1,187 @@
+//! Requests that make a session, or open one again.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ply_rpc::{Responder, RpcError};
+use ply_wire::negotiate::Version;
+use ply_wire::v2;
+use tokio::sync::oneshot;
+
+use super::Connection;
+use super::views::{Attached, Views};
+use crate::client::Client;
+use crate::host::Host;
+use crate::session::control::{Attach, Control, How};
+use crate::{About, SessionSetup, session};
+
+/// How often a session is opened anew because it closes just then.
+const OPEN_TRIES_MAX: usize = 16;
+
+/// A session to be set up.
+#[derive(Clone)]
+struct Setup {
+    id: Option<v2::SessionId>,
+    how: How,
+    setup: SessionSetup,
+}
+
+impl Connection {
+    pub(super) fn new_session(
+        &self,
+        client: &Arc<Client>,
+        request: v2::NewSessionRequest,
+        responder: Responder,
+    ) {
+        let setup = SessionSetup {
+            cwd: request.cwd.0,
+            additional_directories: paths(request.additional_directories),
+            mcp_servers: request.mcp_servers,
+            reopened: false,
+        };
+        let (id, how) = (None, How::New);
+        self.set_up(client, Setup { id, how, setup }, responder);
+    }
+
+    pub(super) fn resume_session(
+        &self,
+        client: &Arc<Client>,
+        request: v2::ResumeSessionRequest,
+        responder: Responder,
+    ) {
+        let how = match request.replay_from {
+            None => How::Resume,
+            Some(v2::ReplayFrom::Start(_)) => How::Replay,
+            // Never replaced or ignored (V2-RESUME-05).
+            Some(_) => {
+                let error = RpcError::invalid_params("there is no such place to replay from");
+                return responder.respond::<()>(Err(error));
+            }
+        };
+        let setup = SessionSetup {
+            cwd: request.cwd.0,
+            additional_directories: paths(request.additional_directories),
+            mcp_servers: request.mcp_servers,
+            reopened: true,
+        };
+        let id = Some(request.session_id);
+        self.set_up(client, Setup { id, how, setup }, responder);
+    }
+
+    fn set_up(&self, client: &Arc<Client>, setup: Setup, responder: Responder) {
+        if let Err(error) = check(&setup.setup, self.host.about(), client.version) {
+            return responder.respond::<()>(Err(error));
+        }
+        let (host, views, client) = (
+            Arc::clone(&self.host),
+            self.views.clone(),
+            Arc::clone(client),
+        );
+        tokio::spawn(async move {
+            let mut responder = responder;
+            for _ in 0..OPEN_TRIES_MAX {
+                let session = match open(&host, setup.clone(), &responder).await {
+                    Ok(session) => session,
+                    Err(error) => return responder.respond::<()>(Err(error.to_rpc())),
+                };
+                let attached = attach(&host, &views, &client, session, setup.how, responder);
+                match attached.await {
+                    Ok(()) => return,
+                    Err(refused) => responder = refused,
+                }
+            }
+            responder.respond::<()>(Err(RpcError::internal("the session closes all the time")));
+        });
+    }
+}
+
+async fn open(
+    host: &Arc<Host>,
+    setup: Setup,
+    request: &Responder,
+) -> crate::Result<crate::Session> {
+    match setup.id {
+        None => host.create(setup.setup, request).await,
+        Some(id) => host.open(&id, setup.setup, request).await,
+    }
+}
+
+/// Attaches the client; gives the request back if the session closed before that could be done.
+async fn attach(
+    host: &Host,
+    views: &Views,
+    client: &Arc<Client>,
+    session: crate::Session,
+    how: How,
+    responder: Responder,
+) -> Result<(), Responder> {
+    let view = host.next_view();
+    let attached = Attached {
+        session: session.clone(),
+        view,
+    };
+    let before = match views.insert(attached) {
+        Ok(before) => before,
+        // The client is gone; a view that nobody sees lets the session end.
+        Err(attached) => {
+            drop(responder);
+            attached.session.control_if_open(Control::Detach(view));
+            return Ok(());
+        }
+    };
+    let (refused, refusal) = oneshot::channel();
+    let attach = Attach {
+        view,
+        client: Arc::clone(client),
+        how,
+        responder,
+        refused,
+        // The client asked for a session that it sees already: the new view takes over.
+        replaces: before.map(|before| before.view),
+    };
+    if let Err(control) = session.control(Control::Attach(Box::new(attach))) {
+        session::refuse(control, session.id());
+    }
+    match refusal.await {
+        Ok(responder) => {
+            views.remove(session.id());
+            Err(responder)
+        }
+        // The session has taken it.
+        Err(_) => Ok(()),
+    }
+}
+
+/// Checks what a session is to work with against what was advertised.
+fn check(setup: &SessionSetup, about: &About, version: Version) -> Result<(), RpcError> {
+    let roots = setup.additional_directories.iter();
+    if !roots.chain([&setup.cwd]).all(|path| path.is_absolute()) {
+        return Err(RpcError::invalid_params(
+            "every directory must be an absolute path",
+        ));
+    }
+    if !setup.additional_directories.is_empty() && !about.additional_directories {
+        let reason = "this agent takes no additional directories";
+        return Err(RpcError::invalid_params(reason));
+    }
+    for server in &setup.mcp_servers {
+        let taken = match server {
+            // Version 1 has no way to say that an agent does not take them.
+            v2::McpServer::Stdio(_) => about.mcp.stdio || version == Version::V1,
+            v2::McpServer::Http(_) => about.mcp.http,
+            _ => false,
+        };
+        if !taken {
+            let reason = "this agent does not take MCP servers of this transport";
+            return Err(RpcError::invalid_params(reason));
+        }
+    }
+    Ok(())
+}
+
+fn paths(paths: Vec<v2::AbsolutePath>) -> Vec<PathBuf> {
+    paths
+        .into_iter()
+        .map(|path| Path::to_path_buf(&path.0))
+        .collect()
+}

@@ -1,0 +1,44 @@
+//! The SDK for agent authors: one trait, both protocol versions.
+//!
+//! ```no_run
+//! use ply_agent::{Agent, Result, Stop, Turn};
+//!
+//! struct Echo;
+//!
+//! impl Agent for Echo {
+//!     async fn prompt(&self, turn: &mut Turn) -> Result<Stop> {
+//!         turn.say(turn.prompt().text()).await?;
+//!         Ok(Stop::EndTurn)
+//!     }
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<()> {
+//!     ply_agent::serve_stdio(Echo).await
+//! }
+//! ```
+
+mod agent;
+mod cancel;
+mod client;
+mod clock;
+mod connection;
+mod error;
+mod host;
+mod prompt;
+mod server;
+mod session;
+mod turn;
+
+pub use ply_journal as journal;
+pub use ply_session::{Accepts, History, Stop};
+pub use ply_wire::{transcript, v1, v2};
+
+pub use self::agent::{About, Agent, Mcp, SessionSetup};
+pub use self::error::{Error, Result};
+pub use self::prompt::Prompt;
+pub use self::server::{Server, serve, serve_stdio};
+pub use self::session::Session;
+pub use self::turn::{
+    Decision, Elicited, NewTerminal, NewToolCall, Permission, ReadFile, Terminal, ToolCall, Turn,
+};

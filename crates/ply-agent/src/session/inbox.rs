@@ -1,0 +1,170 @@
+//! What waits for a session's task: wishes of clients, and what the agent's code reports.
+//!
+//! Clients' wishes are taken first, so that a cancel gets through a flood of output. There are at
+//! most a few per request the link serves, and cancels in a row are one. What the agent reports is
+//! bounded in bytes: whoever reports more waits.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use super::control::Control;
+use super::op::Op;
+use crate::{Error, Result};
+
+/// Bytes of reports that may wait for the session's task before the agent's code waits.
+const OPS_BYTES_MAX: usize = 16 * 1024;
+
+#[derive(Debug, Default)]
+pub(crate) struct Inbox {
+    state: Mutex<State>,
+    /// Something came for the session's task.
+    came: Notify,
+    /// There is room for reports again.
+    room: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    controls: VecDeque<Control>,
+    ops: Vec<Op>,
+    ops_bytes: usize,
+    closed: bool,
+}
+
+/// What the session's task has to do next.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    pub(crate) controls: VecDeque<Control>,
+    pub(crate) ops: Vec<Op>,
+}
+
+/// Whether to take what the agent's code reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ops {
+    Take,
+    Leave,
+}
+
+impl Inbox {
+    /// Passes on a wish of a client; gives it back if the session is over.
+    pub(crate) fn control(&self, control: Control) -> Result<(), Control> {
+        let mut state = self.lock();
+        if state.closed {
+            return Err(control);
+        }
+        let repeats = matches!(
+            (&control, state.controls.back()),
+            (Control::Cancel, Some(Control::Cancel))
+        );
+        if !repeats {
+            state.controls.push_back(control);
+        }
+        drop(state);
+        self.came.notify_one();
+        Ok(())
+    }
+
+    /// Reports something, once there is room.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, nothing is reported.
+    pub(crate) async fn report(&self, op: Op) -> Result<()> {
+        loop {
+            // Made before the check, so that room made between check and wait is not missed.
+            let room = self.room.notified();
+            {
+                let mut state = self.lock();
+                if state.closed {
+                    return Err(Error::session_closed());
+                }
+                if state.ops_bytes < OPS_BYTES_MAX {
+                    let came = state.push(op);
+                    drop(state);
+                    if came {
+                        self.came.notify_one();
+                    }
+                    return Ok(());
+                }
+            }
+            room.await;
+        }
+    }
+
+    /// Reports something small that cannot wait, such as the end of a tool call whose guard is
+    /// dropped; gives it back if the session is over.
+    pub(crate) fn report_now(&self, op: Op) -> Option<Op> {
+        let mut state = self.lock();
+        if state.closed {
+            return Some(op);
+        }
+        state.push(op);
+        drop(state);
+        self.came.notify_one();
+        None
+    }
+
+    /// Waits for something to do.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost when it is dropped.
+    pub(crate) async fn next(&self, ops: Ops) -> Batch {
+        loop {
+            let batch = self.take(ops);
+            if !batch.controls.is_empty() || !batch.ops.is_empty() {
+                return batch;
+            }
+            self.came.notified().await;
+        }
+    }
+
+    /// Takes what is there.
+    pub(crate) fn take(&self, ops: Ops) -> Batch {
+        let mut state = self.lock();
+        let mut batch = Batch {
+            controls: std::mem::take(&mut state.controls),
+            ops: Vec::new(),
+        };
+        if ops == Ops::Take && !state.ops.is_empty() {
+            batch.ops = std::mem::take(&mut state.ops);
+            let was_full = std::mem::take(&mut state.ops_bytes) >= OPS_BYTES_MAX;
+            drop(state);
+            if was_full {
+                self.room.notify_waiters();
+            }
+        }
+        batch
+    }
+
+    /// Lets nothing more in, and returns what was not taken.
+    pub(crate) fn close(&self) -> Batch {
+        let mut state = self.lock();
+        state.closed = true;
+        let controls = std::mem::take(&mut state.controls);
+        let ops = std::mem::take(&mut state.ops);
+        drop(state);
+        self.room.notify_waiters();
+        Batch { controls, ops }
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.lock().closed
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // No code that can panic runs under the lock, so a poisoned state is whole.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Returns whether the session's task has to be told.
+    fn push(&mut self, op: Op) -> bool {
+        self.ops_bytes += op.bytes();
+        self.ops.push(op);
+        self.ops.len() == 1
+    }
+}

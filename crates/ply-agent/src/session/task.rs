@@ -1,0 +1,342 @@
+//! The one task that owns a session: it feeds the engine and does what the engine wants done.
+
+mod actions;
+mod controls;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ply_journal::Log;
+use ply_session::{Action, Answer, AskId, Engine, Input, PromptId};
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+pub(crate) use self::controls::refuse;
+use super::Session;
+use super::control::{Attach, Control, Done};
+use super::inbox::Ops;
+use super::op::Op;
+use super::run::{Ended, Own, PromptIds, Running};
+use super::view::View;
+use crate::host::{DynAgent, Host};
+
+/// How often streamed tool output is sent to clients that get it only as a whole.
+const FLUSH_EVERY: Duration = Duration::from_millis(100);
+
+/// The task of a session.
+#[derive(Debug)]
+pub(crate) struct Task {
+    session: Session,
+    host: Arc<Host>,
+    agent: Arc<dyn DynAgent>,
+    engine: Engine,
+    log: Box<dyn Log>,
+    actions: Vec<Action>,
+    views: Vec<View>,
+    /// Whether anybody ever attached: a session nobody has seen yet is not abandoned.
+    was_seen: bool,
+    running: Option<Running>,
+    prompts: PromptIds,
+    own: HashMap<PromptId, Own>,
+    asks: HashMap<AskId, oneshot::Sender<Answer>>,
+    closing: Vec<(Option<ply_session::ViewId>, Done)>,
+    /// Clients that came when the session was about to close.
+    late: Vec<Attach>,
+    /// When to flush the views next, if there is something to flush.
+    flush_at: Option<Instant>,
+}
+
+/// Why the task ends before the session is closed.
+#[derive(Debug)]
+pub(super) struct Broken(ply_journal::Error);
+
+impl Task {
+    /// Starts the task of a session; `actions` is what opening it left to do.
+    pub(crate) fn start(
+        session: Session,
+        host: Arc<Host>,
+        engine: Engine,
+        log: Box<dyn Log>,
+        actions: Vec<Action>,
+    ) {
+        let agent = host.agent();
+        let task = Self {
+            session,
+            host,
+            agent,
+            engine,
+            log,
+            actions,
+            views: Vec::new(),
+            was_seen: false,
+            running: None,
+            prompts: PromptIds::default(),
+            own: HashMap::new(),
+            asks: HashMap::new(),
+            closing: Vec::new(),
+            late: Vec::new(),
+            flush_at: None,
+        };
+        tokio::spawn(task.run());
+    }
+
+    async fn run(mut self) {
+        let outcome = match self.commit().await {
+            Ok(()) => self.serve().await,
+            Err(broken) => Err(broken),
+        };
+        self.end(outcome).await;
+    }
+
+    async fn serve(&mut self) -> Result<(), Broken> {
+        let session = self.session.clone();
+        while !self.engine.is_closed() {
+            self.views.iter_mut().for_each(View::pump);
+            let full = self.views.iter().find(|view| view.is_full());
+            let full = full.map(|view| view.client.peer.clone());
+            let ops = match full {
+                Some(_) => Ops::Leave,
+                None => Ops::Take,
+            };
+            let room = async {
+                match &full {
+                    Some(peer) => peer.room().await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                ended = ended(&mut self.running) => self.turn_ended(ended).await?,
+                batch = session.0.inbox.next(ops) => {
+                    // What the agent reported while it prepared the session is for the answer.
+                    let is_attach = |control: &Control| matches!(control, Control::Attach(_));
+                    let mut ops = batch.ops;
+                    if batch.controls.iter().any(is_attach) {
+                        self.ops(std::mem::take(&mut ops)).await?;
+                    }
+                    for control in batch.controls {
+                        self.control(control).await?;
+                    }
+                    self.ops(ops).await?;
+                }
+                () = at(self.flush_at) => self.flush(),
+                () = room => {}
+            }
+        }
+        Ok(())
+    }
+
+    async fn ops(&mut self, ops: Vec<Op>) -> Result<(), Broken> {
+        if ops.is_empty() {
+            return Ok(());
+        }
+        self.take_ops(ops).await?;
+        self.commit().await
+    }
+
+    async fn take_ops(&mut self, ops: Vec<Op>) -> Result<(), Broken> {
+        for op in ops {
+            if matches!(op, Op::Then(_)) {
+                self.commit().await?;
+            }
+            self.op(op);
+        }
+        Ok(())
+    }
+
+    fn op(&mut self, op: Op) {
+        let input = match op {
+            Op::Text {
+                turn,
+                thought,
+                text,
+            } => Input::Say {
+                turn,
+                thought,
+                content: text.into(),
+            },
+            Op::Say {
+                turn,
+                thought,
+                content,
+            } => Input::Say {
+                turn,
+                thought,
+                content: *content,
+            },
+            Op::Update {
+                turn,
+                update,
+                edits,
+            } => {
+                self.note_update(&update);
+                Input::Update {
+                    turn,
+                    update: *update,
+                    edits,
+                }
+            }
+            Op::Ask { ask, answer } => {
+                self.asks.insert(ask.id, answer);
+                Input::Ask(*ask)
+            }
+            Op::Unask(ask) => Input::Unask { ask },
+            Op::ClientTerminal(view, terminal) => {
+                if let Some(view) = self.view(view) {
+                    view.client_terminal(terminal);
+                }
+                return;
+            }
+            Op::Begin { work, ended } => {
+                let prompt = self.prompts.next();
+                let work = Some(work);
+                self.own.insert(prompt, Own { work, ended });
+                Input::Begin { prompt }
+            }
+            Op::History(tell) => {
+                // Whoever asked may have gone away.
+                drop(tell.send(self.engine.history().clone()));
+                return;
+            }
+            Op::Then(then) => return then(),
+        };
+        self.engine.step(input, &mut self.actions);
+    }
+
+    async fn turn_ended(&mut self, ended: Ended) -> Result<(), Broken> {
+        let Some(running) = &mut self.running else {
+            return Ok(());
+        };
+        let turn = running.turn;
+        let input = match ended {
+            Ended::Overdue => {
+                running.was_overdue();
+                Input::TurnOverdue { turn }
+            }
+            Ended::Done(outcome) => {
+                self.running = None;
+                // What the code reported last comes before its end.
+                let batch = self.session.0.inbox.take(Ops::Take);
+                self.take_ops(batch.ops).await?;
+                self.engine
+                    .step(Input::TurnEnded { turn, outcome }, &mut self.actions);
+                self.commit().await?;
+                for control in batch.controls {
+                    self.control(control).await?;
+                }
+                return self.leave_if_abandoned().await;
+            }
+        };
+        self.step(input).await?;
+        self.leave_if_abandoned().await
+    }
+
+    /// Takes one input and does what comes of it.
+    async fn step(&mut self, input: Input) -> Result<(), Broken> {
+        self.engine.step(input, &mut self.actions);
+        self.commit().await
+    }
+
+    fn flush(&mut self) {
+        self.flush_at = None;
+        self.views.iter_mut().for_each(View::flush);
+    }
+
+    /// Ends a session that no client sees any more, once nothing runs in it. Its journal stays.
+    async fn leave_if_abandoned(&mut self) -> Result<(), Broken> {
+        let abandoned = self.was_seen && self.views.is_empty() && self.engine.running().is_none();
+        match abandoned {
+            true => self.step(Input::Close).await,
+            false => Ok(()),
+        }
+    }
+
+    async fn end(mut self, outcome: Result<(), Broken>) {
+        if let Err(Broken(error)) = &outcome {
+            tracing::error!(session = %self.session.id().0, %error, "the session ends: its journal failed");
+            let error = crate::Error::msg(format!(
+                "The session cannot go on: {error}. Resume it when that is solved."
+            ));
+            self.views.iter_mut().for_each(|view| view.fail(&error));
+        }
+        if let Some(running) = self.running.take() {
+            running.abandon();
+        }
+        // In a task of its own, so that a panic leaves nobody waiting.
+        let closed = tokio::spawn(self.agent.clone().close(self.session.clone()));
+        if let Err(error) = closed.await {
+            tracing::error!(panicked = error.is_panic(), "the agent's code broke off");
+        }
+        // The next owner may open the session from here on.
+        drop(self.log);
+        let left = self.session.0.inbox.close();
+        self.host.forget(self.session.id());
+        for (view, done) in self.closing.drain(..) {
+            let view = self.views.iter_mut().find(|open| Some(open.id) == view);
+            match (done, view) {
+                (Done::Answer(responder), Some(view)) => {
+                    view.answer(responder, super::answer::Answer::Done);
+                }
+                (Done::Answer(responder), None) => super::answer::Answer::Done.give(responder),
+                // Whoever waited may have gone away.
+                (Done::Tell(tell), _) => drop(tell.send(())),
+            }
+        }
+        self.late.drain(..).for_each(Attach::refuse);
+        for op in left.ops {
+            if let Op::Then(then) = op {
+                then();
+            }
+        }
+        for control in left.controls {
+            controls::refuse(control, self.session.id());
+        }
+        // A client may still have to be sent its last words.
+        for mut view in self.views {
+            while view.is_full() {
+                view.client.peer.room().await;
+                if view.client.peer.closed_reason().is_some() {
+                    break;
+                }
+                view.pump();
+            }
+        }
+    }
+}
+
+async fn ended(running: &mut Option<Running>) -> Ended {
+    match running {
+        Some(running) => running.ended().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn at(time: Option<Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time).await,
+        None => std::future::pending().await,
+    }
+}
+
+impl Task {
+    /// Arms the flush for updates that version 1 clients get only now and then.
+    fn note_update(&mut self, update: &ply_wire::v2::SessionUpdate) {
+        use ply_wire::v2::SessionUpdate as Update;
+        let streams = matches!(
+            update,
+            Update::ToolCallContentChunk(_)
+                | Update::TerminalOutputChunk(_)
+                | Update::TerminalUpdate(_)
+        );
+        if streams && self.flush_at.is_none() {
+            self.flush_at = Some(Instant::now() + FLUSH_EVERY);
+        }
+    }
+}
+
+impl From<ply_journal::Error> for Broken {
+    fn from(error: ply_journal::Error) -> Self {
+        Self(error)
+    }
+}

@@ -1,0 +1,255 @@
+//! One turn, as the agent's code sees it.
+
+mod elicitation;
+mod files;
+mod permission;
+mod terminal;
+mod tool_call;
+
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use ply_session::{History, TurnId, ViewId};
+use ply_wire::v2;
+
+pub use self::elicitation::Elicited;
+pub use self::files::ReadFile;
+pub use self::permission::{Decision, Permission};
+pub use self::terminal::{NewTerminal, Terminal};
+pub use self::tool_call::{NewToolCall, ToolCall};
+use crate::cancel::Cancel;
+use crate::client::Client;
+use crate::session::op::Op;
+use crate::{Error, Prompt, Result, Session};
+
+/// The name under which a turn's plan is reported.
+const PLAN_ID: &str = "main";
+
+/// A turn: the prompt, and everything the agent can do about it.
+///
+/// Everything that waits fails when the user cancels, so that `?` leaves the turn. What it reports
+/// waits while the client is slow to read.
+#[derive(Debug)]
+pub struct Turn {
+    prompt: Prompt,
+    context: Context,
+    numbers: AtomicU64,
+    id_prefix: String,
+}
+
+/// What everything of a turn needs: where to report, when to stop, whom to ask.
+#[derive(Debug, Clone)]
+struct Context {
+    session: Session,
+    turn: TurnId,
+    cancel: Cancel,
+    client: Option<(Arc<Client>, ViewId)>,
+}
+
+impl Turn {
+    pub(crate) fn new(
+        session: Session,
+        turn: TurnId,
+        id_prefix: String,
+        prompt: Prompt,
+        cancel: Cancel,
+        client: Option<(Arc<Client>, ViewId)>,
+    ) -> Self {
+        Self {
+            prompt,
+            context: Context {
+                session,
+                turn,
+                cancel,
+                client,
+            },
+            numbers: AtomicU64::new(1),
+            id_prefix,
+        }
+    }
+
+    /// Returns what the user sent. A turn that the agent started itself has an empty one.
+    #[must_use]
+    pub fn prompt(&self) -> &Prompt {
+        &self.prompt
+    }
+
+    /// Returns who the client that sent the prompt says it is.
+    #[must_use]
+    pub fn client(&self) -> Option<&v2::Implementation> {
+        let client = self.context.client.as_ref();
+        client.and_then(|(client, _)| client.info.as_ref())
+    }
+
+    /// Returns the session, for what belongs to no turn.
+    #[must_use]
+    pub fn session(&self) -> &Session {
+        &self.context.session
+    }
+
+    /// Returns what was said before, and in this turn. Refused turns are not among its
+    /// [`entries`](History::entries).
+    ///
+    /// # Errors
+    ///
+    /// The session is closed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost when it is dropped.
+    pub async fn history(&self) -> Result<History> {
+        self.session().history().await
+    }
+
+    /// Says something. What is said in a row is one message.
+    ///
+    /// # Errors
+    ///
+    /// The turn was cancelled.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, nothing is said.
+    pub async fn say(&self, content: impl Into<v2::ContentBlock>) -> Result<()> {
+        self.speak(content.into(), false).await
+    }
+
+    /// Thinks aloud. What is thought in a row is one thought.
+    ///
+    /// # Errors
+    ///
+    /// The turn was cancelled.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, nothing is said.
+    pub async fn think(&self, content: impl Into<v2::ContentBlock>) -> Result<()> {
+        self.speak(content.into(), true).await
+    }
+
+    async fn speak(&self, content: v2::ContentBlock, thought: bool) -> Result<()> {
+        let say = Op::say(Some(self.context.turn), thought, content);
+        self.context
+            .unless_cancelled(self.session().report(say))
+            .await
+    }
+
+    /// Shows the plan, all of it. The next one takes its place.
+    ///
+    /// # Errors
+    ///
+    /// The turn was cancelled.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, nothing is shown.
+    pub async fn plan(&self, entries: Vec<v2::PlanEntry>) -> Result<()> {
+        let plan = v2::PlanItems::new(PLAN_ID, entries);
+        let plan = v2::PlanUpdate::new(v2::PlanUpdateContent::Items(plan));
+        self.update(v2::SessionUpdate::PlanUpdate(plan)).await
+    }
+
+    /// Reports anything else. States and user messages are not the agent's to report and are
+    /// dropped.
+    ///
+    /// # Errors
+    ///
+    /// The turn was cancelled.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, nothing is reported.
+    pub async fn update(&self, update: v2::SessionUpdate) -> Result<()> {
+        let report = self.context.update(update);
+        self.context.unless_cancelled(report).await
+    }
+
+    /// Announces a tool call; await the result to send it.
+    ///
+    /// ```no_run
+    /// # use ply_agent::{Result, Turn, v2::ToolKind};
+    /// # async fn example(turn: &Turn) -> Result<()> {
+    /// let call = turn.tool_call("Read main.rs").kind(ToolKind::Read).await?;
+    /// call.start().await?;
+    /// call.finish_with("12 lines").await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn tool_call(&self, title: impl Into<String>) -> NewToolCall<'_> {
+        NewToolCall::new(self, title.into())
+    }
+
+    /// Returns whether the user cancelled.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.context.cancel.is_asked()
+    }
+
+    /// Waits until the user cancels.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost when it is dropped.
+    pub async fn cancelled(&self) {
+        self.context.cancel.asked().await;
+    }
+
+    /// Waits for something of the agent's own, such as a model, unless the user cancels.
+    ///
+    /// # Errors
+    ///
+    /// The turn was cancelled.
+    ///
+    /// # Cancel safety
+    ///
+    /// As for `work`.
+    pub async fn unless_cancelled<T>(&self, work: impl Future<Output = T>) -> Result<T> {
+        self.context
+            .unless_cancelled(async { Ok(work.await) })
+            .await
+    }
+
+    /// Returns an id that nothing else in the session has.
+    fn fresh_id(&self, what: &str) -> String {
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
+        format!("{what}-{}-{number}", self.id_prefix)
+    }
+}
+
+impl Context {
+    /// Waits for `work`, unless the turn is cancelled.
+    async fn unless_cancelled<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
+        if self.cancel.is_asked() {
+            // Code that goes on regardless must leave room for whoever ends it.
+            tokio::task::yield_now().await;
+            return Err(Error::cancelled());
+        }
+        tokio::select! {
+            biased;
+            done = work => done,
+            () = self.cancel.asked() => Err(Error::cancelled()),
+        }
+    }
+
+    async fn update(&self, update: v2::SessionUpdate) -> Result<()> {
+        self.session.update_in(self.turn, update, Vec::new()).await
+    }
+
+    /// Returns the client that sent the prompt, if it offers what `offers` looks for.
+    fn client(
+        &self,
+        what: &'static str,
+        offers: impl FnOnce(&Client) -> bool,
+    ) -> Result<&(Arc<Client>, ViewId)> {
+        let client = self.client.as_ref();
+        client
+            .filter(|(client, _)| offers(client))
+            .ok_or_else(|| Error::not_offered(what))
+    }
+
+    /// Makes a path absolute, as every path on the wire is (V1-RPC-13).
+    fn absolute(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.session.cwd().join(path)
+    }
+}

@@ -1,0 +1,127 @@
+//! Asking the user for input.
+
+use std::collections::BTreeMap;
+
+use ply_rpc::Peer;
+use ply_session::{Answer, Question};
+use ply_wire::link::Typed as _;
+use ply_wire::negotiate::Version;
+use ply_wire::{convert, v2};
+
+use super::permission::put;
+use super::{Context, Turn};
+use crate::{Error, Result};
+
+/// What the user made of a question for input.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Elicited {
+    /// The form was filled in; for a URL, that it may be opened, not that the visit is over.
+    Accepted(BTreeMap<String, v2::ElicitationContentValue>),
+    /// The user said no.
+    Declined,
+    /// The question was dismissed.
+    Dismissed,
+}
+
+impl Turn {
+    /// Returns whether the client can show forms.
+    #[must_use]
+    pub fn has_forms(&self) -> bool {
+        let client = self.context.client.as_ref();
+        client.is_some_and(|(client, _)| client.answers().form)
+    }
+
+    /// Returns whether the client can send its user to a URL.
+    #[must_use]
+    pub fn has_urls(&self) -> bool {
+        let client = self.context.client.as_ref();
+        client.is_some_and(|(client, _)| client.answers().url)
+    }
+
+    /// Has the user fill in a form. Never ask for secrets with it; that is what URLs are for.
+    ///
+    /// # Errors
+    ///
+    /// The client has no forms, or the turn was cancelled.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, the question is taken back.
+    pub async fn elicit_form(
+        &self,
+        message: impl Into<String>,
+        schema: v2::ElicitationSchema,
+    ) -> Result<Elicited> {
+        self.context
+            .client("forms", |client| client.answers().form)?;
+        let mode = v2::ElicitationFormMode::new(self.context.scope(), schema);
+        self.context.elicit(mode.into(), message.into()).await
+    }
+
+    /// Asks the user to visit a URL, and returns the name under which
+    /// [`finish_url`](Self::finish_url) says that the visit is over.
+    ///
+    /// # Errors
+    ///
+    /// The client has no way to do that, or the turn was cancelled.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, the question is taken back.
+    pub async fn elicit_url(
+        &self,
+        message: impl Into<String>,
+        url: impl Into<String>,
+    ) -> Result<(Elicited, v2::ElicitationId)> {
+        self.context.client("URLs", |client| client.answers().url)?;
+        let session = &self.context.session.id().0;
+        let id = v2::ElicitationId::new(format!("{session}/{}", self.fresh_id("url")));
+        let mode = v2::ElicitationUrlMode::new(self.context.scope(), id.clone(), url.into());
+        let elicited = self.context.elicit(mode.into(), message.into()).await?;
+        Ok((elicited, id))
+    }
+
+    /// Tells the client that the visit to a URL is over.
+    ///
+    /// # Errors
+    ///
+    /// The client is gone.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, nothing is told.
+    pub async fn finish_url(&self, id: v2::ElicitationId) -> Result<()> {
+        let (client, _) = self.context.client("URLs", |client| client.answers().url)?;
+        let complete = v2::CompleteElicitationNotification::new(id);
+        self.context.written().await;
+        let peer: &Peer = &client.peer;
+        let told = match client.version {
+            Version::V2 => peer.tell(&complete).await,
+            Version::V1 => {
+                peer.tell(&convert::elicitation::complete_down(&complete))
+                    .await
+            }
+        };
+        told.map_err(Error::client)
+    }
+}
+
+impl Context {
+    fn scope(&self) -> v2::ElicitationScope {
+        let session = self.session.id().clone();
+        v2::ElicitationScope::Session(v2::ElicitationSessionScope::new(session))
+    }
+
+    async fn elicit(&self, mode: v2::ElicitationMode, message: String) -> Result<Elicited> {
+        let request = v2::CreateElicitationRequest::new(mode, message);
+        match put(self, Question::Elicitation(Box::new(request))).await? {
+            Answer::Elicited(v2::ElicitationAction::Accept(accept)) => {
+                Ok(Elicited::Accepted(accept.content.unwrap_or_default()))
+            }
+            Answer::Elicited(v2::ElicitationAction::Decline) => Ok(Elicited::Declined),
+            Answer::Unanswered => Err(Error::not_offered("an answer to this question")),
+            _ => Ok(Elicited::Dismissed),
+        }
+    }
+}

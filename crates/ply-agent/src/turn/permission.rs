@@ -1,0 +1,190 @@
+//! Asking the user whether something may be done.
+
+use ply_session::{Answer, Ask, AskId, Question};
+use ply_wire::v2;
+use tokio::sync::oneshot;
+
+use super::{Context, Turn};
+use crate::session::op::Op;
+use crate::{Error, Result, Session};
+
+/// A question whether something may be done.
+#[derive(Debug, Clone)]
+#[must_use = "a question is asked by `Turn::ask` or `ToolCall::ask_with`"]
+pub struct Permission {
+    title: String,
+    description: Option<String>,
+    command: Option<String>,
+    options: Vec<v2::PermissionOption>,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Decision {
+    /// The user chose one of the options.
+    Selected(v2::PermissionOption),
+    /// The question was dismissed, by the user or by a rule of the client's: not approved.
+    Dismissed,
+    /// Nobody decided: the client could not ask. Not approved, but not refused by the user either.
+    Unanswered,
+}
+
+impl Decision {
+    /// Returns whether the user chose an option that allows.
+    #[must_use]
+    pub fn is_allowed(&self) -> bool {
+        use v2::PermissionOptionKind as Kind;
+        matches!(
+            self,
+            Self::Selected(option) if matches!(option.kind, Kind::AllowOnce | Kind::AllowAlways)
+        )
+    }
+
+    /// Returns the option that the user chose.
+    #[must_use]
+    pub fn option_id(&self) -> Option<&v2::PermissionOptionId> {
+        match self {
+            Self::Selected(option) => Some(&option.option_id),
+            Self::Dismissed | Self::Unanswered => None,
+        }
+    }
+}
+
+impl Permission {
+    /// Returns a question with these words.
+    pub fn new(title: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            description: None,
+            command: None,
+            options: Vec::new(),
+        }
+    }
+
+    /// Says why.
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Names the command that is to be run. It is shown where the question is not about a tool
+    /// call.
+    pub fn command(mut self, command: impl Into<String>) -> Self {
+        self.command = Some(command.into());
+        self
+    }
+
+    /// Adds an option. Without any, the usual four are offered: allow or reject, once or always.
+    pub fn option(
+        mut self,
+        id: impl Into<v2::PermissionOptionId>,
+        name: impl Into<String>,
+        kind: v2::PermissionOptionKind,
+    ) -> Self {
+        self.options.push(v2::PermissionOption::new(id, name, kind));
+        self
+    }
+
+    pub(super) async fn ask_about(
+        mut self,
+        context: &Context,
+        call: Option<v2::ToolCallId>,
+    ) -> Result<Decision> {
+        if self.options.is_empty() {
+            self.options = usual_options();
+        }
+        let request = self.request(context, call);
+        let options = request.options.clone();
+        let question = Question::Permission(Box::new(request));
+        Ok(match put(context, question).await? {
+            Answer::Selected(id) => {
+                let mut offered = options.into_iter();
+                let chosen = offered.find(|option| option.option_id == id);
+                chosen.map_or(Decision::Unanswered, Decision::Selected)
+            }
+            Answer::Cancelled => Decision::Dismissed,
+            _ => Decision::Unanswered,
+        })
+    }
+
+    fn request(
+        self,
+        context: &Context,
+        call: Option<v2::ToolCallId>,
+    ) -> v2::RequestPermissionRequest {
+        let subject = match (call, self.command) {
+            (Some(call), _) => {
+                let call = v2::ToolCallUpdate::new(call);
+                let subject = v2::ToolCallPermissionSubject::new(call);
+                Some(v2::RequestPermissionSubject::ToolCall(Box::new(subject)))
+            }
+            (None, Some(command)) => {
+                let cwd = context.session.cwd().to_path_buf();
+                Some(v2::RequestPermissionSubject::Command(
+                    v2::CommandPermissionSubject::new(command, cwd),
+                ))
+            }
+            (None, None) => None,
+        };
+        let id = context.session.id().clone();
+        v2::RequestPermissionRequest::new(id, self.title, self.options)
+            .description(self.description)
+            .subject(subject)
+    }
+}
+
+impl Turn {
+    /// Asks whether something may be done that is no tool call.
+    ///
+    /// # Errors
+    ///
+    /// The turn was cancelled.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, the question is taken back.
+    pub async fn ask(&self, permission: Permission) -> Result<Decision> {
+        permission.ask_about(&self.context, None).await
+    }
+}
+
+/// Puts a question and waits for its answer.
+pub(super) async fn put(context: &Context, question: Question) -> Result<Answer> {
+    let (answer, answered) = oneshot::channel();
+    let (session, id) = (&context.session, context.session.next_ask());
+    let ask = Box::new(Ask {
+        id,
+        turn: Some(context.turn),
+        question,
+    });
+    let asked = session.report(Op::Ask { ask, answer });
+    context.unless_cancelled(asked).await?;
+    let _unasks = Unask(session, id);
+    let answer = answered.await.map_err(|_| Error::session_closed())?;
+    match answer {
+        Answer::Cancelled if context.cancel.is_asked() => Err(Error::cancelled()),
+        answer => Ok(answer),
+    }
+}
+
+/// Takes a question back when nobody waits for its answer any more; one that was answered stays so.
+struct Unask<'s>(&'s Session, AskId);
+
+impl Drop for Unask<'_> {
+    fn drop(&mut self) {
+        self.0.report_now(Op::Unask(self.1));
+    }
+}
+
+fn usual_options() -> Vec<v2::PermissionOption> {
+    use v2::PermissionOptionKind as Kind;
+    [
+        ("allow_once", "Allow once", Kind::AllowOnce),
+        ("allow_always", "Always allow", Kind::AllowAlways),
+        ("reject_once", "Reject once", Kind::RejectOnce),
+        ("reject_always", "Always reject", Kind::RejectAlways),
+    ]
+    .map(|(id, name, kind)| v2::PermissionOption::new(id, name, kind))
+    .to_vec()
+}

@@ -1,0 +1,377 @@
+//! Tool calls: announced once, and never left without a final status.
+
+use std::future::{Future, IntoFuture};
+use std::path::Path;
+use std::pin::Pin;
+
+use ply_session::Edit;
+use ply_wire::{convert, v2};
+use serde_json::Value;
+
+use super::{Context, Turn};
+use crate::session::op::Op;
+use crate::{Decision, Permission, Result, Terminal};
+
+/// A tool call to be announced. Await it.
+#[derive(Debug)]
+#[must_use = "a tool call is announced when this is awaited"]
+pub struct NewToolCall<'t> {
+    turn: &'t Turn,
+    update: v2::ToolCallUpdate,
+    locations: Vec<v2::ToolCallLocation>,
+}
+
+impl<'t> NewToolCall<'t> {
+    pub(super) fn new(turn: &'t Turn, title: String) -> Self {
+        let id = turn.fresh_id("call");
+        let update = v2::ToolCallUpdate::new(id)
+            .title(title)
+            .status(v2::ToolCallStatus::Pending);
+        Self {
+            turn,
+            update,
+            locations: Vec::new(),
+        }
+    }
+
+    /// Says what kind of tool it is.
+    pub fn kind(mut self, kind: v2::ToolKind) -> Self {
+        self.update = self.update.kind(kind);
+        self
+    }
+
+    /// Says the tool's name for programs.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.update = self.update.name(name.into());
+        self
+    }
+
+    /// Adds a file that the tool touches, and the line, counted from 1. A relative path is meant in
+    /// the session's working directory.
+    pub fn location(mut self, path: impl AsRef<Path>, line: impl Into<Option<u32>>) -> Self {
+        self.locations
+            .push(location(&self.turn.context, path, line));
+        self
+    }
+
+    /// Shows what the tool was given.
+    pub fn raw_input(mut self, input: Value) -> Self {
+        self.update = self.update.raw_input(input);
+        self
+    }
+}
+
+impl<'t> IntoFuture for NewToolCall<'t> {
+    type Output = Result<ToolCall>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 't>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let mut update = self.update;
+            if !self.locations.is_empty() {
+                update = update.locations(self.locations);
+            }
+            let id = update.tool_call_id.clone();
+            let update = v2::SessionUpdate::ToolCallUpdate(update);
+            self.turn.update(update).await?;
+            Ok(ToolCall {
+                context: self.turn.context.clone(),
+                id,
+                ended: false,
+            })
+        })
+    }
+}
+
+/// A tool call that was announced.
+///
+/// Dropped before it is finished or failed, it counts as failed. Reports go through also after the
+/// user cancelled, so that what a tool had done by then is kept.
+#[derive(Debug)]
+#[must_use = "a tool call that is dropped has failed"]
+pub struct ToolCall {
+    context: Context,
+    id: v2::ToolCallId,
+    ended: bool,
+}
+
+impl ToolCall {
+    /// Returns its id.
+    #[must_use]
+    pub fn id(&self) -> &v2::ToolCallId {
+        &self.id
+    }
+
+    /// Reports that the tool runs.
+    ///
+    /// # Errors
+    ///
+    /// The session is closed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, nothing is reported.
+    pub async fn start(&self) -> Result<()> {
+        self.report(|update| update.status(v2::ToolCallStatus::InProgress))
+            .await
+    }
+
+    /// Changes the title.
+    ///
+    /// # Errors
+    ///
+    /// The session is closed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, nothing is reported.
+    pub async fn set_title(&self, title: impl Into<String>) -> Result<()> {
+        self.report(|update| update.title(title.into())).await
+    }
+
+    /// Sets the files that the tool touches, all of them.
+    ///
+    /// # Errors
+    ///
+    /// The session is closed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, nothing is reported.
+    pub async fn set_locations<P: AsRef<Path>>(
+        &self,
+        locations: impl IntoIterator<Item = (P, Option<u32>)>,
+    ) -> Result<()> {
+        let locations = locations.into_iter();
+        let locations = locations.map(|(path, line)| location(&self.context, path, line));
+        let locations: Vec<_> = locations.collect();
+        self.report(|update| update.locations(locations)).await
+    }
+
+    /// Shows what the tool was given.
+    ///
+    /// # Errors
+    ///
+    /// The session is closed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, nothing is reported.
+    pub async fn set_raw_input(&self, input: Value) -> Result<()> {
+        self.report(|update| update.raw_input(input)).await
+    }
+
+    /// Shows what the tool gave back.
+    ///
+    /// # Errors
+    ///
+    /// The session is closed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, nothing is reported.
+    pub async fn set_raw_output(&self, output: Value) -> Result<()> {
+        self.report(|update| update.raw_output(output)).await
+    }
+
+    /// Adds to what is shown of the call.
+    ///
+    /// # Errors
+    ///
+    /// The session is closed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, nothing is added.
+    pub async fn add(&self, content: impl Into<v2::ContentBlock>) -> Result<()> {
+        let content = v2::ToolCallContent::Content(Box::new(v2::Content::new(content.into())));
+        self.add_item(content, Vec::new()).await
+    }
+
+    /// Shows an edit of a text file. No old text means a new file, no new text a deleted one. A
+    /// relative path is meant in the session's working directory.
+    ///
+    /// # Errors
+    ///
+    /// The session is closed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, nothing is added.
+    pub async fn add_diff(
+        &self,
+        path: impl AsRef<Path>,
+        old: Option<&str>,
+        new: Option<&str>,
+    ) -> Result<()> {
+        let path = self.context.absolute(path);
+        let diff = v2::ToolCallContent::Diff(convert::diff::edit(&path, old, new));
+        let edit = Edit {
+            path,
+            old: old.map(str::to_owned),
+            new: new.map(str::to_owned),
+        };
+        self.add_item(diff, vec![edit]).await
+    }
+
+    /// Shows a terminal of the client's; it has to be shown before it is released.
+    ///
+    /// # Errors
+    ///
+    /// The session is closed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, nothing is added.
+    pub async fn add_terminal(&self, terminal: &Terminal) -> Result<()> {
+        let terminal = v2::Terminal::new(terminal.id().clone());
+        self.add_item(v2::ToolCallContent::Terminal(terminal), Vec::new())
+            .await
+    }
+
+    /// Replaces all that is shown of the call.
+    ///
+    /// # Errors
+    ///
+    /// The session is closed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, nothing is replaced.
+    pub async fn set_content(&self, content: Vec<v2::ToolCallContent>) -> Result<()> {
+        self.report(|update| update.content(content)).await
+    }
+
+    /// Asks whether the tool may run, with the usual four options.
+    ///
+    /// # Errors
+    ///
+    /// The turn was cancelled.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, the question is taken back.
+    pub async fn ask(&self, title: impl Into<String>) -> Result<Decision> {
+        self.ask_with(Permission::new(title)).await
+    }
+
+    /// Asks whether the tool may run, with options of the agent's own.
+    ///
+    /// # Errors
+    ///
+    /// The turn was cancelled.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, the question is taken back.
+    pub async fn ask_with(&self, permission: Permission) -> Result<Decision> {
+        permission
+            .ask_about(&self.context, Some(self.id.clone()))
+            .await
+    }
+
+    /// Reports that the tool has done its work.
+    ///
+    /// # Errors
+    ///
+    /// The session is closed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, the call counts as failed.
+    pub async fn finish(self) -> Result<()> {
+        self.end(v2::ToolCallStatus::Completed).await
+    }
+
+    /// Adds to what is shown of the call, and reports that the tool has done its work.
+    ///
+    /// # Errors
+    ///
+    /// The session is closed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, the call counts as failed.
+    pub async fn finish_with(self, content: impl Into<v2::ContentBlock>) -> Result<()> {
+        self.add(content).await?;
+        self.finish().await
+    }
+
+    /// Reports that the tool failed, and why.
+    ///
+    /// # Errors
+    ///
+    /// The session is closed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, the call counts as failed without a reason.
+    pub async fn fail(self, reason: impl Into<v2::ContentBlock>) -> Result<()> {
+        self.add(reason).await?;
+        self.end(v2::ToolCallStatus::Failed).await
+    }
+
+    /// Reports that the tool was stopped because the user cancelled.
+    ///
+    /// # Errors
+    ///
+    /// The session is closed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, the call counts as failed.
+    pub async fn cancel(self) -> Result<()> {
+        self.end(v2::ToolCallStatus::Cancelled).await
+    }
+
+    async fn end(mut self, status: v2::ToolCallStatus) -> Result<()> {
+        self.report(|update| update.status(status)).await?;
+        self.ended = true;
+        Ok(())
+    }
+
+    async fn report(
+        &self,
+        change: impl FnOnce(v2::ToolCallUpdate) -> v2::ToolCallUpdate,
+    ) -> Result<()> {
+        let update = change(v2::ToolCallUpdate::new(self.id.clone()));
+        self.context
+            .update(v2::SessionUpdate::ToolCallUpdate(update))
+            .await
+    }
+
+    async fn add_item(&self, content: v2::ToolCallContent, edits: Vec<Edit>) -> Result<()> {
+        let chunk = v2::ToolCallContentChunk::new(self.id.clone(), content);
+        let chunk = v2::SessionUpdate::ToolCallContentChunk(chunk);
+        let (session, turn) = (&self.context.session, self.context.turn);
+        session.update_in(turn, chunk, edits).await
+    }
+}
+
+impl Drop for ToolCall {
+    fn drop(&mut self) {
+        if self.ended {
+            return;
+        }
+        let status = match self.context.cancel.is_asked() {
+            true => v2::ToolCallStatus::Cancelled,
+            false => v2::ToolCallStatus::Failed,
+        };
+        let update = v2::ToolCallUpdate::new(self.id.clone()).status(status);
+        self.context.session.report_now(Op::Update {
+            turn: Some(self.context.turn),
+            update: Box::new(v2::SessionUpdate::ToolCallUpdate(update)),
+            edits: Vec::new(),
+        });
+    }
+}
+
+fn location(
+    context: &Context,
+    path: impl AsRef<Path>,
+    line: impl Into<Option<u32>>,
+) -> v2::ToolCallLocation {
+    // Lines count from 1 (V1-RPC-14); there is no line 0 to point at.
+    let line = line.into().filter(|line| *line > 0);
+    v2::ToolCallLocation::new(context.absolute(path)).line(line)
+}
