@@ -1,0 +1,266 @@
+//! Making sessions and opening old ones.
+
+use std::sync::Arc;
+
+use ply_rpc::CallOptions;
+use ply_wire::convert;
+use ply_wire::method::Request;
+use ply_wire::negotiate::Version;
+use ply_wire::{v1, v2};
+use serde_json::value::RawValue;
+
+use super::{Agent, read};
+use crate::connection::{Connection, Failure};
+use crate::hello::offered;
+use crate::limits::CALL_TIME_MAX;
+use crate::session::cell::{History, SessionCell};
+use crate::{Error, Session, SessionSetup};
+
+/// How an old session is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reopen {
+    /// With its history told again.
+    Load,
+    /// As it is.
+    Resume,
+}
+
+impl Agent {
+    /// Makes a session.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] or [`Error::NotOffered`] for a setup that this agent must not be sent, [`Error::AuthRequired`] if it
+    /// wants a login first.
+    ///
+    /// # Cancel safety
+    ///
+    /// The agent may make the session all the same; its updates are then ignored.
+    pub async fn new_session(&self, setup: impl Into<SessionSetup>) -> Result<Session, Error> {
+        let setup = setup.into();
+        let connection = self.inner.connection().await?;
+        has_sessions(&connection)?;
+        setup.check(&connection.hello)?;
+        let request = setup.to_new();
+        let cell = match connection.hello.version {
+            Version::V1 => {
+                let request = convert::session::new_down(&request).map_err(|_| unsupported())?;
+                introduce(&connection, &request, setup, |answer| {
+                    let answer: v1::NewSessionResponse = read("session/new", answer)?;
+                    let id = v2::SessionId::new(answer.session_id.0);
+                    Ok((id, Settled::V1(answer.modes, answer.config_options)))
+                })
+                .await?
+            }
+            Version::V2 => {
+                introduce(&connection, &request, setup, |answer| {
+                    let answer: v2::NewSessionResponse = read("session/new", answer)?;
+                    let settled = Settled::V2(answer.config_options, answer.available_commands);
+                    Ok((answer.session_id, settled))
+                })
+                .await?
+            }
+        };
+        Ok(Session::new(self.clone(), cell))
+    }
+
+    /// Opens an old session and takes in its history.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotOffered`] if the agent cannot; [`Error::SessionOpen`] if it is open already; otherwise as for
+    /// [`Agent::new_session`].
+    ///
+    /// # Cancel safety
+    ///
+    /// The agent may open the session all the same; its updates are then ignored.
+    pub async fn load_session(
+        &self,
+        id: impl Into<v2::SessionId>,
+        setup: impl Into<SessionSetup>,
+    ) -> Result<Session, Error> {
+        let connection = self.inner.connection().await?;
+        let can = connection.hello.can_load();
+        offered(
+            can,
+            "loading sessions",
+            "try `resume_session`, or make a new one",
+        )?;
+        self.reopen(&connection, id.into(), setup.into(), Reopen::Load)
+            .await
+    }
+
+    /// Opens an old session without its history.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Agent::load_session`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`Agent::load_session`].
+    pub async fn resume_session(
+        &self,
+        id: impl Into<v2::SessionId>,
+        setup: impl Into<SessionSetup>,
+    ) -> Result<Session, Error> {
+        let connection = self.inner.connection().await?;
+        let can = connection.hello.can_resume();
+        offered(
+            can,
+            "resuming sessions",
+            "try `load_session`, or make a new one",
+        )?;
+        self.reopen(&connection, id.into(), setup.into(), Reopen::Resume)
+            .await
+    }
+
+    async fn reopen(
+        &self,
+        connection: &Connection,
+        id: v2::SessionId,
+        setup: SessionSetup,
+        how: Reopen,
+    ) -> Result<Session, Error> {
+        setup.check(&connection.hello)?;
+        if connection.parts.routes.is_open(&id.0) {
+            return Err(Error::SessionOpen);
+        }
+        let cell = SessionCell::new(id, setup);
+        reopen(connection, &cell, how, History::Taken).await?;
+        Ok(Session::new(self.clone(), cell))
+    }
+}
+
+pub(super) fn has_sessions(connection: &Connection) -> Result<(), Error> {
+    let hint = "it can only be logged in to";
+    offered(connection.hello.has_sessions(), "sessions", hint)
+}
+
+fn unsupported() -> Error {
+    Error::NotOffered {
+        what: "MCP servers of this type",
+        hint: "open the session without this server",
+    }
+}
+
+/// What a session begins with.
+enum Settled {
+    V1(
+        Option<v1::SessionModeState>,
+        Option<Vec<v1::SessionConfigOption>>,
+    ),
+    V2(Vec<v2::SessionConfigOption>, Vec<v2::AvailableCommand>),
+}
+
+impl Settled {
+    fn apply(self, cell: &SessionCell) {
+        match self {
+            Self::V1(modes, options) => cell.opened_v1(modes.as_ref(), options.as_deref()),
+            Self::V2(options, commands) => cell.opened_v2(options, commands),
+        }
+    }
+}
+
+/// Asks for a new session. It exists from the very answer on, so that the next update finds it.
+async fn introduce<Q: Request>(
+    connection: &Connection,
+    request: &Q,
+    setup: SessionSetup,
+    read: impl FnOnce(&RawValue) -> Result<(v2::SessionId, Settled), Error> + Send + 'static,
+) -> Result<Arc<SessionCell>, Error> {
+    let wire = connection.wire();
+    let routes = Arc::clone(&wire.routes);
+    routes.introduction_begins();
+    let options = CallOptions::default().deadline(CALL_TIME_MAX);
+    let then = move |answer: Result<Box<RawValue>, _>| {
+        let opened = match answer {
+            Ok(answer) => read(&answer).map_err(Failure::Ours),
+            Err(error) => Err(Failure::Call(error)),
+        };
+        match opened {
+            Ok((id, settled)) => {
+                let cell = SessionCell::new(id, setup);
+                cell.attach(wire, History::Taken);
+                settled.apply(&cell);
+                for update in routes.introduction_ends(Some(&cell)) {
+                    cell.update(update, 0, &routes);
+                }
+                Ok(cell)
+            }
+            Err(failure) => {
+                routes.introduction_ends(None);
+                Err(failure)
+            }
+        }
+    };
+    connection.ask_with(request, options, then).await
+}
+
+/// Opens an old session on a connection. Its updates find it before the answer comes.
+pub(crate) async fn reopen(
+    connection: &Connection,
+    cell: &Arc<SessionCell>,
+    how: Reopen,
+    history: History,
+) -> Result<(), Error> {
+    let request = cell.setup.to_resume(&cell.id);
+    cell.attach(connection.wire(), history);
+    let guard = Unfinished(Some(cell));
+    let opened = Arc::clone(cell);
+    let settle = move |settled: Settled| {
+        settled.apply(&opened);
+        opened.history_told();
+        Ok(())
+    };
+    match (connection.hello.version, how) {
+        (Version::V1, Reopen::Load) => {
+            let request = convert::session::load_down(&request).map_err(|_| unsupported())?;
+            let then = move |answer: &RawValue| {
+                let answer: v1::LoadSessionResponse = read("session/load", answer)?;
+                settle(Settled::V1(answer.modes, answer.config_options))
+            };
+            connection.ask(&request, then).await?;
+        }
+        (Version::V1, Reopen::Resume) => {
+            let request = convert::session::resume_down(&request).map_err(|_| unsupported())?;
+            let then = move |answer: &RawValue| {
+                let answer: v1::ResumeSessionResponse = read("session/resume", answer)?;
+                settle(Settled::V1(answer.modes, answer.config_options))
+            };
+            connection.ask(&request, then).await?;
+        }
+        (Version::V2, how) => {
+            let replay =
+                (how == Reopen::Load).then(|| v2::ReplayFrom::Start(v2::ReplayFromStart::new()));
+            let request = request.replay_from(replay);
+            let then = move |answer: &RawValue| {
+                let answer: v2::ResumeSessionResponse = read("session/resume", answer)?;
+                settle(Settled::V2(
+                    answer.config_options,
+                    answer.available_commands,
+                ))
+            };
+            connection.ask(&request, then).await?;
+        }
+    }
+    guard.finished();
+    Ok(())
+}
+
+/// Takes a session off a connection on which it could not be opened.
+struct Unfinished<'a>(Option<&'a Arc<SessionCell>>);
+
+impl Unfinished<'_> {
+    fn finished(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        if let Some(cell) = self.0 {
+            cell.detach();
+        }
+    }
+}

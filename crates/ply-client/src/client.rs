@@ -1,0 +1,190 @@
+//! What a client is like, before it meets an agent.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ply_rpc::Options;
+use ply_rpc::transport::child::Grace;
+use ply_wire::negotiate::Supported;
+use ply_wire::v2;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::Error;
+use crate::agent::Agent;
+use crate::command::Command;
+use crate::connection::Start;
+use crate::limits::START_TIME_MAX;
+use crate::policy::{AskUser, ElicitationPolicy, Permissions};
+use crate::report::Reports;
+use crate::services::{Files, Terminals};
+
+/// How this client behaves towards an agent.
+///
+/// ```no_run
+/// # async fn example() -> Result<(), ply_client::Error> {
+/// use ply_client::{AllowAll, Client, Files};
+///
+/// let agent = Client::new()
+///     .info("my-editor", "1.0.0")
+///     .permissions(AllowAll)
+///     .files(Files::new())
+///     .spawn(["gemini", "--acp"])
+///     .await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+#[must_use = "a client does nothing until it spawns or connects"]
+pub struct Client {
+    settings: Settings,
+}
+
+#[derive(Clone)]
+pub(crate) struct Settings {
+    pub(crate) info: v2::Implementation,
+    pub(crate) versions: Supported,
+    pub(crate) permissions: Arc<dyn Permissions>,
+    pub(crate) files: Option<Files>,
+    pub(crate) terminals: Option<Terminals>,
+    pub(crate) elicitation: Option<ElicitationPolicy>,
+    pub(crate) options: Options,
+    pub(crate) start_deadline: Duration,
+    pub(crate) grace: Grace,
+}
+
+impl Default for Client {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Client {
+    /// Returns a client that speaks both versions, asks its user for every permission, and offers no services.
+    pub fn new() -> Self {
+        let settings = Settings {
+            info: v2::Implementation::new("ply", env!("CARGO_PKG_VERSION")),
+            versions: Supported::Both,
+            permissions: Arc::new(AskUser),
+            files: None,
+            terminals: None,
+            elicitation: None,
+            options: Options::client(),
+            start_deadline: START_TIME_MAX,
+            grace: Grace::default(),
+        };
+        Self { settings }
+    }
+
+    /// Sets the name and version that agents see.
+    pub fn info(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
+        self.settings.info = v2::Implementation::new(name, version);
+        self
+    }
+
+    /// Sets the versions to speak. With both, 2 is asked for and 1 is taken.
+    pub fn versions(mut self, versions: Supported) -> Self {
+        self.settings.versions = versions;
+        self
+    }
+
+    /// Sets who decides permission requests.
+    pub fn permissions(mut self, policy: impl Permissions + 'static) -> Self {
+        self.settings.permissions = Arc::new(policy);
+        self
+    }
+
+    /// Offers files to agents of version 1.
+    pub fn files(mut self, files: Files) -> Self {
+        self.settings.files = Some(files);
+        self
+    }
+
+    /// Offers terminals to agents of version 1. They end with the agent, so each agent needs its own.
+    pub fn terminals(mut self, terminals: Terminals) -> Self {
+        self.settings.terminals = Some(terminals);
+        self
+    }
+
+    /// Takes requests for information.
+    pub fn elicitation(mut self, policy: ElicitationPolicy) -> Self {
+        self.settings.elicitation = Some(policy);
+        self
+    }
+
+    /// Sets how the link behaves, such as its limits.
+    pub fn options(mut self, options: Options) -> Self {
+        self.settings.options = options;
+        self
+    }
+
+    /// Sets how long an agent may take to answer `initialize`.
+    pub fn start_deadline(mut self, deadline: Duration) -> Self {
+        self.settings.start_deadline = deadline;
+        self
+    }
+
+    /// Sets how long an agent may take to end by itself.
+    pub fn grace(mut self, grace: Grace) -> Self {
+        self.settings.grace = grace;
+        self
+    }
+
+    /// Starts an agent and greets it. It is started again when it is needed after it died.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Spawn`] if the program cannot be started, [`Error::Start`] if it is no agent.
+    ///
+    /// # Cancel safety
+    ///
+    /// A process that was started all the same is ended at once.
+    pub async fn spawn(self, command: impl Into<Command>) -> Result<Agent, Error> {
+        let command = command.into();
+        let (settings, reports, start) = self.start();
+        let connection = start.spawn(&command).await?;
+        Ok(Agent::new(connection, settings, reports, Some(command)))
+    }
+
+    /// Greets an agent at the other end of a reader and a writer.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Start`] if it is no agent.
+    ///
+    /// # Cancel safety
+    ///
+    /// The connection is closed.
+    pub async fn connect<R, W>(self, reader: R, writer: W) -> Result<Agent, Error>
+    where
+        R: AsyncRead + Unpin + Send + 'static,
+        W: AsyncWrite + Unpin + Send + 'static,
+    {
+        let (settings, reports, start) = self.start();
+        let connection = start.open(reader, writer, None).await?;
+        Ok(Agent::new(connection, settings, reports, None))
+    }
+
+    fn start(self) -> (Arc<Settings>, Arc<Reports>, Start) {
+        let settings = Arc::new(self.settings);
+        let reports = Arc::<Reports>::default();
+        let start = Start {
+            settings: Arc::clone(&settings),
+            reports: Arc::clone(&reports),
+            epoch: 1,
+        };
+        (settings, reports, start)
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings")
+            .field("info", &self.info)
+            .field("versions", &self.versions)
+            .field("files", &self.files.is_some())
+            .field("terminals", &self.terminals.is_some())
+            .field("elicitation", &self.elicitation)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,357 @@
+//! One life of an agent: its link, its process, and how both end.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use ply_rpc::transport::child::{Child, Grace};
+use ply_rpc::{CallError, CallOptions, Closed, Peer};
+use ply_wire::method::Request;
+use ply_wire::negotiate::{self, Version};
+use serde_json::value::RawValue;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{Notify, oneshot};
+
+use crate::client::Settings;
+use crate::command::Command;
+use crate::error::{AUTH_REQUIRED, StartFailure};
+use crate::handler::Inbound;
+use crate::hello::{self, Hello};
+use crate::limits::{CALL_TIME_MAX, LAST_WORDS_TIME_MAX, SECOND_GREETING_TIME_MAX};
+use crate::report::{ReportKind, Reports};
+use crate::routes::{RawAnswer, Routes};
+use crate::session::cell::Wire;
+use crate::{Error, PostMortem};
+
+/// A connection to an agent that has answered `initialize`.
+pub(crate) struct Connection {
+    pub(crate) hello: Hello,
+    pub(crate) parts: Arc<Parts>,
+}
+
+/// What is there from the first byte on.
+pub(crate) struct Parts {
+    pub(crate) peer: Peer,
+    pub(crate) routes: Arc<Routes>,
+    pub(crate) epoch: u64,
+    pub(crate) process_id: Option<u32>,
+    /// What is known as soon as the connection is over.
+    end: OnceLock<PostMortem>,
+    /// What is known when the process tree has ended too.
+    last: OnceLock<PostMortem>,
+    told: Notify,
+    killed: AtomicBool,
+    kill: Notify,
+}
+
+/// How to reach an agent for one life.
+pub(crate) struct Start {
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) reports: Arc<Reports>,
+    pub(crate) epoch: u64,
+}
+
+impl Start {
+    pub(crate) async fn spawn(self, command: &Command) -> Result<Connection, Error> {
+        let (child, stdout, stdin) = command.to_child().spawn().await?;
+        self.open(stdout, stdin, Some(child)).await
+    }
+
+    pub(crate) async fn open<R, W>(
+        self,
+        reader: R,
+        writer: W,
+        child: Option<Child>,
+    ) -> Result<Connection, Error>
+    where
+        R: AsyncRead + Unpin + Send + 'static,
+        W: AsyncWrite + Unpin + Send + 'static,
+    {
+        let Self {
+            settings,
+            reports,
+            epoch,
+        } = self;
+        let routes = Arc::new(Routes::new(Arc::clone(&settings), reports));
+        let inbound = Inbound {
+            routes: Arc::clone(&routes),
+        };
+        let options = settings.options.clone();
+        let (peer, link) = ply_rpc::connect(reader, writer, inbound, options);
+        tokio::spawn(link);
+        let parts = Arc::new(Parts {
+            peer,
+            routes,
+            epoch,
+            process_id: child.as_ref().map(Child::id),
+            end: OnceLock::new(),
+            last: OnceLock::new(),
+            told: Notify::new(),
+            killed: AtomicBool::new(false),
+            kill: Notify::new(),
+        });
+        tokio::spawn(keep(Arc::clone(&parts), child));
+        // Dropped before it is done, or failed, the connection ends and the process with it.
+        let guard = CloseOnDrop(&parts);
+        match parts.initialize(&settings).await {
+            Ok(hello) => {
+                std::mem::forget(guard);
+                Ok(Connection { hello, parts })
+            }
+            Err(reason) => {
+                drop(guard);
+                let end = Box::new(parts.end().await);
+                Err(Error::Start { reason, end })
+            }
+        }
+    }
+}
+
+struct CloseOnDrop<'a>(&'a Parts);
+
+impl Drop for CloseOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.kill();
+    }
+}
+
+impl Parts {
+    async fn initialize(&self, settings: &Settings) -> Result<Hello, StartFailure> {
+        let deadline = settings.start_deadline;
+        let (told, answer) = oneshot::channel();
+        let (routes, versions) = (Arc::clone(&self.routes), settings.versions);
+        let read = move |answer: RawAnswer| {
+            let answer = match answer {
+                Ok(answer) => read_hello(&answer, versions),
+                Err(CallError::Closed { .. }) => Err(StartFailure::Ended),
+                Err(CallError::Deadline { after, .. }) => Err(StartFailure::Deadline(after)),
+                Err(CallError::Peer(error)) => Err(StartFailure::Refused(error)),
+                Err(error) => Err(StartFailure::Call(error)),
+            };
+            if let Ok(hello) = &answer {
+                // Here, so that whatever the agent says next is read in the right version.
+                routes.version.get_or_init(|| hello.version);
+            }
+            drop(told.send(answer));
+        };
+        let params = hello::request(settings);
+        self.routes.ask(
+            &self.peer,
+            "initialize",
+            &params,
+            CallOptions::default(),
+            read,
+        );
+        let answer = tokio::time::timeout(deadline, answer).await;
+        let answer = answer.map_err(|_| StartFailure::Deadline(deadline))?;
+        if self.routes.echoes.load(Ordering::Relaxed) {
+            return Err(StartFailure::Echo);
+        }
+        let hello = answer.unwrap_or(Err(StartFailure::Ended))?;
+        Ok(self.introduce_services(settings, hello).await)
+    }
+
+    /// Greets a version 1 agent once more in its own words, if there are services to tell of: agents made with the official SDK
+    /// do not look for them in a request for version 2. One that takes no second greeting (V1-INIT-20) keeps the first.
+    async fn introduce_services(&self, settings: &Settings, hello: Hello) -> Hello {
+        let has_services = settings.files.is_some() || settings.terminals.is_some();
+        let asked_for_more = settings.versions == negotiate::Supported::Both;
+        if hello.version != Version::V1 || !asked_for_more || !has_services {
+            return hello;
+        }
+        let options = CallOptions::default().deadline(SECOND_GREETING_TIME_MAX);
+        let params = hello::request_v1(settings);
+        let answer = self
+            .peer
+            .call_with::<Box<RawValue>>("initialize", &params, options);
+        match answer.await {
+            Ok(answer) => read_hello(&answer, negotiate::Supported::V1).unwrap_or(hello),
+            Err(error) => {
+                tracing::debug!(%error, "the agent took no second greeting");
+                hello
+            }
+        }
+    }
+
+    /// Ends the connection and the process at once.
+    pub(crate) fn kill(&self) {
+        self.killed.store(true, Ordering::SeqCst);
+        self.kill.notify_one();
+        self.peer.close();
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.routes.over.get().is_some()
+    }
+
+    /// Waits for what is known of the end as soon as the connection is over.
+    pub(crate) async fn end(&self) -> PostMortem {
+        self.wait_for(&self.end).await
+    }
+
+    /// Waits until the process tree has ended too.
+    pub(crate) async fn last(&self) -> PostMortem {
+        self.wait_for(&self.last).await
+    }
+
+    async fn wait_for(&self, told: &OnceLock<PostMortem>) -> PostMortem {
+        loop {
+            let mut news = std::pin::pin!(self.told.notified());
+            news.as_mut().enable();
+            if let Some(told) = told.get() {
+                return told.clone();
+            }
+            news.await;
+        }
+    }
+
+    fn tell(&self, where_to: &OnceLock<PostMortem>, end: &PostMortem) {
+        where_to.get_or_init(|| end.clone());
+        self.told.notify_waiters();
+    }
+
+    async fn over(&self) -> Closed {
+        loop {
+            let mut ended = std::pin::pin!(self.routes.ended.notified());
+            ended.as_mut().enable();
+            if let Some(reason) = self.routes.over.get() {
+                return reason.clone();
+            }
+            ended.await;
+        }
+    }
+}
+
+fn read_hello(answer: &RawValue, versions: negotiate::Supported) -> Result<Hello, StartFailure> {
+    negotiate::read_answer(answer, versions)
+        .map(Hello::from_answer)
+        .map_err(StartFailure::Answer)
+}
+
+impl Connection {
+    pub(crate) fn wire(&self) -> Wire {
+        Wire {
+            peer: self.parts.peer.clone(),
+            routes: Arc::clone(&self.parts.routes),
+            epoch: self.parts.epoch,
+            version: self.hello.version,
+        }
+    }
+
+    /// Asks with a deadline; `then` runs in its place among the agent's updates.
+    pub(crate) async fn ask<Q: Request, T: Send + 'static>(
+        &self,
+        params: &Q,
+        then: impl FnOnce(&RawValue) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let options = CallOptions::default().deadline(CALL_TIME_MAX);
+        self.ask_with(params, options, move |answer| match answer {
+            Ok(answer) => then(&answer).map_err(Failure::Ours),
+            Err(error) => Err(Failure::Call(error)),
+        })
+        .await
+    }
+
+    pub(crate) async fn ask_with<Q: Request, T: Send + 'static>(
+        &self,
+        params: &Q,
+        options: CallOptions,
+        then: impl FnOnce(RawAnswer) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Error> {
+        let (told, answer) = oneshot::channel();
+        let parts = &self.parts;
+        let then = move |answer| drop(told.send(then(answer)));
+        parts
+            .routes
+            .ask(&parts.peer, Q::METHOD, params, options, then);
+        match answer.await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(Failure::Ours(error))) => Err(error),
+            Ok(Err(Failure::Call(CallError::Closed { .. }))) | Err(_) => {
+                Err(Error::Gone(Box::new(parts.end().await)))
+            }
+            Ok(Err(Failure::Call(CallError::Peer(error)))) if error.code == AUTH_REQUIRED => {
+                let methods = self.hello.auth_methods.clone();
+                Err(Error::AuthRequired { methods })
+            }
+            Ok(Err(Failure::Call(CallError::Peer(error)))) => Err(Error::Refused(error)),
+            Ok(Err(Failure::Call(error))) => Err(Error::Call(error)),
+        }
+    }
+}
+
+/// Why an answer is none.
+pub(crate) enum Failure {
+    Call(CallError),
+    Ours(Error),
+}
+
+/// Watches a connection to its end, tells the sessions, and ends the process tree.
+async fn keep(parts: Arc<Parts>, mut child: Option<Child>) {
+    let reason = parts.over().await;
+    let is_ours = matches!(reason, Closed::Local);
+    let mut end = PostMortem {
+        reason: Some(reason),
+        noise: parts.peer.noise(),
+        ..PostMortem::default()
+    };
+    if let Some(child) = &mut child {
+        if !is_ours {
+            last_words(child, &mut end, &parts).await;
+        }
+        end.set_stderr(&child.stderr_tail());
+    }
+    parts.tell(&parts.end, &end);
+    for session in parts.routes.sessions() {
+        session.gone(parts.epoch, &end);
+    }
+    if let Some(child) = &mut child {
+        let settings = &parts.routes.settings;
+        let ended = tokio::select! {
+            biased;
+            () = killed(&parts) => None,
+            ended = child.end(settings.grace) => Some(ended),
+        };
+        let ended = match ended {
+            Some(ended) => ended,
+            None => child.end(at_once()).await,
+        };
+        match ended {
+            Ok(status) => end.status = Some(status),
+            Err(error) => tracing::warn!(%error, "the agent's processes cannot be ended"),
+        }
+        end.set_stderr(&child.stderr_tail());
+    }
+    if let Some(terminals) = &parts.routes.settings.terminals {
+        terminals.end_all().await;
+    }
+    parts.tell(&parts.last, &end);
+}
+
+/// Waits a moment for the exit of a process that closed its output, and for the end of what it wrote.
+async fn last_words(child: &mut Child, end: &mut PostMortem, parts: &Parts) {
+    let ended = tokio::time::timeout(LAST_WORDS_TIME_MAX, async {
+        match child.wait().await {
+            Ok(status) => end.status = Some(status),
+            Err(error) => tracing::debug!(%error, "the agent's exit status cannot be read"),
+        }
+        // Nobody is left to be graceful to, and the rest of standard error comes with the end.
+        child.end(at_once()).await
+    });
+    if ended.await.is_err() && end.status.is_none() {
+        parts.routes.report(ReportKind::ClosedOutput, "");
+    }
+}
+
+async fn killed(parts: &Parts) {
+    while !parts.killed.load(Ordering::SeqCst) {
+        parts.kill.notified().await;
+    }
+}
+
+fn at_once() -> Grace {
+    let mut grace = Grace::default();
+    grace.after_close = Duration::ZERO;
+    grace.after_term = Duration::from_millis(200);
+    grace
+}

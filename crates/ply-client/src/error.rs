@@ -1,0 +1,225 @@
+//! What can fail, in words for whoever has to act.
+
+use std::fmt;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ply_rpc::transport::child::SpawnError;
+use ply_rpc::{CallError, Closed, Noise, RpcError};
+use ply_wire::{negotiate, v2};
+
+use crate::limits::STDERR_CHARS_SHOWN;
+
+/// Why something could not be done.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The program could not be started.
+    #[error(transparent)]
+    Spawn(Arc<SpawnError>),
+    /// The program started but did not become an agent.
+    #[error("the agent did not start: {reason}{end}")]
+    Start {
+        /// What went wrong.
+        reason: StartFailure,
+        /// What is known of its end.
+        end: Box<PostMortem>,
+    },
+    /// The agent is gone, and it was not started by this client or must not be started again.
+    #[error("the agent is gone: {0}")]
+    Gone(Box<PostMortem>),
+    /// The agent crashed so often that it is not started again for now.
+    #[error(
+        "the agent crashed {crashes} times in a row and is not started again; try again in {} s{last}",
+        retry_after.as_secs()
+    )]
+    CrashLoop {
+        /// Crashes counted.
+        crashes: usize,
+        /// When another start will be tried.
+        retry_after: Duration,
+        /// What is known of the last end.
+        last: Box<PostMortem>,
+    },
+    /// The agent wants a login first.
+    #[error("the agent wants a login first; call `login` with one of its {} methods", methods.len())]
+    AuthRequired {
+        /// The ways to log in that the agent offers.
+        methods: Vec<v2::AuthMethod>,
+    },
+    /// The agent does not offer this, so it was not asked.
+    #[error("the agent does not offer {what}; {hint}")]
+    NotOffered {
+        /// What was wanted.
+        what: &'static str,
+        /// What to do instead.
+        hint: &'static str,
+    },
+    /// What was given cannot be sent.
+    #[error("{what}")]
+    Invalid {
+        /// What is wrong with it, and what would be right.
+        what: &'static str,
+    },
+    /// The session was closed or deleted.
+    #[error("the session is closed; open it again with `load_session` or make a new one")]
+    SessionClosed,
+    /// A session with this id is open already.
+    #[error("the session is open already; use the one there is, or close it first")]
+    SessionOpen,
+    /// Too many prompts of the session wait for their turn.
+    #[error("{0} prompts wait for their turn already; wait for some of them to end")]
+    TooManyPrompts(usize),
+    /// The question was answered before, or taken back.
+    #[error("the question is closed: it was answered or taken back before")]
+    Answered,
+    /// The option was not offered.
+    #[error("no such option was offered; choose one of `options()`")]
+    NoSuchOption,
+    /// The agent refused.
+    #[error("the agent refused: {0}")]
+    Refused(RpcError),
+    /// The agent's answer never came or cannot be used.
+    #[error(transparent)]
+    Call(CallError),
+    /// The client was closed on this side.
+    #[error("the connection to the agent was closed on this side")]
+    Closed,
+    /// A turn failed.
+    #[error(transparent)]
+    Turn(#[from] TurnError),
+}
+
+impl From<SpawnError> for Error {
+    fn from(error: SpawnError) -> Self {
+        Self::Spawn(Arc::new(error))
+    }
+}
+
+/// Why a program did not become an agent.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartFailure {
+    /// It ended, or closed its output, before it answered.
+    #[error("it ended before it answered `initialize`; check its arguments")]
+    Ended,
+    /// It did not answer in time.
+    #[error("it did not answer `initialize` within {} s", .0.as_secs())]
+    Deadline(Duration),
+    /// It sends back what it is given.
+    #[error("it sends back what it is given, so it is no agent")]
+    Echo,
+    /// It answered with an error.
+    #[error("it refused `initialize`: {0}")]
+    Refused(RpcError),
+    /// It speaks no version that this client speaks, or answered something else.
+    #[error("{0}; update the agent or this client")]
+    Answer(negotiate::AnswerError),
+    /// The request failed in another way.
+    #[error("{0}")]
+    Call(CallError),
+}
+
+/// Why a turn did not end well. The session can be prompted again.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum TurnError {
+    /// The agent says that the turn failed.
+    #[error("the turn failed: {message} ({code})")]
+    Failed {
+        /// The error code; -32000 asks for a login.
+        code: i64,
+        /// The agent's words.
+        message: String,
+        /// Details.
+        data: Option<serde_json::Value>,
+    },
+    /// The agent ended before the turn did.
+    #[error("the agent stopped during the turn: {0}")]
+    Interrupted(Box<PostMortem>),
+    /// The session was closed while the prompt waited or ran.
+    #[error("the session was closed before the turn ended")]
+    SessionClosed,
+}
+
+impl TurnError {
+    /// Returns whether the agent wants a login first.
+    #[must_use]
+    pub fn is_auth_required(&self) -> bool {
+        matches!(self, Self::Failed { code, .. } if *code == AUTH_REQUIRED)
+    }
+
+    pub(crate) fn from_rpc(error: &RpcError) -> Self {
+        Self::Failed {
+            code: error.code,
+            message: error.message.clone(),
+            data: error
+                .data
+                .as_ref()
+                .and_then(|data| serde_json::from_str(data.get()).ok()),
+        }
+    }
+
+    pub(crate) fn from_wire(error: &v2::Error) -> Self {
+        Self::Failed {
+            code: i32::from(error.code).into(),
+            message: error.message.clone(),
+            data: error.data.clone(),
+        }
+    }
+}
+
+/// The error code of an agent that wants a login.
+pub(crate) const AUTH_REQUIRED: i64 = -32000;
+/// The error code for a session or file that does not exist.
+pub(crate) const NOT_FOUND: i64 = -32002;
+
+/// What is known of an agent's end.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct PostMortem {
+    /// Why the connection ended.
+    pub reason: Option<Closed>,
+    /// How the process ended; none if it is not ours or still ran when its output closed.
+    pub status: Option<ExitStatus>,
+    /// The end of what it wrote to standard error, made harmless to show.
+    pub stderr_tail: String,
+    /// What it printed that was no protocol message.
+    pub noise: Noise,
+}
+
+impl PostMortem {
+    pub(crate) fn set_stderr(&mut self, bytes: &[u8]) {
+        let text = String::from_utf8_lossy(bytes);
+        let shown = |char: &char| matches!(char, '\n' | '\t') || !char.is_control();
+        let text: Vec<char> = text.trim().chars().filter(shown).collect();
+        let cut = text.len().saturating_sub(STDERR_CHARS_SHOWN);
+        self.stderr_tail = text.into_iter().skip(cut).collect();
+    }
+}
+
+impl fmt::Display for PostMortem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.status, &self.reason) {
+            (Some(status), _) => write!(f, " ({status})")?,
+            (None, Some(reason)) => write!(f, " ({reason})")?,
+            (None, None) => {}
+        }
+        if !self.stderr_tail.is_empty() {
+            write!(
+                f,
+                "; it last wrote to standard error:\n{}",
+                self.stderr_tail
+            )?;
+        }
+        if let Some(line) = self.noise.first_lines.first() {
+            let lines = self.noise.lines;
+            write!(
+                f,
+                "; it printed {lines} lines that are no message, first: {line}"
+            )?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,354 @@
+//! What the client does with the agent's messages, on the task that reads them.
+
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use ply_rpc::{Closed, Handler, Notification, Peer, Request, Responder, RpcError};
+use ply_wire::convert;
+use ply_wire::method::v1 as methods_v1;
+use ply_wire::method::{DecodeError, decode_params};
+use ply_wire::negotiate::Version;
+use ply_wire::{v1, v2};
+use serde::de::DeserializeOwned;
+
+use crate::ask::{self, Answer, Kind, Pending};
+use crate::policy::{Decision, ElicitationDecision};
+use crate::report::ReportKind;
+use crate::routes::{RawUpdate, Route, Routes};
+use crate::services::{Files, Terminals};
+use crate::session::cell::{Asked, SessionCell};
+
+/// The handler of one connection.
+pub(crate) struct Inbound {
+    pub(crate) routes: Arc<Routes>,
+}
+
+impl Handler for Inbound {
+    fn request(&mut self, peer: &Peer, request: Request<'_>, responder: Responder) {
+        let Some(version) = self.routes.version.get().copied() else {
+            return self.too_early(peer, request, responder);
+        };
+        match (version, request.method) {
+            (_, "session/request_permission") => self.permission(version, request, responder),
+            (_, "elicitation/create") => self.elicitation(version, request, responder),
+            (Version::V1, method) if method.starts_with("fs/") => self.file(request, responder),
+            (Version::V1, method) if method.starts_with("terminal/") => {
+                self.terminal(request, responder);
+            }
+            _ => self.not_offered(request, responder),
+        }
+    }
+
+    fn notification(&mut self, _: &Peer, notification: Notification<'_>) {
+        if notification.method != "session/update" {
+            return tracing::debug!(
+                method = notification.method,
+                "ignored a notification of the agent"
+            );
+        }
+        let bytes = notification
+            .raw_params
+            .map_or(0, |params| params.get().len());
+        let read = match self.routes.version.get() {
+            Some(Version::V1) => read_v1(notification),
+            Some(Version::V2) => read_v2(notification),
+            None => {
+                return self
+                    .routes
+                    .report(ReportKind::UnknownSession, notification.method);
+            }
+        };
+        match read {
+            Ok((id, update)) => match self.routes.find(&id.0) {
+                Route::Session(session) => session.update(update, bytes, &self.routes),
+                Route::Nobody => {}
+                Route::Unknown => self.routes.hold(id, update),
+            },
+            Err(error) => self
+                .routes
+                .report(ReportKind::MalformedUpdate, &error.to_string()),
+        }
+    }
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        // Asked before each message, which is what gives answers their place among the updates.
+        self.routes.settle(cx);
+        self.routes.pressure.poll_none(cx)
+    }
+
+    fn ended(&mut self, _: &Peer, reason: &Closed) {
+        self.routes.end(reason);
+    }
+}
+
+fn read_v1(notification: Notification<'_>) -> Result<(v2::SessionId, RawUpdate), DecodeError> {
+    let id = |id: v1::SessionId| v2::SessionId::new(id.0);
+    match methods_v1::lenient_session_update(notification.raw_params)? {
+        methods_v1::LenientSessionUpdate::Known(known) => {
+            Ok((id(known.session_id), RawUpdate::V1(known.update)))
+        }
+        methods_v1::LenientSessionUpdate::Unknown {
+            session_id, update, ..
+        } => {
+            let other: v2::OtherSessionUpdate = decode_params(Some(&update))?;
+            Ok((id(session_id), RawUpdate::UnknownV1(other)))
+        }
+        _ => Err(DecodeError::MethodNotFound),
+    }
+}
+
+fn read_v2(notification: Notification<'_>) -> Result<(v2::SessionId, RawUpdate), DecodeError> {
+    let update: v2::UpdateSessionNotification = decode_params(notification.raw_params)?;
+    Ok((update.session_id, RawUpdate::V2(update.update)))
+}
+
+impl Inbound {
+    fn too_early(&self, peer: &Peer, request: Request<'_>, responder: Responder) {
+        if request.method == "initialize" {
+            // Our own request came back: this is `cat`, or a terminal that echoes.
+            self.routes.report(ReportKind::Echo, request.method);
+            self.routes
+                .echoes
+                .store(true, std::sync::atomic::Ordering::Relaxed);
+            peer.close();
+        }
+        responder.respond::<()>(Err(RpcError::invalid_request(
+            "the connection is not initialized",
+        )));
+    }
+
+    fn not_offered(&self, request: Request<'_>, responder: Responder) {
+        self.routes
+            .report(ReportKind::UnknownMethod, request.method);
+        responder.respond::<()>(Err(RpcError::method_not_found()));
+    }
+
+    /// Decodes the params of a request, or answers that they do not fit.
+    fn params<T: DeserializeOwned>(
+        &self,
+        request: Request<'_>,
+        responder: Responder,
+    ) -> Option<(T, Responder)> {
+        match decode_params(request.raw_params) {
+            Ok(params) => Some((params, responder)),
+            Err(error) => {
+                self.routes
+                    .report(ReportKind::MalformedRequest, request.method);
+                responder.respond::<()>(Err(error.into()));
+                None
+            }
+        }
+    }
+
+    fn session(&self, id: &str, method: &str) -> Option<Arc<SessionCell>> {
+        match self.routes.find(id) {
+            Route::Session(session) => Some(session),
+            Route::Nobody => None,
+            Route::Unknown => {
+                self.routes.report(ReportKind::UnknownSession, method);
+                None
+            }
+        }
+    }
+
+    fn permission(&self, version: Version, request: Request<'_>, responder: Responder) {
+        let cancelled = |responder| {
+            ask::send(responder, version, Answer::Permission(ask::cancelled()));
+        };
+        let asked = match version {
+            Version::V1 => methods_v1::lenient_permission_request(request.raw_params)
+                .map(|asked| Asked::V1(Box::new(asked))),
+            Version::V2 => {
+                decode_params(request.raw_params).map(|asked| Asked::V2(Box::new(asked)))
+            }
+        };
+        let asked = match asked {
+            Ok(asked) => asked,
+            Err(error) => {
+                self.routes
+                    .report(ReportKind::BogusPermission, &error.to_string());
+                return responder.respond::<()>(Err(error.into()));
+            }
+        };
+        let Some(session) = self.session(asked.session_id(), request.method) else {
+            return cancelled(responder);
+        };
+        let Some((ask, request)) = session.permission_asked(asked) else {
+            self.routes
+                .report(ReportKind::BogusPermission, "no options");
+            return cancelled(responder);
+        };
+        let decision = if session.is_cancelling() {
+            Decision::Cancel
+        } else {
+            self.routes.settings.permissions.decide(&request)
+        };
+        let pending = Pending::new(
+            Kind::Permission,
+            version,
+            responder,
+            Arc::downgrade(&session),
+            ask,
+        );
+        let offered = |id: &v2::PermissionOptionId| {
+            request.options.iter().any(|option| option.option_id == *id)
+        };
+        match decision {
+            Decision::Ask => session.ask_permission(request, pending, &self.routes),
+            Decision::Select(option) if offered(&option) => {
+                let outcome = v2::SelectedPermissionOutcome::new(option);
+                let outcome = v2::RequestPermissionOutcome::Selected(outcome);
+                pending.answer(Answer::Permission(outcome));
+            }
+            _ => {
+                pending.cancel();
+            }
+        }
+    }
+
+    fn elicitation(&self, version: Version, request: Request<'_>, responder: Responder) {
+        let Some(policy) = &self.routes.settings.elicitation else {
+            return self.not_offered(request, responder);
+        };
+        let decoded = match version {
+            Version::V1 => methods_v1::ClientInbound::decode(request.method, request.raw_params)
+                .and_then(|inbound| match inbound {
+                    methods_v1::ClientInbound::CreateElicitation(asked) => {
+                        // The ids of requests are the same in both readings of one connection.
+                        convert::elicitation::request_up(&asked, |id| {
+                            serde_json::to_value(id)
+                                .ok()
+                                .and_then(|id| serde_json::from_value(id).ok())
+                        })
+                        .ok_or(DecodeError::InvalidParams("it names no request".into()))
+                    }
+                    _ => Err(DecodeError::MethodNotFound),
+                }),
+            Version::V2 => decode_params(request.raw_params),
+        };
+        let asked: v2::CreateElicitationRequest = match decoded {
+            Ok(asked) => asked,
+            Err(error) => {
+                self.routes
+                    .report(ReportKind::MalformedRequest, request.method);
+                return responder.respond::<()>(Err(error.into()));
+            }
+        };
+        let scope = match &asked.mode {
+            v2::ElicitationMode::Form(form) if policy.form => &form.scope,
+            v2::ElicitationMode::Url(url) if policy.url => &url.scope,
+            _ => {
+                let error = RpcError::invalid_params("this client did not offer this mode");
+                return responder.respond::<()>(Err(error));
+            }
+        };
+        let session = match scope {
+            v2::ElicitationScope::Session(scope) => {
+                self.session(&scope.session_id.0, request.method)
+            }
+            _ => None,
+        };
+        let decision = policy.hook.decide(&asked);
+        let ask = session.as_ref().and_then(|session| session.ask_opened());
+        let holder = session.as_ref().map(Arc::downgrade).unwrap_or_default();
+        let pending = Pending::new(Kind::Elicitation, version, responder, holder, ask);
+        match (decision, session) {
+            (ElicitationDecision::Answer(action), _) => {
+                pending.answer(Answer::Elicitation(action));
+            }
+            (ElicitationDecision::Ask, Some(session)) => {
+                session.ask_elicitation(asked, pending, &self.routes);
+            }
+            // What belongs to no session has nobody who could be asked but the policy.
+            (ElicitationDecision::Ask, None) => {
+                pending.cancel();
+            }
+        }
+    }
+
+    fn file(&self, request: Request<'_>, responder: Responder) {
+        let Some(files) = self.routes.settings.files.clone() else {
+            return self.not_offered(request, responder);
+        };
+        match request.method {
+            "fs/read_text_file" => {
+                let Some((params, responder)) =
+                    self.params::<v1::ReadTextFileRequest>(request, responder)
+                else {
+                    return;
+                };
+                let Some(session) = self.session(&params.session_id.0, request.method) else {
+                    return responder.respond::<()>(Err(no_such_session()));
+                };
+                responder.run(async move { files.read_text_file(&session.roots, params).await });
+            }
+            "fs/write_text_file" if Files::can_write(&files) => {
+                let Some((params, responder)) =
+                    self.params::<v1::WriteTextFileRequest>(request, responder)
+                else {
+                    return;
+                };
+                let Some(session) = self.session(&params.session_id.0, request.method) else {
+                    return responder.respond::<()>(Err(no_such_session()));
+                };
+                responder.run(async move { files.write_text_file(&session.roots, params).await });
+            }
+            _ => self.not_offered(request, responder),
+        }
+    }
+
+    fn terminal(&self, request: Request<'_>, responder: Responder) {
+        let Some(terminals) = self.routes.settings.terminals.clone() else {
+            return self.not_offered(request, responder);
+        };
+        match request.method {
+            "terminal/create" => {
+                let Some((params, responder)) =
+                    self.params::<v1::CreateTerminalRequest>(request, responder)
+                else {
+                    return;
+                };
+                let Some(session) = self.session(&params.session_id.0, request.method) else {
+                    return responder.respond::<()>(Err(no_such_session()));
+                };
+                responder.run(async move { create(terminals, session, params).await });
+            }
+            "terminal/output" => {
+                if let Some((params, responder)) = self.params(request, responder) {
+                    responder.run(async move { terminals.output(params).await });
+                }
+            }
+            "terminal/wait_for_exit" => {
+                if let Some((params, responder)) = self.params(request, responder) {
+                    responder.run(async move { terminals.wait_for_exit(params).await });
+                }
+            }
+            "terminal/kill" => {
+                if let Some((params, responder)) = self.params(request, responder) {
+                    responder.run(async move { terminals.kill(params).await });
+                }
+            }
+            "terminal/release" => {
+                if let Some((params, responder)) = self.params(request, responder) {
+                    responder.run(async move { terminals.release(params).await });
+                }
+            }
+            _ => self.not_offered(request, responder),
+        }
+    }
+}
+
+async fn create(
+    terminals: Terminals,
+    session: Arc<SessionCell>,
+    params: v1::CreateTerminalRequest,
+) -> Result<v1::CreateTerminalResponse, RpcError> {
+    let created = terminals.create(&session.roots, params).await?;
+    // Before the agent learns the id, so that no update can name it earlier.
+    session.terminal_created(created.terminal_id.clone());
+    Ok(created)
+}
+
+fn no_such_session() -> RpcError {
+    RpcError::invalid_params("no such session is open in this client")
+}

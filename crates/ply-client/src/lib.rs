@@ -1,0 +1,92 @@
+//! The SDK for client authors: any agent, one event stream.
+//!
+//! [`spawn`] starts an agent, [`Client`] does it with settings. Whether the agent speaks version 1 or 2 of the Agent Client
+//! Protocol makes no difference: everything is told in the words of version 2.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use ply_client::Event;
+//!
+//! let agent = ply_client::spawn(["gemini", "--acp"]).await?;
+//! let session = agent.new_session("/home/me/project").await?;
+//! let mut turn = session.prompt("Fix the failing test").await?;
+//! while let Some(event) = turn.next().await {
+//!     match event? {
+//!         Event::Message(text) => print!("{text}"),
+//!         Event::Permission(ask) => ask.allow_once().await?,
+//!         _ => {}
+//!     }
+//! }
+//! println!("{:?}", turn.stop_reason());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What it takes care of
+//!
+//! - **One meaning.** [`Session::transcript`] is what all updates add up to, also those of an old session that was loaded.
+//! - **Rules.** What the agent does not offer is refused here, with a reason, and never sent.
+//! - **Rule breakers.** Updates too early or too late, unknown or malformed messages and noise are survived and told in
+//!   [`Agent::reports`].
+//! - **Ends.** Questions are always answered, a dead agent ends its turns at once and is started again when it is next needed,
+//!   and its whole process tree ends with it.
+//! - **Slow readers.** Events wait in bounded queues; when one is full the agent waits too.
+
+mod agent;
+mod ask;
+mod client;
+mod command;
+mod connection;
+mod error;
+mod event;
+mod events;
+mod handler;
+mod hello;
+pub mod limits;
+mod lock;
+mod policy;
+mod pressure;
+mod prompt;
+mod report;
+mod restart;
+mod routes;
+mod services;
+mod session;
+mod setup;
+mod turn;
+
+pub use agent::{Agent, SessionFilter};
+pub use ask::{Elicitation, Permission};
+pub use client::Client;
+pub use command::Command;
+pub use error::{Error, PostMortem, StartFailure, TurnError};
+pub use event::{Event, Message, Terminal, ToolCall};
+pub use events::Events;
+pub use policy::{
+    AllowAll, AskUser, Decision, ElicitationDecision, ElicitationPolicy, Elicitations, Permissions,
+    RejectAll,
+};
+pub use prompt::Prompt;
+pub use report::{Report, ReportKind};
+pub use services::{Buffers, Files, Terminals};
+pub use session::Session;
+pub use setup::SessionSetup;
+pub use turn::{Turn, TurnEnd};
+
+pub use ply_rpc::transport::child::Grace;
+pub use ply_wire::negotiate::{Supported, Version};
+pub use ply_wire::transcript::Transcript;
+pub use ply_wire::v2;
+
+/// Starts an agent with a client as it comes: both versions, every permission asked, no services.
+///
+/// # Errors
+///
+/// As for [`Client::spawn`].
+///
+/// # Cancel safety
+///
+/// As for [`Client::spawn`].
+pub async fn spawn(command: impl Into<Command>) -> Result<Agent, Error> {
+    Client::new().spawn(command).await
+}

@@ -1,0 +1,147 @@
+//! Who answers the agent's questions: a policy first, then whoever reads the events.
+
+use std::fmt;
+use std::sync::Arc;
+
+use ply_wire::v2;
+
+/// What a policy says to a permission request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Decision {
+    /// Ask whoever reads the events of the session; nobody there means cancelled.
+    Ask,
+    /// Choose this option. One that was not offered counts as [`Decision::Cancel`].
+    Select(v2::PermissionOptionId),
+    /// Decide nothing; the agent takes it as not allowed.
+    Cancel,
+}
+
+/// Decides permission requests before anybody is asked.
+///
+/// It is called on the task that reads from the agent, so it must not wait.
+pub trait Permissions: Send + Sync {
+    /// Decides one request.
+    fn decide(&self, request: &v2::RequestPermissionRequest) -> Decision;
+}
+
+impl<F: Fn(&v2::RequestPermissionRequest) -> Decision + Send + Sync> Permissions for F {
+    fn decide(&self, request: &v2::RequestPermissionRequest) -> Decision {
+        self(request)
+    }
+}
+
+/// Asks whoever reads the events, always. What a client does unless told otherwise.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AskUser;
+
+impl Permissions for AskUser {
+    fn decide(&self, _: &v2::RequestPermissionRequest) -> Decision {
+        Decision::Ask
+    }
+}
+
+/// Allows everything, once rather than always where there is a choice.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AllowAll;
+
+impl Permissions for AllowAll {
+    fn decide(&self, request: &v2::RequestPermissionRequest) -> Decision {
+        use v2::PermissionOptionKind::{AllowAlways, AllowOnce};
+        first_of(request, &[AllowOnce, AllowAlways])
+    }
+}
+
+/// Rejects everything, once rather than always where there is a choice.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RejectAll;
+
+impl Permissions for RejectAll {
+    fn decide(&self, request: &v2::RequestPermissionRequest) -> Decision {
+        use v2::PermissionOptionKind::{RejectAlways, RejectOnce};
+        first_of(request, &[RejectOnce, RejectAlways])
+    }
+}
+
+fn first_of(
+    request: &v2::RequestPermissionRequest,
+    kinds: &[v2::PermissionOptionKind],
+) -> Decision {
+    let options = || request.options.iter();
+    let found = kinds
+        .iter()
+        .find_map(|kind| options().find(|option| option.kind == *kind));
+    found.map_or(Decision::Cancel, |option| {
+        Decision::Select(option.option_id.clone())
+    })
+}
+
+/// What a policy says to a request for information.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum ElicitationDecision {
+    /// Ask whoever reads the events of the session; nobody there means cancelled.
+    Ask,
+    /// Give this answer.
+    Answer(v2::ElicitationAction),
+}
+
+/// Decides requests for information before anybody is asked.
+///
+/// It is called on the task that reads from the agent, so it must not wait.
+pub trait Elicitations: Send + Sync {
+    /// Decides one request.
+    fn decide(&self, request: &v2::CreateElicitationRequest) -> ElicitationDecision;
+}
+
+impl<F: Fn(&v2::CreateElicitationRequest) -> ElicitationDecision + Send + Sync> Elicitations for F {
+    fn decide(&self, request: &v2::CreateElicitationRequest) -> ElicitationDecision {
+        self(request)
+    }
+}
+
+/// Which requests for information a client takes, and who answers them.
+#[derive(Clone)]
+#[must_use]
+pub struct ElicitationPolicy {
+    pub(crate) form: bool,
+    pub(crate) url: bool,
+    pub(crate) hook: Arc<dyn Elicitations>,
+}
+
+impl ElicitationPolicy {
+    /// Returns a policy that asks whoever reads the events. Add the modes it takes.
+    pub fn ask_user() -> Self {
+        Self::new(|_: &v2::CreateElicitationRequest| ElicitationDecision::Ask)
+    }
+
+    /// Returns a policy that decides by `hook`. Add the modes it takes.
+    pub fn new(hook: impl Elicitations + 'static) -> Self {
+        Self {
+            form: false,
+            url: false,
+            hook: Arc::new(hook),
+        }
+    }
+
+    /// Takes forms.
+    pub fn forms(mut self) -> Self {
+        self.form = true;
+        self
+    }
+
+    /// Takes web addresses to be opened, after consent, where neither client nor model can look.
+    pub fn urls(mut self) -> Self {
+        self.url = true;
+        self
+    }
+}
+
+impl fmt::Debug for ElicitationPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ElicitationPolicy")
+            .field("form", &self.form)
+            .field("url", &self.url)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,165 @@
+//! A session with an agent.
+
+pub(crate) mod cell;
+mod config;
+mod matching;
+pub(crate) mod readers;
+mod restore;
+mod stopping;
+mod turns;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use ply_wire::convert;
+use ply_wire::negotiate::Version;
+use ply_wire::transcript::{ToolCall, Transcript};
+use ply_wire::v2;
+
+use crate::Error;
+use crate::agent::Agent;
+use crate::agent::gone_is_fine;
+use crate::events::Events;
+use crate::hello::offered;
+use crate::prompt::Prompt;
+use crate::turn::Turn;
+
+use self::cell::SessionCell;
+use self::stopping::Held;
+
+/// A session with an agent. Clones are the same session.
+///
+/// Dropping it does not end it at the agent: it can be opened again. Its updates are then ignored.
+#[derive(Debug, Clone)]
+pub struct Session {
+    agent: Agent,
+    cell: Arc<SessionCell>,
+}
+
+impl Session {
+    pub(crate) fn new(agent: Agent, cell: Arc<SessionCell>) -> Self {
+        Self { agent, cell }
+    }
+
+    /// Returns the agent's id for the session.
+    #[must_use]
+    pub fn id(&self) -> &v2::SessionId {
+        &self.cell.id
+    }
+
+    /// Returns the directory in which the session works.
+    #[must_use]
+    pub fn cwd(&self) -> &Path {
+        &self.cell.setup.cwd
+    }
+
+    /// Returns the agent.
+    #[must_use]
+    pub fn agent(&self) -> &Agent {
+        &self.agent
+    }
+
+    /// Says something to the agent. While a turn runs, an agent of version 2 gets the prompt at once; for one of version 1 it
+    /// is held until that turn has ended.
+    ///
+    /// If the agent died and was started by this client, it is started again and the session is opened again first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotOffered`] for content that the agent does not take; whatever can fail in starting the agent again.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, the prompt is not sent.
+    pub async fn prompt(&self, prompt: impl Into<Prompt>) -> Result<Turn, Error> {
+        let connection = self.attached().await?;
+        let content = prompt.into().fit(&connection.hello)?;
+        let id = self.cell.prompt(content)?;
+        Ok(Turn::new(Arc::clone(&self.cell), self.agent.clone(), id))
+    }
+
+    /// Cancels all work of the session: held prompts are dropped, open questions are answered as cancelled, unfinished tool
+    /// calls are shown as cancelled at once. What the agent still says is taken in. Without work nothing happens.
+    ///
+    /// # Errors
+    ///
+    /// None today; a session whose agent is gone has no work.
+    ///
+    /// # Cancel safety
+    ///
+    /// Everything happens at once.
+    pub async fn cancel(&self) -> Result<(), Error> {
+        self.cell.cancel(Held::Drop);
+        Ok(())
+    }
+
+    /// Looks at the transcript. The agent's updates wait meanwhile, so `look` should be quick, and it must not call anything of
+    /// this session.
+    pub fn with_transcript<T>(&self, look: impl FnOnce(&Transcript) -> T) -> T {
+        self.cell.read(look)
+    }
+
+    /// Returns a copy of the transcript.
+    #[must_use]
+    pub fn transcript(&self) -> Transcript {
+        self.cell.read(Transcript::clone)
+    }
+
+    /// Returns a tool call as it is now.
+    #[must_use]
+    pub fn tool_call(&self, id: &v2::ToolCallId) -> Option<ToolCall> {
+        self.cell
+            .read(|transcript| transcript.tool_call(id).cloned())
+    }
+
+    /// Returns everything that happens in the session from now on, inside turns and outside.
+    pub fn events(&self) -> Events {
+        Events::new(Arc::clone(&self.cell))
+    }
+
+    /// Returns the commands that can be used in prompts now.
+    #[must_use]
+    pub fn commands(&self) -> Vec<v2::AvailableCommand> {
+        self.cell.read(|transcript| transcript.commands().to_vec())
+    }
+
+    /// Closes the session. Running turns end; the agent keeps it for later.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotOffered`] if the agent cannot; then dropping the session is all there is.
+    ///
+    /// # Cancel safety
+    ///
+    /// The agent may close the session all the same.
+    pub async fn close(&self) -> Result<(), Error> {
+        if let Some(connection) = self.agent.inner.living() {
+            let can = connection.hello.can_close();
+            offered(can, "closing sessions", "drop the session instead")?;
+            let request = v2::CloseSessionRequest::new(self.id().clone());
+            let closed = match connection.hello.version {
+                Version::V1 => {
+                    let request = convert::session::close_down(&request);
+                    connection.ask(&request, |_| Ok(())).await
+                }
+                Version::V2 => connection.ask(&request, |_| Ok(())).await,
+            };
+            gone_is_fine(closed)?;
+            connection.parts.routes.forget(self.id());
+        }
+        self.cell.close();
+        if let Some(terminals) = &self.agent.inner.settings.terminals {
+            let id = ply_wire::v1::SessionId::new(Arc::clone(&self.id().0));
+            terminals.end_session(&id).await;
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for SessionCell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,363 @@
+//! The state of one session, written by the link's task and read by the handles.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::task::{Context, Poll};
+
+use ply_rpc::Peer;
+use ply_wire::lift::{AskId, Lifter, PermissionUp};
+use ply_wire::method::v1::LenientPermissionRequest;
+use ply_wire::negotiate::Version;
+use ply_wire::transcript::Transcript;
+use ply_wire::{v1, v2};
+
+use super::readers::{Delivery, Kind, Readers, Taken};
+use super::turns::OpenTurn;
+use crate::SessionSetup;
+use crate::ask::{Elicitation, Pending, Permission};
+use crate::event::Event;
+use crate::lock::lock;
+use crate::report::ReportKind;
+use crate::routes::{RawUpdate, Routes};
+use crate::services::Roots;
+
+/// One session, over all lives of its agent.
+pub(crate) struct SessionCell {
+    pub(crate) id: v2::SessionId,
+    pub(crate) setup: SessionSetup,
+    pub(crate) roots: Roots,
+    /// Held while the session is brought back after its agent was started again.
+    pub(crate) attaching: tokio::sync::Mutex<()>,
+    state: Mutex<State>,
+}
+
+pub(crate) struct State {
+    pub(super) transcript: Transcript,
+    pub(super) lifter: Option<Lifter>,
+    /// Whether the options were made from the modes of a version 1 agent.
+    pub(super) by_modes: bool,
+    pub(super) wire: Option<Wire>,
+    pub(super) closed: bool,
+    pub(super) history: History,
+    pub(super) turns: Vec<OpenTurn>,
+    pub(super) turns_ended: u64,
+    pub(super) prompts_made: u64,
+    pub(super) readers: Readers,
+    asks: Vec<Weak<Pending>>,
+    /// Kept for its capacity.
+    lifted: Vec<v2::SessionUpdate>,
+    me: Weak<SessionCell>,
+}
+
+/// The connection that a session is attached to.
+#[derive(Clone)]
+pub(crate) struct Wire {
+    pub(crate) peer: Peer,
+    pub(crate) routes: Arc<Routes>,
+    pub(crate) epoch: u64,
+    pub(crate) version: Version,
+}
+
+/// What to do with history that the agent tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum History {
+    /// Take it in.
+    Taken,
+    /// It is known already: an agent that was started again repeats it.
+    Known,
+}
+
+/// A permission request in the words of its version.
+pub(crate) enum Asked {
+    V1(Box<LenientPermissionRequest>),
+    V2(Box<v2::RequestPermissionRequest>),
+}
+
+impl Asked {
+    pub(crate) fn session_id(&self) -> &str {
+        match self {
+            Self::V1(asked) => &asked.request.session_id.0,
+            Self::V2(asked) => &asked.session_id.0,
+        }
+    }
+}
+
+impl SessionCell {
+    pub(crate) fn new(id: v2::SessionId, setup: SessionSetup) -> Arc<Self> {
+        let roots = Roots::new(setup.cwd.clone(), setup.roots.clone());
+        Arc::new_cyclic(|me| Self {
+            id,
+            setup,
+            roots,
+            attaching: tokio::sync::Mutex::default(),
+            state: Mutex::new(State {
+                transcript: Transcript::new(),
+                lifter: None,
+                by_modes: false,
+                wire: None,
+                closed: false,
+                history: History::Taken,
+                turns: Vec::new(),
+                turns_ended: 0,
+                prompts_made: 0,
+                readers: Readers::default(),
+                asks: Vec::new(),
+                lifted: Vec::new(),
+                me: me.clone(),
+            }),
+        })
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+
+    pub(crate) fn read<T>(&self, look: impl FnOnce(&Transcript) -> T) -> T {
+        look(&self.lock().transcript)
+    }
+
+    /// Binds the session to a connection, under which its updates and calls go from now on.
+    pub(crate) fn attach(self: &Arc<Self>, wire: Wire, history: History) {
+        wire.routes.insert(self);
+        let mut state = self.lock();
+        state.lifter = (wire.version == Version::V1).then(|| {
+            // Made-up ids must be new for each life of the agent.
+            let prefix = format!("ply.{}.", wire.epoch);
+            Lifter::new(prefix, &self.setup.cwd)
+        });
+        state.history = history;
+        state.wire = Some(wire);
+    }
+
+    pub(crate) fn detach(&self) {
+        self.lock().wire = None;
+    }
+
+    pub(crate) fn epoch(&self) -> Option<u64> {
+        self.lock().wire.as_ref().map(|wire| wire.epoch)
+    }
+
+    /// Takes one update of the agent.
+    pub(crate) fn update(&self, update: RawUpdate, bytes: usize, routes: &Routes) {
+        let mut state = self.lock();
+        match update {
+            RawUpdate::V1(update) => {
+                if state.is_late(&update) {
+                    routes.report(ReportKind::LateUpdate, "session/update");
+                }
+                if matches!(update, v1::SessionUpdate::ConfigOptionUpdate(_)) {
+                    state.by_modes = false;
+                }
+                state.lift(bytes, |lifter, out| lifter.update(&update, out));
+            }
+            RawUpdate::UnknownV1(other) => {
+                routes.report(ReportKind::UnknownUpdate, &other.session_update);
+                state.lift(bytes, |lifter, out| lifter.unknown_update(&other, out));
+            }
+            RawUpdate::V2(update) => {
+                if let v2::SessionUpdate::Other(other) = &update {
+                    routes.report(ReportKind::UnknownUpdate, &other.session_update);
+                }
+                state.fold(update, bytes);
+            }
+        }
+    }
+
+    /// Takes a permission request: the call it is about becomes known. None if there is nothing to choose from.
+    pub(crate) fn permission_asked(
+        &self,
+        asked: Asked,
+    ) -> Option<(Option<AskId>, v2::RequestPermissionRequest)> {
+        let mut state = self.lock();
+        match asked {
+            Asked::V1(asked) => {
+                let mut up = None;
+                state.lift(0, |lifter, out| {
+                    up = Some(lifter.permission_asked(&asked, out));
+                });
+                match up? {
+                    PermissionUp::Ask(ask, request) => Some((Some(ask), *request)),
+                    PermissionUp::Answer(_) => None,
+                }
+            }
+            Asked::V2(request) => {
+                if request.options.is_empty() {
+                    return None;
+                }
+                if let Some(v2::RequestPermissionSubject::ToolCall(subject)) = &request.subject {
+                    let call = subject.tool_call.clone();
+                    state.fold(v2::SessionUpdate::ToolCallUpdate(call), 0);
+                }
+                Some((None, *request))
+            }
+        }
+    }
+
+    /// Hands a permission request to whoever reads the session; it is cancelled if nobody does, or the turn is.
+    pub(crate) fn ask_permission(
+        &self,
+        request: v2::RequestPermissionRequest,
+        pending: Arc<Pending>,
+        routes: &Routes,
+    ) {
+        let event = Event::Permission(Permission::new(request, Arc::clone(&pending)));
+        self.ask(event, &pending, routes);
+    }
+
+    /// Hands a request for information to whoever reads the session.
+    pub(crate) fn ask_elicitation(
+        &self,
+        request: v2::CreateElicitationRequest,
+        pending: Arc<Pending>,
+        routes: &Routes,
+    ) {
+        let event = Event::Elicitation(Elicitation::new(request, Arc::clone(&pending)));
+        self.ask(event, &pending, routes);
+    }
+
+    fn ask(&self, event: Event, pending: &Arc<Pending>, routes: &Routes) {
+        let heard = {
+            let mut state = self.lock();
+            let turn = state.hearing_turn();
+            let heard = !state.is_cancelling() && state.readers.would_hear(turn);
+            if heard {
+                state.asks.retain(|ask| ask.strong_count() > 0);
+                state.asks.push(Arc::downgrade(pending));
+                state.deliver_event(&event);
+            }
+            heard
+        };
+        if heard {
+            routes.add_ask(pending);
+        } else {
+            pending.cancel();
+        }
+        drop(event);
+    }
+
+    /// Whether the running turn was cancelled, so that nothing may be allowed any more.
+    pub(crate) fn is_cancelling(&self) -> bool {
+        self.lock().is_cancelling()
+    }
+
+    /// Notes that something is asked that is no permission.
+    pub(crate) fn ask_opened(&self) -> Option<AskId> {
+        let mut ask = None;
+        self.lock().lift(0, |lifter, out| {
+            ask = Some(lifter.ask_opened(None, out));
+        });
+        ask
+    }
+
+    pub(crate) fn ask_closed(&self, ask: AskId) {
+        self.lock()
+            .lift(0, |lifter, out| lifter.ask_closed(ask, out));
+    }
+
+    pub(crate) fn terminal_created(&self, terminal: v1::TerminalId) {
+        if let Some(lifter) = &mut self.lock().lifter {
+            lifter.terminal_created(terminal);
+        }
+    }
+
+    pub(crate) fn add_stream(&self) -> u64 {
+        self.lock().readers.add(Kind::Stream)
+    }
+
+    pub(crate) fn remove_reader(&self, id: u64) {
+        let removed = self.lock().readers.remove(id);
+        // Here, where no lock is held, since questions in its queue are answered now.
+        drop(removed);
+    }
+
+    pub(crate) fn poll_take(
+        &self,
+        id: u64,
+        batch: &mut VecDeque<Event>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Taken>> {
+        self.lock().readers.poll_take(id, batch, cx)
+    }
+}
+
+impl State {
+    /// Runs the lifter and folds what it makes of it.
+    pub(super) fn lift(
+        &mut self,
+        bytes: usize,
+        lift: impl FnOnce(&mut Lifter, &mut Vec<v2::SessionUpdate>),
+    ) {
+        let Some(lifter) = &mut self.lifter else {
+            return;
+        };
+        let mut lifted = std::mem::take(&mut self.lifted);
+        lift(lifter, &mut lifted);
+        for update in lifted.drain(..) {
+            self.fold(update, bytes);
+        }
+        self.lifted = lifted;
+    }
+
+    /// Adds an update to the transcript, tells it, and draws the consequences.
+    pub(super) fn fold(&mut self, update: v2::SessionUpdate, bytes: usize) {
+        if self.history == History::Known && is_history(&update) {
+            return;
+        }
+        let is_v2 = self.lifter.is_none();
+        if is_v2 {
+            self.before_fold(&update);
+        }
+        let change = self.transcript.apply(&update);
+        self.deliver(update, bytes);
+        if is_v2 {
+            self.after_fold(change);
+        }
+    }
+
+    pub(super) fn deliver(&mut self, update: v2::SessionUpdate, bytes: usize) {
+        let to = Delivery {
+            turn: self.hearing_turn(),
+            bytes,
+            session: &self.me,
+            pressure: self.wire.as_ref().map(|wire| &wire.routes.pressure),
+        };
+        self.readers.update(update, &to);
+    }
+
+    fn deliver_event(&mut self, event: &Event) {
+        let to = Delivery {
+            turn: self.hearing_turn(),
+            bytes: 0,
+            session: &self.me,
+            pressure: self.wire.as_ref().map(|wire| &wire.routes.pressure),
+        };
+        self.readers.event(event, &to);
+    }
+
+    /// Returns the questions of the session that wait for an answer.
+    pub(crate) fn open_asks(&self) -> Vec<Arc<Pending>> {
+        let asks = self.asks.iter().filter_map(Weak::upgrade);
+        asks.filter(|ask| ask.is_open()).collect()
+    }
+
+    fn is_late(&self, update: &v1::SessionUpdate) -> bool {
+        use v1::SessionUpdate::{AgentMessageChunk, AgentThoughtChunk};
+        self.turns_ended > 0
+            && !self.turns.iter().any(|turn| turn.sent)
+            && self.history == History::Taken
+            && matches!(update, AgentMessageChunk(_) | AgentThoughtChunk(_))
+    }
+}
+
+/// Whether an update tells what was said and done, rather than how things are now.
+fn is_history(update: &v2::SessionUpdate) -> bool {
+    !matches!(
+        update,
+        v2::SessionUpdate::ConfigOptionUpdate(_)
+            | v2::SessionUpdate::AvailableCommandsUpdate(_)
+            | v2::SessionUpdate::SessionInfoUpdate(_)
+            | v2::SessionUpdate::UsageUpdate(_)
+            | v2::SessionUpdate::StateUpdate(_)
+            | v2::SessionUpdate::Notice(_)
+    )
+}

@@ -1,0 +1,188 @@
+//! The options of a session, of which the mode is one.
+
+use std::sync::Arc;
+
+use ply_wire::convert;
+use ply_wire::negotiate::Version;
+use ply_wire::{v1, v2};
+
+use super::Session;
+use super::cell::SessionCell;
+use crate::Error;
+use crate::agent::read;
+
+impl Session {
+    /// Returns the options with their current values. The modes of a version 1 agent are one of them.
+    #[must_use]
+    pub fn config_options(&self) -> Vec<v2::SessionConfigOption> {
+        self.cell
+            .read(|transcript| transcript.config_options().to_vec())
+    }
+
+    /// Sets an option.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for an option that there is not, or a value of a kind that the agent's version does not have.
+    ///
+    /// # Cancel safety
+    ///
+    /// The agent may set the option all the same.
+    pub async fn set_config_option(
+        &self,
+        option: impl Into<v2::SessionConfigId>,
+        value: impl Into<v2::SessionConfigOptionValue>,
+    ) -> Result<(), Error> {
+        let connection = self.attached().await?;
+        let request = v2::SetSessionConfigOptionRequest::new(self.id().clone(), option, value);
+        let options = self.config_options();
+        let is_known = |known: &v2::SessionConfigOption| known.config_id == request.config_id;
+        if !options.iter().any(is_known) {
+            let what = "the session has no such option; choose one of `config_options()`";
+            return Err(Error::Invalid { what });
+        }
+        if self.cell.has_modes() {
+            let mode = request.value.as_id().ok_or(wrong_value())?;
+            return self
+                .set_v1_mode(v1::SessionModeId::new(Arc::clone(&mode.0)))
+                .await;
+        }
+        let cell = Arc::clone(&self.cell);
+        match connection.hello.version {
+            Version::V1 => {
+                let request = convert::config::set_option_down(&request).ok_or(wrong_value())?;
+                let then = move |answer: &_| {
+                    let answer: v1::SetSessionConfigOptionResponse =
+                        read("session/set_config_option", answer)?;
+                    cell.options_set(convert::config::options_up(&answer.config_options));
+                    Ok(())
+                };
+                connection.ask(&request, then).await
+            }
+            Version::V2 => {
+                let then = move |answer: &_| {
+                    let answer: v2::SetSessionConfigOptionResponse =
+                        read("session/set_config_option", answer)?;
+                    cell.options_set(answer.config_options);
+                    Ok(())
+                };
+                connection.ask(&request, then).await
+            }
+        }
+    }
+
+    /// Sets the mode, which is the option of that category.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotOffered`] if the session has no modes, [`Error::Invalid`] if this is none of them.
+    ///
+    /// # Cancel safety
+    ///
+    /// The agent may set the mode all the same.
+    pub async fn set_mode(&self, mode: impl Into<v1::SessionModeId>) -> Result<(), Error> {
+        let mode = mode.into();
+        self.attached().await?;
+        let options = self.config_options();
+        let Some(modes) = convert::config::modes_down(&options) else {
+            return Err(Error::NotOffered {
+                what: "modes",
+                hint: "look at `config_options()` for what can be set",
+            });
+        };
+        if !modes.available_modes.iter().any(|known| known.id == mode) {
+            let what = "the session has no such mode; choose a value of its mode option";
+            return Err(Error::Invalid { what });
+        }
+        if self.cell.has_modes() {
+            return self.set_v1_mode(mode).await;
+        }
+        let request = v1::SetSessionModeRequest::new(Arc::clone(&self.id().0), mode);
+        let set = convert::config::set_mode_up(&request, &options).ok_or(wrong_value())?;
+        self.set_config_option(set.config_id, set.value).await
+    }
+
+    async fn set_v1_mode(&self, mode: v1::SessionModeId) -> Result<(), Error> {
+        let connection = self.attached().await?;
+        let request = v1::SetSessionModeRequest::new(Arc::clone(&self.id().0), mode.clone());
+        let cell = Arc::clone(&self.cell);
+        let then = move |_: &_| {
+            cell.mode_set(&mode);
+            Ok(())
+        };
+        connection.ask(&request, then).await
+    }
+}
+
+fn wrong_value() -> Error {
+    Error::Invalid {
+        what: "the option does not take a value of this kind",
+    }
+}
+
+impl SessionCell {
+    /// Takes what a version 1 agent says when a session is opened.
+    pub(crate) fn opened_v1(
+        &self,
+        modes: Option<&v1::SessionModeState>,
+        options: Option<&[v1::SessionConfigOption]>,
+    ) {
+        let mut state = self.lock();
+        let has_options = options.is_some_and(|options| !options.is_empty());
+        state.by_modes = modes.is_some() && !has_options;
+        let lifter = state.lifter.as_mut();
+        let options = lifter.map(|lifter| lifter.session_started(modes, options));
+        let options = options.unwrap_or_default();
+        if !options.is_empty() {
+            state.fold_options(options);
+        }
+    }
+
+    /// Takes what a version 2 agent says when a session is opened.
+    pub(crate) fn opened_v2(
+        &self,
+        options: Vec<v2::SessionConfigOption>,
+        commands: Vec<v2::AvailableCommand>,
+    ) {
+        let mut state = self.lock();
+        if !options.is_empty() {
+            state.fold_options(options);
+        }
+        if !commands.is_empty() {
+            let update = v2::AvailableCommandsUpdate::new(commands);
+            state.fold(v2::SessionUpdate::AvailableCommandsUpdate(update), 0);
+        }
+    }
+
+    /// Ends the time in which the agent tells history again.
+    pub(crate) fn history_told(&self) {
+        self.lock().history = super::cell::History::Taken;
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.lock().closed
+    }
+
+    fn has_modes(&self) -> bool {
+        self.lock().by_modes
+    }
+
+    fn options_set(&self, options: Vec<v2::SessionConfigOption>) {
+        self.lock().fold_options(options);
+    }
+
+    fn mode_set(&self, mode: &v1::SessionModeId) {
+        let mut state = self.lock();
+        let lifter = state.lifter.as_mut();
+        if let Some(options) = lifter.and_then(|lifter| lifter.mode_set(mode)) {
+            state.fold_options(options);
+        }
+    }
+}
+
+impl super::cell::State {
+    fn fold_options(&mut self, options: Vec<v2::SessionConfigOption>) {
+        let update = v2::ConfigOptionUpdate::new(options);
+        self.fold(v2::SessionUpdate::ConfigOptionUpdate(update), 0);
+    }
+}

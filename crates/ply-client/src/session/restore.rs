@@ -1,0 +1,46 @@
+//! Bringing a session back after its agent was started again.
+
+use std::sync::Arc;
+
+use super::Session;
+use super::cell::History;
+use crate::Error;
+use crate::agent::{Reopen, reopen};
+use crate::connection::Connection;
+
+impl Session {
+    /// Returns the living connection, with this session open on it.
+    pub(super) async fn attached(&self) -> Result<Arc<Connection>, Error> {
+        if self.cell.is_closed() {
+            return Err(Error::SessionClosed);
+        }
+        let connection = self.agent.inner.connection().await?;
+        if self.is_on(&connection) {
+            return Ok(connection);
+        }
+        // One at a time: whoever comes second finds the session open.
+        let _attaching = self.cell.attaching.lock().await;
+        if self.is_on(&connection) {
+            return Ok(connection);
+        }
+        let hello = &connection.hello;
+        // Resuming is preferred, because nothing needs to be told again. Either way the transcript already holds what was.
+        let how = if hello.can_resume() {
+            Reopen::Resume
+        } else if hello.can_load() {
+            Reopen::Load
+        } else {
+            return Err(Error::NotOffered {
+                what: "opening old sessions, and its process died",
+                hint: "make a new session",
+            });
+        };
+        self.cell.setup.check(hello)?;
+        reopen(&connection, &self.cell, how, History::Known).await?;
+        Ok(connection)
+    }
+
+    fn is_on(&self, connection: &Connection) -> bool {
+        self.cell.epoch() == Some(connection.parts.epoch)
+    }
+}

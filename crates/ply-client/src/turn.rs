@@ -1,0 +1,245 @@
+//! One turn: the events of a prompt, and how it ended.
+
+use std::collections::VecDeque;
+use std::future::{Future as _, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use ply_wire::v2;
+use tokio::time::{Instant, Sleep};
+
+use crate::agent::Agent;
+use crate::event::Event;
+use crate::limits::{CANCEL_TIME_MAX, QUIET_TIME};
+use crate::session::cell::SessionCell;
+use crate::session::readers::Taken;
+use crate::{Error, TurnError};
+
+pub(crate) type TurnResult = Result<TurnEnd, TurnError>;
+
+/// How a turn ended.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct TurnEnd {
+    /// Why the agent stopped; an agent of version 2 need not say.
+    pub stop_reason: Option<v2::StopReason>,
+    /// The user's message that the prompt became, if the agent said so.
+    pub message_id: Option<v2::MessageId>,
+}
+
+impl TurnEnd {
+    pub(crate) fn new(
+        stop_reason: Option<v2::StopReason>,
+        message_id: Option<v2::MessageId>,
+    ) -> Self {
+        Self {
+            stop_reason,
+            message_id,
+        }
+    }
+
+    pub(crate) fn cancelled() -> Self {
+        Self::new(Some(v2::StopReason::Cancelled), None)
+    }
+
+    /// Returns whether the agent refused. Then the prompt and all that came after it is no longer in its context, which a
+    /// person should be shown.
+    #[must_use]
+    pub fn is_refused(&self) -> bool {
+        self.stop_reason == Some(v2::StopReason::Refusal)
+    }
+
+    /// Returns whether the turn was cancelled.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.stop_reason == Some(v2::StopReason::Cancelled)
+    }
+}
+
+/// A prompt and what the agent does about it.
+///
+/// Dropping a turn does not end it: the agent goes on, the transcript grows, only the events are no longer kept. Questions of
+/// the agent that nobody is left to answer are answered as cancelled.
+#[must_use = "a turn that nobody reads answers the agent's questions as cancelled"]
+pub struct Turn {
+    session: Arc<SessionCell>,
+    /// Keeps the agent running while its turn is read.
+    _agent: Agent,
+    id: u64,
+    batch: VecDeque<Event>,
+    end: Option<TurnResult>,
+    heard_at: Instant,
+    quiet_told: bool,
+    overdue_told: bool,
+    clock: Option<Pin<Box<Sleep>>>,
+}
+
+impl Turn {
+    pub(crate) fn new(session: Arc<SessionCell>, agent: Agent, id: u64) -> Self {
+        Self {
+            session,
+            _agent: agent,
+            id,
+            batch: VecDeque::new(),
+            end: None,
+            heard_at: Instant::now(),
+            quiet_told: false,
+            overdue_told: false,
+            clock: None,
+        }
+    }
+
+    /// Waits for the next event; none when the turn has ended.
+    ///
+    /// # Errors
+    ///
+    /// The turn failed or its agent died, once, as the last thing before the end.
+    ///
+    /// # Cancel safety
+    ///
+    /// No event is lost when it is dropped.
+    pub async fn next(&mut self) -> Option<Result<Event, TurnError>> {
+        poll_fn(|cx| self.poll_next(cx)).await
+    }
+
+    /// Reads the turn to its end and returns how it ended. Questions are answered as cancelled.
+    ///
+    /// # Errors
+    ///
+    /// The turn failed or its agent died.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping it drops the turn, which goes on by itself.
+    pub async fn finish(mut self) -> Result<TurnEnd, TurnError> {
+        while let Some(event) = self.next().await {
+            event?;
+        }
+        match self.end.take() {
+            Some(end) => end,
+            None => Err(TurnError::SessionClosed),
+        }
+    }
+
+    /// Returns why the agent stopped, once the turn has ended well.
+    #[must_use]
+    pub fn stop_reason(&self) -> Option<&v2::StopReason> {
+        self.end()?.stop_reason.as_ref()
+    }
+
+    /// Returns how the turn ended, once it has ended well and all its events were read.
+    #[must_use]
+    pub fn end(&self) -> Option<&TurnEnd> {
+        self.end.as_ref()?.as_ref().ok()
+    }
+
+    /// Returns the id of the user's message that the prompt became, once known.
+    #[must_use]
+    pub fn message_id(&self) -> Option<v2::MessageId> {
+        self.session.lock().message_id(self.id)
+    }
+
+    /// Stops the turn: one that waits is dropped, a running one is cancelled with all work of its session. Go on reading: what
+    /// the agent still says is shown, and then the turn ends.
+    ///
+    /// # Errors
+    ///
+    /// None today; a turn that has ended is left as it is.
+    ///
+    /// # Cancel safety
+    ///
+    /// Everything happens at once.
+    pub async fn cancel(&self) -> Result<(), Error> {
+        self.session.cancel_turn(self.id);
+        Ok(())
+    }
+
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Event, TurnError>>> {
+        if let Some(event) = self.batch.pop_front() {
+            return Poll::Ready(Some(Ok(event)));
+        }
+        if self.end.is_some() {
+            return Poll::Ready(None);
+        }
+        match self.session.poll_take(self.id, &mut self.batch, cx) {
+            Poll::Ready(Some(Taken::Events)) => {
+                self.heard_at = Instant::now();
+                self.quiet_told = false;
+                Poll::Ready(self.batch.pop_front().map(Ok))
+            }
+            Poll::Ready(Some(Taken::Ended(end))) => {
+                let failure = end.as_ref().err().cloned();
+                self.end = Some(end);
+                Poll::Ready(failure.map(Err))
+            }
+            Poll::Ready(None) => Poll::Ready(None),
+            Poll::Pending => self.poll_clock(cx).map(|event| Some(Ok(event))),
+        }
+    }
+
+    /// Waits for the time at which silence or a cancellation without effect is worth telling.
+    fn poll_clock(&mut self, cx: &mut Context<'_>) -> Poll<Event> {
+        loop {
+            let Some(due) = self.due() else {
+                return Poll::Pending;
+            };
+            let clock = self
+                .clock
+                .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(due)));
+            // One that is set too early is looked at again when it rings, which is cheaper than setting it at each event.
+            if clock.is_elapsed() || clock.deadline() > due {
+                clock.as_mut().reset(due);
+            }
+            if clock.as_mut().poll(cx).is_pending() {
+                return Poll::Pending;
+            }
+            let now = Instant::now();
+            if now < due {
+                continue;
+            }
+            let cancelled_at = self.session.lock().cancelled_at(self.id);
+            if cancelled_at.is_some_and(|at| at + CANCEL_TIME_MAX <= now) && !self.overdue_told {
+                self.overdue_told = true;
+                return Poll::Ready(Event::CancelOverdue);
+            }
+            self.quiet_told = true;
+            let for_s = now.duration_since(self.heard_at).as_secs();
+            return Poll::Ready(Event::Quiet { for_s });
+        }
+    }
+
+    fn due(&mut self) -> Option<Instant> {
+        let (overdue, is_sent, asks) = {
+            let state = self.session.lock();
+            let overdue = state.cancelled_at(self.id).map(|at| at + CANCEL_TIME_MAX);
+            (overdue, state.is_sent(self.id), state.open_asks())
+        };
+        let overdue = overdue.filter(|_| !self.overdue_told);
+        // While somebody else has to act first, the agent's silence means nothing. The questions are let go here, outside the
+        // lock, because the last holder of one answers it.
+        if !is_sent || !asks.is_empty() {
+            self.heard_at = Instant::now();
+        }
+        let quiet = (!self.quiet_told).then(|| self.heard_at + QUIET_TIME);
+        match (overdue, quiet) {
+            (Some(overdue), Some(quiet)) => Some(overdue.min(quiet)),
+            (overdue, quiet) => overdue.or(quiet),
+        }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.session.remove_reader(self.id);
+    }
+}
+
+impl std::fmt::Debug for Turn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Turn")
+            .field("session", &self.session.id)
+            .field("end", &self.end)
+            .finish_non_exhaustive()
+    }
+}

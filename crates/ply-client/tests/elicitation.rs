@@ -1,0 +1,135 @@
+//! Requests for information.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking"
+)]
+
+mod support;
+
+use ply_client::{Client, Elicitation, ElicitationDecision, ElicitationPolicy, Event, Turn, v2};
+use serde_json::{Value, json};
+use support::{SESSION, prompt, v1_session_of, v2_session_of};
+
+fn form(scope: &str, id: &str) -> Value {
+    json!({
+        "mode": "form",
+        scope: id,
+        "message": "Who are you?",
+        "requestedSchema": { "type": "object", "properties": { "name": { "type": "string" } } },
+    })
+}
+
+fn asking() -> Client {
+    Client::new().elicitation(ElicitationPolicy::ask_user().forms())
+}
+
+async fn elicitation(turn: &mut Turn) -> Elicitation {
+    loop {
+        if let Event::Elicitation(ask) = turn.next().await.unwrap().unwrap() {
+            return ask;
+        }
+    }
+}
+
+// Also: V1-ELIC-06, V1-ELIC-16.
+#[tokio::test]
+async fn v1_elic_05_the_user_can_accept_decline_or_cancel() {
+    for is_v2 in [false, true] {
+        let (session, mut script) = if is_v2 {
+            v2_session_of(asking()).await
+        } else {
+            v1_session_of(asking()).await
+        };
+        let (mut turn, _) = prompt(&session, &mut script, "hi").await;
+        let id = script
+            .ask("elicitation/create", form("sessionId", SESSION))
+            .await;
+        let ask = elicitation(&mut turn).await;
+        assert_eq!(ask.request().message, "Who are you?");
+        let content = [("name".to_owned(), "me".into())].into_iter().collect();
+        let accept = v2::ElicitationAcceptAction::new().content(Some(content));
+        ask.answer(v2::ElicitationAction::Accept(accept))
+            .await
+            .unwrap();
+        let answer = script.answered(&id).await;
+        assert_eq!(
+            answer["result"],
+            json!({ "action": "accept", "content": { "name": "me" } })
+        );
+        ask.decline().await.unwrap_err();
+
+        let id = script
+            .ask("elicitation/create", form("sessionId", SESSION))
+            .await;
+        elicitation(&mut turn).await.decline().await.unwrap();
+        assert_eq!(
+            script.answered(&id).await["result"],
+            json!({ "action": "decline" })
+        );
+
+        let id = script
+            .ask("elicitation/create", form("sessionId", SESSION))
+            .await;
+        drop(elicitation(&mut turn).await);
+        assert_eq!(
+            script.answered(&id).await["result"],
+            json!({ "action": "cancel" })
+        );
+    }
+}
+
+// Also: V1-ELIC-04, V1-ELIC-27.
+#[tokio::test]
+async fn v1_elic_22_a_mode_that_was_not_offered_is_refused() {
+    let (session, mut script) = v1_session_of(asking()).await;
+    let (_turn, _) = prompt(&session, &mut script, "hi").await;
+    let url = json!({
+        "mode": "url", "sessionId": SESSION, "message": "Log in", "elicitationId": "e1",
+        "url": "https://localhost/login",
+    });
+    let unknown = json!({ "mode": "_x", "sessionId": SESSION, "message": "?" });
+    let mut both = form("sessionId", SESSION);
+    both["requestId"] = json!(1);
+    for params in [url, unknown, both, json!({})] {
+        let id = script.ask("elicitation/create", params.clone()).await;
+        assert_eq!(
+            script.answered(&id).await["error"]["code"],
+            -32602,
+            "{params}"
+        );
+    }
+}
+
+// Also: V1-ELIC-21.
+#[tokio::test]
+async fn a_policy_answers_also_what_belongs_to_no_session() {
+    let policy = ElicitationPolicy::new(|_: &v2::CreateElicitationRequest| {
+        ElicitationDecision::Answer(v2::ElicitationAction::Decline)
+    });
+    let client = Client::new().elicitation(policy.forms());
+    let (_session, mut script) = v1_session_of(client).await;
+    let id = script
+        .ask("elicitation/create", form("requestId", "7"))
+        .await;
+    assert_eq!(
+        script.answered(&id).await["result"],
+        json!({ "action": "decline" })
+    );
+    script
+        .notify(
+            "elicitation/complete",
+            json!({ "elicitationId": "unknown" }),
+        )
+        .await;
+
+    let (_session, mut script) = v1_session_of(asking()).await;
+    let id = script
+        .ask("elicitation/create", form("requestId", "7"))
+        .await;
+    assert_eq!(
+        script.answered(&id).await["result"],
+        json!({ "action": "cancel" })
+    );
+}

@@ -1,0 +1,235 @@
+//! Permission requests: who decides, what can be chosen, what is answered.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking"
+)]
+
+mod support;
+
+use ply_client::{
+    AllowAll, Client, Decision, Error, Event, Permission, RejectAll, ReportKind, Turn, v2,
+};
+use serde_json::{Value, json};
+use support::{options, prompt, reported, v1_session, v1_session_of, v2_session};
+
+async fn permission(turn: &mut Turn) -> Permission {
+    loop {
+        if let Event::Permission(ask) = turn.next().await.unwrap().unwrap() {
+            return ask;
+        }
+    }
+}
+
+fn selected(option: &str) -> Value {
+    json!({ "outcome": { "outcome": "selected", "optionId": option } })
+}
+
+fn cancelled() -> Value {
+    json!({ "outcome": { "outcome": "cancelled" } })
+}
+
+// Also: V1-PERM-05, V2-PERM-12, V1-RPC-15.
+#[tokio::test]
+async fn v1_perm_01_a_choice_is_answered_while_the_prompt_is_pending() {
+    let (session, mut script) = v1_session().await;
+    let (mut turn, request) = prompt(&session, &mut script, "hi").await;
+    for option in ["allow_once", "allow_always", "reject_once", "reject_always"] {
+        let id = script.ask_permission("c1").await;
+        let ask = permission(&mut turn).await;
+        match option {
+            "allow_once" => ask.allow_once().await.unwrap(),
+            "allow_always" => ask.allow_always().await.unwrap(),
+            "reject_once" => ask.reject_once().await.unwrap(),
+            _ => ask.reject_always().await.unwrap(),
+        }
+        assert_eq!(script.answered(&id).await["result"], selected(option));
+        assert!(matches!(ask.allow_once().await, Err(Error::Answered)));
+    }
+    let id = script.ask_permission("c1").await;
+    permission(&mut turn).await.cancel().await.unwrap();
+    assert_eq!(script.answered(&id).await["result"], cancelled());
+    script.stop(&request, "end_turn").await;
+    turn.finish().await.unwrap();
+}
+
+// Also: D15.
+#[tokio::test]
+async fn v1_perm_06_only_what_was_offered_can_be_chosen() {
+    let (session, mut script) = v1_session().await;
+    let (mut turn, _) = prompt(&session, &mut script, "hi").await;
+    let id = script
+        .ask_permission_with("c1", options(&["allow_once"]))
+        .await;
+    let ask = permission(&mut turn).await;
+    assert!(matches!(ask.reject_once().await, Err(Error::NoSuchOption)));
+    let foreign = v2::PermissionOptionId::new("sudo");
+    assert!(matches!(
+        ask.select(&foreign).await,
+        Err(Error::NoSuchOption)
+    ));
+    script.silent().await;
+    let offered = ask.options()[0].option_id.clone();
+    ask.select(&offered).await.unwrap();
+    assert_eq!(script.answered(&id).await["result"], selected("allow_once"));
+}
+
+// Also: V2-PERM-09, V2-PERM-10.
+#[tokio::test]
+async fn v1_perm_07_a_policy_answers_with_what_is_there() {
+    let allow = || Client::new().permissions(AllowAll);
+    let reject = || Client::new().permissions(RejectAll);
+    let invent = || {
+        Client::new().permissions(|_: &v2::RequestPermissionRequest| {
+            Decision::Select(v2::PermissionOptionId::new("invented"))
+        })
+    };
+    let all = &["reject_always", "allow_always", "allow_once", "reject_once"];
+    for (client, kinds, answer) in [
+        (allow(), &all[..], selected("allow_once")),
+        (
+            allow(),
+            &["allow_always", "reject_once"],
+            selected("allow_always"),
+        ),
+        (allow(), &["reject_once", "_odd"], cancelled()),
+        (reject(), all, selected("reject_once")),
+        (reject(), &["reject_always"], selected("reject_always")),
+        (reject(), &["allow_once"], cancelled()),
+        (invent(), all, cancelled()),
+    ] {
+        let (session, mut script) = v1_session_of(client).await;
+        let (_turn, _) = prompt(&session, &mut script, "hi").await;
+        let id = script.ask_permission_with("c1", options(kinds)).await;
+        assert_eq!(script.answered(&id).await["result"], answer, "{kinds:?}");
+    }
+}
+
+#[tokio::test]
+async fn v1_perm_11_the_call_in_the_request_becomes_known() {
+    let (session, mut script) = v1_session().await;
+    let (mut turn, _) = prompt(&session, &mut script, "hi").await;
+    script.ask_permission("c9").await;
+    let ask = permission(&mut turn).await;
+    let call = session.tool_call(&v2::ToolCallId::new("c9")).unwrap();
+    assert_eq!(call.title.as_deref(), Some("Remove everything"));
+    assert_eq!(ask.request().title, "Allow: Remove everything");
+}
+
+// Also: V2-PERM-02, V2-PERM-12.
+#[tokio::test]
+async fn v2_perm_03_the_subject_is_applied_before_the_question_is_told() {
+    let (session, mut script) = v2_session().await;
+    let mut events = session.events();
+    let call = json!({ "toolCallId": "c1", "title": "rm" });
+    let params = json!({
+        "sessionId": "s-1",
+        "title": "May I?",
+        "subject": { "type": "tool_call", "toolCall": call },
+        "options": options(&["allow_once", "_later"]),
+    });
+    let id = script.ask("session/request_permission", params).await;
+    assert!(matches!(events.next().await, Some(Event::ToolCall(_))));
+    let Some(Event::Permission(ask)) = events.next().await else {
+        panic!("nothing was asked");
+    };
+    let call = session.tool_call(&v2::ToolCallId::new("c1")).unwrap();
+    assert_eq!(call.title.as_deref(), Some("rm"));
+    assert_eq!(ask.options().len(), 2);
+    ask.select(&v2::PermissionOptionId::new("_later"))
+        .await
+        .unwrap();
+    assert_eq!(script.answered(&id).await["result"], selected("_later"));
+}
+
+#[tokio::test]
+async fn a_question_that_is_dropped_is_cancelled() {
+    let (session, mut script) = v1_session().await;
+    let (mut turn, request) = prompt(&session, &mut script, "hi").await;
+    let id = script.ask_permission("c1").await;
+    drop(permission(&mut turn).await);
+    assert_eq!(script.answered(&id).await["result"], cancelled());
+    // One that is never even looked at, because the turn is dropped.
+    let id = script.ask_permission("c2").await;
+    script.silent().await;
+    drop(turn);
+    assert_eq!(script.answered(&id).await["result"], cancelled());
+    // One that nobody is there to hear.
+    let id = script.ask_permission("c3").await;
+    assert_eq!(script.answered(&id).await["result"], cancelled());
+    script.stop(&request, "end_turn").await;
+}
+
+#[tokio::test]
+async fn the_first_of_two_readers_answers() {
+    let (session, mut script) = v1_session().await;
+    let mut events = session.events();
+    let (mut turn, _) = prompt(&session, &mut script, "hi").await;
+    let id = script.ask_permission("c1").await;
+    let here = permission(&mut turn).await;
+    let there = loop {
+        if let Some(Event::Permission(ask)) = events.next().await {
+            break ask;
+        }
+    };
+    drop(there.clone());
+    there.allow_once().await.unwrap();
+    assert!(!here.is_open());
+    here.closed().await;
+    assert!(matches!(here.reject_once().await, Err(Error::Answered)));
+    assert_eq!(script.answered(&id).await["result"], selected("allow_once"));
+    script.silent().await;
+}
+
+// Also: V1-CREQ-03.
+#[tokio::test]
+async fn v2_creq_04_a_question_taken_back_by_the_agent_is_answered_cancelled() {
+    let (session, mut script) = v1_session().await;
+    let (mut turn, _) = prompt(&session, &mut script, "hi").await;
+    let id = script.ask_permission("c1").await;
+    let ask = permission(&mut turn).await;
+    script
+        .notify("$/cancel_request", json!({ "requestId": id }))
+        .await;
+    assert_eq!(script.answered(&id).await["result"], cancelled());
+    ask.closed().await;
+    assert!(matches!(ask.allow_once().await, Err(Error::Answered)));
+}
+
+#[tokio::test]
+async fn bogus_requests_are_answered_and_reported() {
+    let (session, mut script) = v1_session().await;
+    let (_turn, _) = prompt(&session, &mut script, "hi").await;
+    let id = script.ask_permission_with("c1", json!([])).await;
+    assert_eq!(script.answered(&id).await["result"], cancelled());
+    let id = script
+        .ask("session/request_permission", json!({ "sessionId": 7 }))
+        .await;
+    assert_eq!(script.answered(&id).await["error"]["code"], -32602);
+    assert_eq!(reported(session.agent(), ReportKind::BogusPermission), 2);
+    let params = json!({
+        "sessionId": "unknown",
+        "toolCall": { "toolCallId": "c" },
+        "options": options(&["allow_once"]),
+    });
+    let id = script.ask("session/request_permission", params).await;
+    assert_eq!(script.answered(&id).await["result"], cancelled());
+    assert_eq!(reported(session.agent(), ReportKind::UnknownSession), 1);
+}
+
+// Also: D16.
+#[tokio::test]
+async fn many_questions_are_answered_in_any_order() {
+    let (session, mut script) = v1_session().await;
+    let (mut turn, _) = prompt(&session, &mut script, "hi").await;
+    let mut asks = Vec::new();
+    for number in 0..50 {
+        let id = script.ask_permission(&format!("c{number}")).await;
+        asks.push((id, permission(&mut turn).await));
+    }
+    while let Some((id, ask)) = asks.pop() {
+        ask.allow_once().await.unwrap();
+        assert_eq!(script.answered(&id).await["result"], selected("allow_once"));
+    }
+}

@@ -1,0 +1,230 @@
+//! Agents in processes of their own: how they start, die, and come back.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking"
+)]
+
+use std::path::Path;
+use std::time::Duration;
+
+use ply_client::{
+    Agent, Client, Command, Error, Grace, PostMortem, ReportKind, StartFailure, TurnError,
+};
+
+const AGENT: &str = include_str!("process_life/agent.sh");
+
+fn command(capabilities: &str) -> Command {
+    Command::from(["sh", "-c", AGENT]).env("CAPS", capabilities)
+}
+
+fn client() -> Client {
+    let mut grace = Grace::default();
+    grace.after_close = Duration::from_millis(200);
+    grace.after_term = Duration::from_millis(500);
+    Client::new().grace(grace)
+}
+
+async fn agent(capabilities: &str) -> Agent {
+    client().spawn(command(capabilities)).await.unwrap()
+}
+
+const RESUMES: &str = r#"{"sessionCapabilities":{"resume":{}}}"#;
+const LOADS: &str = r#"{"loadSession":true}"#;
+
+/// Kills the agent from outside and waits until the client has noticed.
+async fn murder(agent: &Agent) -> PostMortem {
+    let id = agent.process_id().unwrap().to_string();
+    let killed = std::process::Command::new("kill")
+        .args(["-9", &id])
+        .status();
+    assert!(killed.unwrap().success());
+    agent.closed().await
+}
+
+fn is_alive(process: u32) -> bool {
+    Path::new(&format!("/proc/{process}")).exists()
+}
+
+async fn interrupted(agent: &Agent, prompt: &str) -> PostMortem {
+    let session = agent.new_session("/").await.unwrap();
+    let turn = session.prompt(prompt).await.unwrap();
+    match turn.finish().await.unwrap_err() {
+        TurnError::Interrupted(end) => *end,
+        other => panic!("{other}"),
+    }
+}
+
+#[tokio::test]
+async fn c1_a_death_in_the_turn_is_told_with_status_and_last_words() {
+    use std::os::unix::process::ExitStatusExt as _;
+    for (prompt, code, signal) in [
+        ("exit 0", Some(0), None),
+        ("exit 1", Some(1), None),
+        ("die", None, Some(9)),
+    ] {
+        let agent = agent("{}").await;
+        let end = interrupted(&agent, prompt).await;
+        let status = end.status.unwrap();
+        assert_eq!((status.code(), status.signal()), (code, signal));
+        assert!(end.stderr_tail.contains("starts"), "{end}");
+        assert_eq!(end.stderr_tail.contains("giving up"), prompt == "exit 1");
+    }
+}
+
+#[tokio::test]
+async fn c2_an_agent_that_died_between_turns_is_started_again_and_the_session_resumed() {
+    let agent = agent(RESUMES).await;
+    let session = agent.new_session("/").await.unwrap();
+    for round in 1..=10 {
+        let turn = session.prompt("say").await.unwrap();
+        turn.finish().await.unwrap();
+        let transcript = session.transcript();
+        assert_eq!(transcript.messages().count(), 2 * round);
+        murder(&agent).await;
+    }
+}
+
+// Also: E6.
+#[tokio::test]
+async fn c2_what_is_loaded_again_is_not_there_twice() {
+    let agent = agent(LOADS).await;
+    let session = agent.new_session("/").await.unwrap();
+    session.prompt("say").await.unwrap().finish().await.unwrap();
+    let before = session.transcript();
+    murder(&agent).await;
+    session.prompt("say").await.unwrap().finish().await.unwrap();
+    let after = session.transcript();
+    assert_eq!(after.messages().count(), 4);
+    assert!(
+        before
+            .entries()
+            .zip(after.entries())
+            .all(|(old, new)| old == new)
+    );
+}
+
+#[tokio::test]
+async fn c2_an_agent_that_opens_no_old_sessions_gets_a_new_one() {
+    let agent = agent("{}").await;
+    let session = agent.new_session("/").await.unwrap();
+    murder(&agent).await;
+    let lost = session.prompt("say").await;
+    assert!(matches!(lost, Err(Error::NotOffered { .. })));
+    let session = agent.new_session("/").await.unwrap();
+    session.prompt("say").await.unwrap().finish().await.unwrap();
+}
+
+#[tokio::test]
+async fn c3_an_agent_that_closes_its_output_is_gone_and_ended() {
+    let agent = agent("{}").await;
+    let process = agent.process_id().unwrap();
+    let end = interrupted(&agent, "mute").await;
+    assert!(end.status.is_none(), "it still ran");
+    agent.closed().await;
+    assert!(!is_alive(process));
+    let reports = agent.reports();
+    assert!(
+        reports
+            .iter()
+            .any(|report| report.kind == ReportKind::ClosedOutput)
+    );
+}
+
+#[tokio::test]
+async fn c16_an_agent_that_fails_at_its_start_says_why() {
+    let broken = std::env::temp_dir().join(format!("ply-broken-{}", std::process::id()));
+    let command = command(RESUMES).env("BROKEN", &broken);
+    let agent = client().spawn(command).await.unwrap();
+    let session = agent.new_session("/").await.unwrap();
+    session.prompt("say").await.unwrap().finish().await.unwrap();
+    std::fs::write(&broken, "").unwrap();
+    murder(&agent).await;
+    match session.prompt("say").await.unwrap_err() {
+        Error::Start {
+            reason: StartFailure::Ended,
+            end,
+        } => {
+            assert_eq!(end.status.unwrap().code(), Some(3));
+            assert!(end.stderr_tail.contains("the configuration is broken"));
+        }
+        other => panic!("{other}"),
+    }
+    std::fs::remove_file(&broken).unwrap();
+    session.prompt("say").await.unwrap().finish().await.unwrap();
+}
+
+#[tokio::test]
+async fn an_agent_that_does_not_stop_can_be_killed() {
+    let agent = agent(RESUMES).await;
+    let process = agent.process_id().unwrap();
+    let session = agent.new_session("/").await.unwrap();
+    let turn = session.prompt("hang").await.unwrap();
+    turn.cancel().await.unwrap();
+    agent.kill().await;
+    assert!(turn.finish().await.unwrap().is_cancelled());
+    assert!(!is_alive(process));
+    session.prompt("say").await.unwrap().finish().await.unwrap();
+}
+
+#[tokio::test]
+async fn closing_ends_the_process_and_nothing_starts_it_again() {
+    let agent = agent(RESUMES).await;
+    let process = agent.process_id().unwrap();
+    let session = agent.new_session("/").await.unwrap();
+    let end = agent.close().await;
+    assert_eq!(end.status.unwrap().code(), Some(0), "its input ended");
+    assert!(!is_alive(process));
+    assert!(matches!(session.prompt("say").await, Err(Error::Closed)));
+}
+
+#[tokio::test]
+async fn dropping_every_handle_ends_the_process() {
+    let agent = agent(RESUMES).await;
+    let process = agent.process_id().unwrap();
+    let session = agent.new_session("/").await.unwrap();
+    drop(agent);
+    session.prompt("say").await.unwrap().finish().await.unwrap();
+    drop(session);
+    let gone = async {
+        while is_alive(process) {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), gone)
+        .await
+        .unwrap();
+}
+
+async fn start_failure(command: impl Into<Command>) -> (StartFailure, PostMortem, String) {
+    let error = client().spawn(command).await.unwrap_err();
+    let text = error.to_string();
+    match error {
+        Error::Start { reason, end } => (reason, *end, text),
+        other => panic!("{other}"),
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_is_no_agent_fails_fast_and_says_what_it_did() {
+    let (reason, _, text) = start_failure(["cat"]).await;
+    assert!(matches!(reason, StartFailure::Echo), "{text}");
+    let (reason, end, text) =
+        start_failure(["sh", "-c", "echo usage: x; echo bad >&2; exit 2"]).await;
+    assert!(matches!(reason, StartFailure::Ended), "{text}");
+    assert_eq!(end.status.unwrap().code(), Some(2));
+    assert_eq!(end.noise.first_lines, ["usage: x"]);
+    assert_eq!(end.stderr_tail, "bad");
+    assert!(text.contains("usage: x") && text.contains("bad"), "{text}");
+}
+
+// Also: C14.
+#[tokio::test]
+async fn a_program_that_is_not_there_is_named() {
+    let error = ply_client::spawn(["ply-no-such-program"])
+        .await
+        .unwrap_err();
+    assert!(matches!(error, Error::Spawn(_)));
+    assert!(error.to_string().contains("ply-no-such-program"), "{error}");
+}
