@@ -1,0 +1,44 @@
+//! The Agent Client Protocol end to end: agents and clients in a few lines.
+//!
+//! An agent is one method:
+//!
+//! ```no_run
+//! use ply::agent::{Agent, Result, Stop, Turn};
+//!
+//! struct Echo;
+//!
+//! impl Agent for Echo {
+//!     async fn prompt(&self, turn: &mut Turn) -> Result<Stop> {
+//!         turn.say(turn.prompt().text()).await?;
+//!         Ok(Stop::EndTurn)
+//!     }
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<()> {
+//!     ply::agent::serve_stdio(Echo).await
+//! }
+//! ```
+//!
+//! A client drives any agent, of version 1 or 2:
+//!
+//! ```no_run
+//! use ply::client::Event;
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let agent = ply::client::spawn(["gemini", "--acp"]).await?;
+//! let session = agent.new_session("/home/me/project").await?;
+//! let mut turn = session.prompt("Fix the failing test").await?;
+//! while let Some(event) = turn.next().await {
+//!     match event? {
+//!         Event::Message(text) => print!("{text}"),
+//!         Event::Permission(ask) => ask.allow_once().await?,
+//!         _ => {}
+//!     }
+//! }
+//! println!("{:?}", turn.stop_reason());
+//! # Ok(()) }
+//! ```
+
+pub use ply_agent as agent;
+pub use ply_client as client;
