@@ -11,15 +11,31 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("ply-sys", &[]),
     ("ply-rpc", &["ply-sys"]),
     ("ply-wire", &["ply-rpc"]),
-    ("ply-fuzz", &["ply-rpc", "ply-wire"]),
-    ("ply-bench", &["ply-rpc", "ply-wire"]),
-    ("process-tests", &["ply-rpc"]),
+    ("ply-session", &["ply-wire"]),
+    ("ply-journal", &[]),
+    (
+        "ply-agent",
+        &["ply-journal", "ply-rpc", "ply-session", "ply-wire"],
+    ),
+    ("ply-client", &["ply-rpc", "ply-wire"]),
+    ("ply", &["ply-agent", "ply-client"]),
+    ("ply-sim", &["ply-session", "ply-wire"]),
+    (
+        "ply-fuzz",
+        &["ply-rpc", "ply-session", "ply-sim", "ply-wire"],
+    ),
+    (
+        "ply-bench",
+        &["ply-agent", "ply-client", "ply-rpc", "ply-wire"],
+    ),
+    ("process-tests", &["ply-client", "ply-rpc"]),
+    ("interop-tests", &["ply-agent"]),
     ("xtask", &[]),
 ];
 
 /// Crates that only these of ours may use, test dependencies aside.
 const RESERVED: &[(&str, &[&str])] = &[
-    ("agent-client-protocol", &["ply-bench"]),
+    ("agent-client-protocol", &["ply-bench", "interop-tests"]),
     ("agent-client-protocol-schema", &["ply-wire", "ply-bench"]),
     ("libc", &["ply-sys"]),
 ];
