@@ -22,7 +22,7 @@ pub trait Agent: Send + Sync + 'static {
     /// turn is over, and this future is dropped where it stands. Prompts that come meanwhile wait.
     fn prompt(&self, turn: &mut Turn) -> impl Future<Output = Result<Stop>> + Send;
 
-    /// Says who the agent is and what it can do. Asked once for each connection.
+    /// Says who the agent is and what it can do. Asked once for each server.
     fn about(&self) -> About {
         About::default()
     }
@@ -39,7 +39,7 @@ pub trait Agent: Send + Sync + 'static {
         std::future::ready(Ok(()))
     }
 
-    /// Frees what belongs to a session that is closed.
+    /// Frees what belongs to a session that is closed, also one that [`open`](Self::open) refused.
     fn close(&self, session: &Session) -> impl Future<Output = ()> + Send {
         let _ = session;
         std::future::ready(())
@@ -155,8 +155,8 @@ impl About {
 
     /// Adds a way to log in.
     #[must_use]
-    pub fn auth_method(mut self, method: impl Into<v2::AuthMethod>) -> Self {
-        self.auth_methods.push(method.into());
+    pub fn auth_method(mut self, method: v2::AuthMethod) -> Self {
+        self.auth_methods.push(method);
         self
     }
 

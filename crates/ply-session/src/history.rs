@@ -119,13 +119,16 @@ impl History {
         self.is_active() || self.turn_began.is_some()
     }
 
-    /// Returns a number that no id of an earlier life holds. It counts what neither a crash nor
-    /// [writing the journal shorter](crate::coalesce) takes away, and every turn adds to that.
+    /// Returns a number that no id of an earlier life holds, whatever a crash took and however short
+    /// the journal was [written](crate::coalesce).
+    ///
+    /// Every turn adds a durable event, and every id that is still there is counted past. It is the
+    /// sum, since with the larger of both the one could catch up with the other.
     pub(crate) fn next_life(&self) -> u64 {
         let messages = self.transcript.messages().map(|message| &*message.id.0);
         let calls = self.transcript.tool_calls().map(|call| &*call.id.0);
         let lives = messages.chain(calls).filter_map(life_of);
-        self.durable.max(lives.max().map_or(0, |life| life + 1))
+        self.durable + lives.max().map_or(0, |life| life + 1)
     }
 
     pub(crate) fn state(&self) -> &State {

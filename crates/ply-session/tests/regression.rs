@@ -130,3 +130,15 @@ fn ids_do_not_come_again_after_a_crash_and_a_shorter_journal_at_once() {
     let turn = started(&session.begin(1)).unwrap();
     assert_ne!(session.engine.id_prefix(turn), prefix);
 }
+
+#[test]
+fn ids_do_not_come_again_after_words_outside_any_turn_and_a_crash() {
+    let mut session = Session::attached();
+    session.say(None, "before any turn");
+    let (mut session, _) = Session::open(&session.journal);
+    let turn = started(&session.begin(1)).unwrap();
+    let prefix = session.engine.id_prefix(turn);
+    let (mut session, _) = Session::open(&session.journal);
+    let turn = started(&session.begin(1)).unwrap();
+    assert_ne!(session.engine.id_prefix(turn), prefix);
+}

@@ -74,11 +74,14 @@ impl<'t> IntoFuture for NewToolCall<'t> {
             let id = update.tool_call_id.clone();
             let update = v2::SessionUpdate::ToolCallUpdate(update);
             self.turn.update(update).await?;
-            Ok(ToolCall {
+            let call = ToolCall {
                 context: self.turn.context.clone(),
                 id,
                 ended: false,
-            })
+            };
+            // What a tool does comes after the journal knows of it (D22).
+            self.turn.unless_cancelled(call.context.written()).await?;
+            Ok(call)
         })
     }
 }
@@ -102,18 +105,23 @@ impl ToolCall {
         &self.id
     }
 
-    /// Reports that the tool runs.
+    /// Reports that the tool runs, and waits until that is written.
     ///
     /// # Errors
     ///
-    /// The session is closed.
+    /// The turn was cancelled, so the tool is better not run; or the session is closed.
     ///
     /// # Cancel safety
     ///
     /// Dropped before it is done, nothing is reported.
     pub async fn start(&self) -> Result<()> {
         self.report(|update| update.status(v2::ToolCallStatus::InProgress))
-            .await
+            .await?;
+        let written = async {
+            self.context.written().await;
+            Ok(())
+        };
+        self.context.unless_cancelled(written).await
     }
 
     /// Changes the title.
