@@ -48,6 +48,26 @@ async fn a_turn_ends_with_idle_and_not_with_the_answer() {
 }
 
 #[tokio::test]
+async fn v2_state_15_an_idle_ends_the_turn_whatever_it_says_of_usage() {
+    let usages = [
+        json!({ "totalTokens": 9, "inputTokens": 4, "outputTokens": 5 }),
+        json!(null),
+        json!("many"),
+    ];
+    for usage in usages {
+        let (session, mut script) = v2_session().await;
+        let (mut turn, request) = prompt(&session, &mut script, "hi").await;
+        script.update(user_message("u1", "hi")).await;
+        script.answer(&request, json!({ "messageId": "u1" })).await;
+        script.state("running", None).await;
+        let idle = json!({ "sessionUpdate": "state_update", "state": "idle",
+            "stopReason": "end_turn", "usage": usage });
+        script.update(idle).await;
+        assert_eq!(told(&mut turn).await, ["end: Some(EndTurn)"]);
+    }
+}
+
+#[tokio::test]
 async fn v2_prompt_15_a_second_prompt_is_sent_at_once() {
     let (session, mut script) = v2_session().await;
     let (mut first, request) = prompt(&session, &mut script, "one").await;

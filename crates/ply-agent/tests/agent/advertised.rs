@@ -35,7 +35,7 @@ fn abouts() -> Vec<About> {
         .collect()
 }
 
-// Also: V2-INIT-13, V1-INIT-15, V2-INIT-10, V2-ERR-02, V2-SESS-04, V1-MCP-01.
+// Also: V2-INIT-13, V1-INIT-15, V2-INIT-10, V2-ERR-02, V2-SESS-04.
 #[tokio::test(start_paused = true)]
 async fn v1_init_16_what_is_advertised_works_and_nothing_else_does() {
     for about in abouts() {

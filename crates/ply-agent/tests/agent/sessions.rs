@@ -96,7 +96,7 @@ async fn v1_sess_06_servers_must_be_named_on_version_1_and_may_be_left_out_on_ve
         .await;
 }
 
-// Also: V1-MCP-06, V1-SESS-07.
+// Also: V1-MCP-06.
 #[tokio::test(start_paused = true)]
 async fn servers_reach_the_agent_and_malformed_ones_are_refused() {
     let actor = Actor::about_itself(About::new("a", "1").mcp(Mcp {
@@ -172,7 +172,7 @@ async fn v2_sess_05_nothing_set_up_is_an_empty_list_or_nothing_and_never_null() 
     }
 }
 
-// Also: V2-SESS-09, E14, V1-ERR-01, V2-ERR-01, D6.
+// Also: V1-PROMPT-14, V2-SESS-09, E14, V1-ERR-01, V2-ERR-01, D6.
 #[tokio::test(start_paused = true)]
 async fn v1_sess_13_a_session_that_is_unknown_or_foreign_is_not_found() {
     let [mut old, mut new] = both(&Actor::new()).await;
