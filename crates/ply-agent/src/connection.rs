@@ -8,6 +8,7 @@ mod setup;
 mod views;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use ply_rpc::{Closed, Handler, Notification, Peer, Request, Responder, RpcError};
 use ply_wire::handshake::{Handshake, Verdict};
@@ -15,10 +16,14 @@ use ply_wire::method::Kind;
 use ply_wire::negotiate::{InitializeOffer, Supported, Version, choose};
 use ply_wire::{convert, method, v2};
 
-use self::views::Views;
+pub(crate) use self::views::Views;
 use crate::client::Client;
 use crate::host::Host;
 use crate::session::control::Control;
+
+/// How long turns may go on when their client will send nothing more: long enough to end by
+/// themselves, short enough to be answered as cancelled before the link closes (C13).
+const HANG_UP_TIME: Duration = Duration::from_secs(3);
 
 /// A connection.
 #[derive(Debug)]
@@ -27,12 +32,23 @@ pub(crate) struct Connection {
     handshake: Handshake,
     client: Option<Arc<Client>>,
     views: Views,
+    hang_up: HangUp,
+}
+
+/// What becomes of turns whose client will send nothing more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HangUp {
+    /// They go on: another client may come.
+    GoesOn,
+    /// They end: the program does.
+    Ends,
 }
 
 impl Connection {
-    pub(crate) fn new(host: Arc<Host>) -> Self {
+    pub(crate) fn new(host: Arc<Host>, hang_up: HangUp) -> Self {
         Self {
             host,
+            hang_up,
             handshake: Handshake::default(),
             client: None,
             views: Views::default(),
@@ -141,5 +157,12 @@ impl Handler for Connection {
 
     fn ended(&mut self, _: &Peer, reason: &Closed) {
         tracing::debug!(%reason, "no more requests will come");
+        if self.hang_up == HangUp::Ends {
+            let views = self.views.clone();
+            tokio::spawn(async move {
+                tokio::time::sleep(HANG_UP_TIME).await;
+                views.hang_up();
+            });
+        }
     }
 }

@@ -281,16 +281,17 @@ impl Host {
 
     /// Deletes a session; one that is open is closed first (E11).
     pub(crate) async fn delete(&self, id: &v2::SessionId) -> Result<()> {
-        let slot = self.slots().get(id).map(Arc::clone);
-        if let Some(slot) = slot {
-            let mut place = slot.lock().await;
-            if let Some(session) = place.take() {
-                close(&session).await;
-            }
+        let slot = self.slot(id);
+        let mut place = slot.lock().await;
+        if let Some(session) = place.take() {
+            close(&session).await;
         }
-        self.journal.delete(&id.0).await?;
+        // Still under the lock, so that nobody opens what is being deleted.
+        let deleted = self.journal.delete(&id.0).await;
+        drop(place);
+        drop(slot);
         self.forget(id);
-        Ok(())
+        deleted.map(|_| ()).map_err(Error::from)
     }
 
     /// Closes every session, so that their journals say how their turns ended.
@@ -298,10 +299,18 @@ impl Host {
         let slots: Vec<Slot> = self.slots().values().map(Arc::clone).collect();
         let all = async {
             let mut closings = Vec::new();
-            for slot in slots {
-                if let Some(session) = slot.lock().await.as_ref() {
-                    closings.push(begin_close(session));
-                }
+            // Those that are being opened come last, since that may take time.
+            let (open, opening): (Vec<_>, Vec<_>) = slots
+                .iter()
+                .map(|slot| slot.try_lock())
+                .zip(&slots)
+                .partition(|(place, _)| place.is_ok());
+            for (place, _) in open {
+                let session = place.ok().and_then(|place| place.clone());
+                closings.extend(session.as_ref().map(begin_close));
+            }
+            for (_, slot) in opening {
+                closings.extend(slot.lock().await.as_ref().map(begin_close));
             }
             for closing in closings {
                 // Told, or gone because the session is over.

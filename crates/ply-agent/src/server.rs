@@ -6,7 +6,7 @@ use ply_journal::{Journal, Memory};
 use ply_rpc::{Limits, Options};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::connection::Connection;
+use crate::connection::{Connection, HangUp, Views};
 use crate::host::{Erased, Host};
 use crate::{Agent, Result};
 
@@ -22,7 +22,7 @@ const OUTBOX_BYTES_MAX: usize = 256 * 1024;
 ///
 /// # Cancel safety
 ///
-/// Dropped before it is done, the connection ends and its turns with it.
+/// Dropped before it is done, the connection ends; turns that run end by themselves.
 pub async fn serve_stdio(agent: impl Agent) -> Result<()> {
     serve(agent).stdio().await
 }
@@ -54,7 +54,7 @@ impl Server {
 
     /// Keeps the sessions in `journal`.
     ///
-    /// To be said before the first client is served.
+    /// To be said before the first client is served, also by a clone; later it changes nothing.
     #[must_use]
     pub fn journal(mut self, journal: impl Journal) -> Self {
         self.journal = Arc::new(journal);
@@ -70,10 +70,10 @@ impl Server {
     ///
     /// # Cancel safety
     ///
-    /// Dropped before it is done, the connection ends and its turns with it.
+    /// Dropped before it is done, the connection ends; turns that run end by themselves.
     pub async fn stdio(self) -> Result<()> {
         let (input, output) = ply_rpc::transport::stdio::take()?;
-        self.over(input, output).await;
+        self.connect(input, output, HangUp::Ends).await;
         self.shutdown().await;
         Ok(())
     }
@@ -89,17 +89,24 @@ impl Server {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let connection = Connection::new(Arc::clone(self.host()));
+        self.connect(reader, writer, HangUp::GoesOn).await;
+    }
+
+    async fn connect<R, W>(&self, reader: R, writer: W, hang_up: HangUp)
+    where
+        R: AsyncRead + Send + Unpin + 'static,
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
+        let connection = Connection::new(Arc::clone(self.host()), hang_up);
         let views = connection.views();
         let mut limits = Limits::default();
         limits.outbox_bytes = OUTBOX_BYTES_MAX;
         let options = Options::agent().limits(limits);
         let (peer, link) = ply_rpc::connect(reader, writer, connection, options);
-        let _ends_the_link = CloseOnDrop(peer.clone());
+        let _leaves = Leave(peer.clone(), views);
         tokio::spawn(link);
         let reason = peer.closed().await;
         tracing::debug!(%reason, "the client is gone");
-        views.detach_all();
     }
 
     /// Closes every session: turns are cancelled and their ends written.
@@ -117,11 +124,12 @@ impl Server {
     }
 }
 
-/// Ends the link when whoever waits for it goes away.
-struct CloseOnDrop(ply_rpc::Peer);
+/// Ends the link and leaves its sessions, also when whoever waits for it goes away.
+struct Leave(ply_rpc::Peer, Views);
 
-impl Drop for CloseOnDrop {
+impl Drop for Leave {
     fn drop(&mut self) {
         self.0.close();
+        self.1.detach_all();
     }
 }

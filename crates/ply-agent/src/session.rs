@@ -265,6 +265,11 @@ impl Session {
         }
     }
 
+    /// Returns whether both are the same life of the same session.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     pub(crate) fn is_closed(&self) -> bool {
         self.0.inbox.is_closed()
     }

@@ -94,13 +94,14 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// The session is closed.
+    /// The turn was cancelled.
     ///
     /// # Cancel safety
     ///
     /// Nothing is lost when it is dropped.
     pub async fn history(&self) -> Result<History> {
-        self.session().history().await
+        let history = self.session().history();
+        self.context.unless_cancelled(history).await
     }
 
     /// Says something. What is said in a row is one message.
@@ -248,8 +249,13 @@ impl Context {
             .ok_or_else(|| Error::not_offered(what))
     }
 
-    /// Makes a path absolute, as every path on the wire is (V1-RPC-13).
+    /// Makes a path absolute, as every path on the wire is (V1-RPC-13). JSON has no form for bytes
+    /// that are not UTF-8, so those are shown as what they are not (G5).
     fn absolute(&self, path: impl AsRef<Path>) -> PathBuf {
-        self.session.cwd().join(path)
+        let path = self.session.cwd().join(path);
+        match path.to_str() {
+            Some(_) => path,
+            None => PathBuf::from(path.to_string_lossy().into_owned()),
+        }
     }
 }

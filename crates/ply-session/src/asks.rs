@@ -18,6 +18,9 @@ struct OpenAsk {
     turn: Option<TurnId>,
     question: Question,
     offered_to: Vec<ViewId>,
+    /// Whether a client that was asked failed, so that nobody is left to wait for when the others
+    /// leave.
+    failed: bool,
 }
 
 impl Asks {
@@ -32,10 +35,19 @@ impl Asks {
             .any(|ask| ask.question.tool_call().is_some_and(|id| id == call))
     }
 
-    pub(crate) fn detach(&mut self, view: ViewId) {
-        for ask in self.0.values_mut() {
+    /// Takes a view out, and returns the questions that nobody can answer any more. A permission
+    /// waits for the next client instead, which can always be asked (D13).
+    fn detach(&mut self, view: ViewId) -> Vec<AskId> {
+        let mut lost = Vec::new();
+        for (id, ask) in &mut self.0 {
+            let asked = ask.offered_to.len();
             ask.offered_to.retain(|offered| *offered != view);
+            let left = ask.offered_to.len() < asked && ask.offered_to.is_empty();
+            if left && (ask.failed || matches!(ask.question, Question::Elicitation(_))) {
+                lost.push(*id);
+            }
         }
+        lost
     }
 }
 
@@ -169,6 +181,7 @@ impl Engine {
             turn: ask.turn,
             question: ask.question,
             offered_to: Vec::new(),
+            failed: false,
         };
         for (view, answers) in &self.views {
             if open.question.can_be_asked_by(*answers) {
@@ -180,6 +193,13 @@ impl Engine {
             }
         }
         self.asks.0.insert(ask.id, open);
+        self.refresh_state(out);
+    }
+
+    pub(crate) fn detach_asks(&mut self, view: ViewId, out: &mut Vec<Action>) {
+        for ask in self.asks.detach(view) {
+            self.resolve(ask, Answer::Unanswered, out);
+        }
         self.refresh_state(out);
     }
 
@@ -198,6 +218,7 @@ impl Engine {
             return;
         };
         open.offered_to.remove(at);
+        open.failed |= reply == Reply::Failed;
         if reply == Reply::Failed && !open.offered_to.is_empty() {
             // Somebody else may still answer.
             return;

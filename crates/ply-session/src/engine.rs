@@ -139,7 +139,7 @@ impl Engine {
 
     fn detach(&mut self, view: ViewId, out: &mut Vec<Action>) {
         self.views.retain(|(attached, _)| *attached != view);
-        self.asks.detach(view);
+        self.detach_asks(view, out);
         for held in self.queue.remove_of(view) {
             refuse(held, Refusal::Cancelled, out);
         }

@@ -9,7 +9,7 @@ use ply_wire::v2;
 use tokio::sync::oneshot;
 
 use super::Connection;
-use super::views::{Attached, Views};
+use super::views::Views;
 use crate::client::Client;
 use crate::host::Host;
 use crate::session::control::{Attach, Control, How};
@@ -89,8 +89,14 @@ impl Connection {
                     Ok(()) => return,
                     Err(refused) => responder = refused,
                 }
+                if setup.id.is_none() {
+                    // A session that was only just made and is closed already has a reason to be.
+                    break;
+                }
             }
-            responder.respond::<()>(Err(RpcError::internal("the session closes all the time")));
+            responder.respond::<()>(Err(RpcError::internal(
+                "the session was closed at once; see the agent's log",
+            )));
         });
     }
 }
@@ -115,36 +121,28 @@ async fn attach(
     how: How,
     responder: Responder,
 ) -> Result<(), Responder> {
-    let view = host.next_view();
-    let attached = Attached {
-        session: session.clone(),
-        view,
-    };
-    let before = match views.insert(attached) {
-        Ok(before) => before,
-        // The client is gone; a view that nobody sees lets the session end.
-        Err(attached) => {
-            drop(responder);
-            attached.session.control_if_open(Control::Detach(view));
-            return Ok(());
-        }
-    };
+    let fresh = host.next_view();
     let (refused, refusal) = oneshot::channel();
-    let attach = Attach {
-        view,
-        client: Arc::clone(client),
-        how,
-        responder,
-        refused,
-        // The client asked for a session that it sees already: the new view takes over.
-        replaces: before.map(|before| before.view),
+    let attached = views.attach(&session, fresh, |view| {
+        let attach = Attach {
+            view,
+            client: Arc::clone(client),
+            how,
+            responder,
+            refused,
+        };
+        if let Err(control) = session.control(Control::Attach(Box::new(attach))) {
+            session::refuse(control, session.id());
+        }
+    });
+    let Some(view) = attached else {
+        // The client is gone; a view that nobody sees lets the session end.
+        session.control_if_open(Control::Detach(fresh));
+        return Ok(());
     };
-    if let Err(control) = session.control(Control::Attach(Box::new(attach))) {
-        session::refuse(control, session.id());
-    }
     match refusal.await {
         Ok(responder) => {
-            views.remove(session.id());
+            views.remove_view(session.id(), view);
             Err(responder)
         }
         // The session has taken it.

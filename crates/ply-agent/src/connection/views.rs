@@ -37,18 +37,49 @@ impl Views {
             .cloned()
     }
 
-    /// Adds a view and returns the one it takes the place of; gives it back if the client is gone.
-    pub(super) fn insert(&self, attached: Attached) -> Result<Option<Attached>, Attached> {
+    /// Attaches to a session through `attach`, under the view that this connection has of it, or
+    /// else under `fresh`. Returns the view, or none if the client is gone.
+    ///
+    /// `attach` runs under the lock, so that leaving cannot come before it.
+    pub(super) fn attach(
+        &self,
+        session: &Session,
+        fresh: ViewId,
+        attach: impl FnOnce(ViewId),
+    ) -> Option<ViewId> {
         let mut state = self.lock();
         if state.gone {
-            return Err(attached);
+            return None;
         }
-        let id = attached.session.id().clone();
-        Ok(state.attached.insert(id, attached))
+        let known = state.attached.get(session.id());
+        let known = known.filter(|known| known.session.is(session));
+        let view = known.map_or(fresh, |known| known.view);
+        let session = session.clone();
+        let id = session.id().clone();
+        state.attached.insert(id, Attached { session, view });
+        attach(view);
+        Some(view)
     }
 
     pub(super) fn remove(&self, session: &v2::SessionId) -> Option<Attached> {
         self.lock().attached.remove(session)
+    }
+
+    /// Forgets a view, unless another one took its place.
+    pub(super) fn remove_view(&self, session: &v2::SessionId, view: ViewId) {
+        let mut state = self.lock();
+        let attached = state.attached.get(session);
+        if attached.is_some_and(|attached| attached.view == view) {
+            state.attached.remove(session);
+        }
+    }
+
+    /// Tells every session that the client will send nothing more.
+    pub(super) fn hang_up(&self) {
+        for attached in self.lock().attached.values() {
+            let hung_up = Control::HungUp(attached.view);
+            attached.session.control_if_open(hung_up);
+        }
     }
 
     /// Leaves every session, as the client is gone.

@@ -14,6 +14,8 @@ use crate::client::Client;
 pub(crate) enum Control {
     Attach(Box<Attach>),
     Detach(ViewId),
+    /// The client will send nothing more, though it may still read.
+    HungUp(ViewId),
     Prompt {
         view: ViewId,
         content: Vec<v2::ContentBlock>,
@@ -55,8 +57,6 @@ pub(crate) struct Attach {
     pub(crate) client: Arc<Client>,
     pub(crate) how: How,
     pub(crate) responder: Responder,
-    /// The view that the client had until now.
-    pub(crate) replaces: Option<ViewId>,
     /// Takes the request back if the session closes instead: it may be opened again.
     pub(crate) refused: oneshot::Sender<Responder>,
 }

@@ -30,6 +30,8 @@ struct State {
     controls: VecDeque<Control>,
     ops: Vec<Op>,
     ops_bytes: usize,
+    /// Whether no reports are taken any more.
+    ops_closed: bool,
     closed: bool,
 }
 
@@ -77,7 +79,7 @@ impl Inbox {
             let room = self.room.notified();
             {
                 let mut state = self.lock();
-                if state.closed {
+                if state.ops_closed {
                     return Err(Error::session_closed());
                 }
                 if state.ops_bytes < OPS_BYTES_MAX {
@@ -97,7 +99,7 @@ impl Inbox {
     /// dropped; gives it back if the session is over.
     pub(crate) fn report_now(&self, op: Op) -> Option<Op> {
         let mut state = self.lock();
-        if state.closed {
+        if state.ops_closed {
             return Some(op);
         }
         state.push(op);
@@ -139,15 +141,21 @@ impl Inbox {
         batch
     }
 
-    /// Lets nothing more in, and returns what was not taken.
-    pub(crate) fn close(&self) -> Batch {
+    /// Takes no more reports, and returns those that were not taken.
+    pub(crate) fn close_ops(&self) -> Vec<Op> {
         let mut state = self.lock();
-        state.closed = true;
-        let controls = std::mem::take(&mut state.controls);
+        state.ops_closed = true;
         let ops = std::mem::take(&mut state.ops);
         drop(state);
         self.room.notify_waiters();
-        Batch { controls, ops }
+        ops
+    }
+
+    /// Takes nothing more, and returns the wishes that were not taken.
+    pub(crate) fn close(&self) -> VecDeque<Control> {
+        let mut state = self.lock();
+        state.closed = true;
+        std::mem::take(&mut state.controls)
     }
 
     pub(crate) fn is_closed(&self) -> bool {

@@ -3,18 +3,21 @@
 mod actions;
 mod controls;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
+use std::future::Future as _;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use ply_journal::Log;
-use ply_session::{Action, Answer, AskId, Engine, Input, PromptId};
+use ply_rpc::Responder;
+use ply_session::{Action, Answer, AskId, Engine, Input, PromptId, ViewId};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 pub(crate) use self::controls::refuse;
 use super::Session;
-use super::control::{Attach, Control, Done};
+use super::control::{Attach, Control, Done, OptionChange};
 use super::inbox::Ops;
 use super::op::Op;
 use super::run::{Ended, Own, PromptIds, Running};
@@ -40,7 +43,10 @@ pub(crate) struct Task {
     prompts: PromptIds,
     own: HashMap<PromptId, Own>,
     asks: HashMap<AskId, oneshot::Sender<Answer>>,
-    closing: Vec<(Option<ply_session::ViewId>, Done)>,
+    closing: Vec<(Option<ViewId>, Done)>,
+    /// Changes of options that wait for the one the agent is told about.
+    options: VecDeque<(ViewId, Box<OptionChange>, Responder)>,
+    option_is_set: bool,
     /// Clients that came when the session was about to close.
     late: Vec<Attach>,
     /// When to flush the views next, if there is something to flush.
@@ -75,6 +81,8 @@ impl Task {
             own: HashMap::new(),
             asks: HashMap::new(),
             closing: Vec::new(),
+            options: VecDeque::new(),
+            option_is_set: false,
             late: Vec::new(),
             flush_at: None,
         };
@@ -93,18 +101,21 @@ impl Task {
         let session = self.session.clone();
         while !self.engine.is_closed() {
             self.views.iter_mut().for_each(View::pump);
-            let full = self.views.iter().find(|view| view.is_full());
-            let full = full.map(|view| view.client.peer.clone());
-            let ops = match full {
-                Some(_) => Ops::Leave,
-                None => Ops::Take,
+            if self.flush_at.is_some_and(|at| at <= Instant::now()) {
+                self.flush();
+            }
+            // The author's code waits for the client that reads fastest. One that is far behind it
+            // is cut off, and can resume.
+            let full: Vec<&View> = self.views.iter().filter(|view| view.is_full()).collect();
+            let all_full = !full.is_empty() && full.len() == self.views.len();
+            if !all_full {
+                full.iter().for_each(|view| view.cut_off_if_slow());
+            }
+            let ops = match all_full {
+                true => Ops::Leave,
+                false => Ops::Take,
             };
-            let room = async {
-                match &full {
-                    Some(peer) => peer.room().await,
-                    None => std::future::pending().await,
-                }
-            };
+            let room = room(full.iter().map(|view| view.client.peer.clone()).collect());
             tokio::select! {
                 biased;
                 ended = ended(&mut self.running) => self.turn_ended(ended).await?,
@@ -219,12 +230,12 @@ impl Task {
                 // What the code reported last comes before its end.
                 let batch = self.session.0.inbox.take(Ops::Take);
                 self.take_ops(batch.ops).await?;
-                self.engine
-                    .step(Input::TurnEnded { turn, outcome }, &mut self.actions);
                 self.commit().await?;
+                // So does a cancel that came before it: it is for the prompts that are held, too.
                 for control in batch.controls {
                     self.control(control).await?;
                 }
+                self.step(Input::TurnEnded { turn, outcome }).await?;
                 return self.leave_if_abandoned().await;
             }
         };
@@ -263,6 +274,14 @@ impl Task {
         if let Some(running) = self.running.take() {
             running.abandon();
         }
+        // Whoever waits for one of these hears that the session is over.
+        self.own.clear();
+        self.asks.clear();
+        for op in self.session.0.inbox.close_ops() {
+            if let Op::Then(then) = op {
+                then();
+            }
+        }
         // In a task of its own, so that a panic leaves nobody waiting.
         let closed = tokio::spawn(self.agent.clone().close(self.session.clone()));
         if let Err(error) = closed.await {
@@ -284,24 +303,11 @@ impl Task {
             }
         }
         self.late.drain(..).for_each(Attach::refuse);
-        for op in left.ops {
-            if let Op::Then(then) = op {
-                then();
-            }
-        }
-        for control in left.controls {
+        for control in left {
             controls::refuse(control, self.session.id());
         }
-        // A client may still have to be sent its last words.
-        for mut view in self.views {
-            while view.is_full() {
-                view.client.peer.room().await;
-                if view.client.peer.closed_reason().is_some() {
-                    break;
-                }
-                view.pump();
-            }
-        }
+        // What waits behind a replay is of no use any more, but its answers are.
+        self.views.iter_mut().for_each(View::write_all);
     }
 }
 
@@ -310,6 +316,22 @@ async fn ended(running: &mut Option<Running>) -> Ended {
         Some(running) => running.ended().await,
         None => std::future::pending().await,
     }
+}
+
+/// Waits until one of the clients reads again.
+async fn room(full: Vec<ply_rpc::Peer>) {
+    if full.is_empty() {
+        std::future::pending::<()>().await;
+    }
+    let mut rooms: Vec<_> = full.iter().map(|peer| Box::pin(peer.room())).collect();
+    std::future::poll_fn(|cx| {
+        let mut rooms = rooms.iter_mut();
+        match rooms.any(|room| room.as_mut().poll(cx).is_ready()) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
+    })
+    .await;
 }
 
 async fn at(time: Option<Instant>) {

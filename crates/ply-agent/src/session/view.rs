@@ -18,6 +18,11 @@ use super::control::How;
 use super::offer::Offer;
 use crate::client::Client;
 
+/// Bytes that may wait for a client that does not read while another one does.
+const VIEW_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Updates that may wait behind a replay that a client does not read while another one reads.
+const VIEW_UPDATES_MAX: usize = 10_000;
+
 /// A client and what it has not been sent yet.
 #[derive(Debug)]
 pub(crate) struct View {
@@ -32,6 +37,10 @@ pub(crate) struct View {
     active: bool,
     /// What waits until there is room: a replay, and whatever comes after it.
     backlog: VecDeque<Out>,
+    /// How many of these are no part of a replay.
+    waiting: usize,
+    /// Whether the client will send nothing more.
+    pub(crate) hung_up: bool,
     downs: Vec<Down>,
 }
 
@@ -98,7 +107,9 @@ impl View {
             prompts: HashMap::new(),
             offers: HashMap::new(),
             active: history.is_active(),
+            hung_up: false,
             backlog: VecDeque::new(),
+            waiting: 0,
             downs: Vec::new(),
         };
         let replay = downs.into_iter().filter_map(|down| match down {
@@ -148,7 +159,10 @@ impl View {
         }
         match &mut self.shape {
             Shape::V2 if self.backlog.is_empty() => self.tell(update),
-            Shape::V2 => self.backlog.push_back(Out::V2(update.clone())),
+            Shape::V2 => {
+                self.waiting += 1;
+                self.backlog.push_back(Out::V2(update.clone()));
+            }
             Shape::V1(projector) => {
                 let mut downs = std::mem::take(&mut self.downs);
                 projector.apply_with(update, history, &mut downs);
@@ -208,6 +222,30 @@ impl View {
         }
     }
 
+    pub(crate) fn has_prompts(&self) -> bool {
+        !self.prompts.is_empty()
+    }
+
+    /// Writes all that waits, however much it is: the view ends.
+    pub(crate) fn write_all(&mut self) {
+        while let Some(out) = self.backlog.pop_front() {
+            self.write(out);
+        }
+    }
+
+    /// Cuts off a client that reads so slowly that others would have to wait for it; it can resume.
+    pub(crate) fn cut_off_if_slow(&self) {
+        let waits = self.client.peer.queued_bytes();
+        if waits > VIEW_BYTES_MAX || self.waiting > VIEW_UPDATES_MAX {
+            tracing::warn!(
+                view = self.id.0,
+                waits,
+                "a client that does not read is cut off"
+            );
+            self.client.peer.close();
+        }
+    }
+
     /// Ends everything the client waits for, as the session is closed.
     pub(crate) fn close(&mut self) {
         self.project(|projector, downs| projector.close(downs));
@@ -246,6 +284,7 @@ impl View {
     pub(crate) fn pump(&mut self) {
         while !self.client.peer.is_full() {
             let Some(out) = self.backlog.pop_front() else {
+                self.waiting = 0;
                 return;
             };
             self.write(out);
@@ -299,7 +338,10 @@ impl View {
         for down in downs.drain(..) {
             match down {
                 Down::Update(update) if self.backlog.is_empty() => self.tell(&update),
-                Down::Update(update) => self.backlog.push_back(Out::V1(update)),
+                Down::Update(update) => {
+                    self.waiting += 1;
+                    self.backlog.push_back(Out::V1(update));
+                }
                 Down::Settle { prompt, outcome } => {
                     let answer = match outcome {
                         Ok(response) => Answer::Settled(response),

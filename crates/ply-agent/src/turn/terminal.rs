@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use ply_rpc::CallOptions;
+use ply_rpc::{CallOptions, InFlight};
 use ply_wire::link::Typed as _;
 use ply_wire::{v1, v2};
+use tokio::sync::oneshot;
 
 use super::{Context, Turn};
 use crate::client::Client;
@@ -73,10 +74,8 @@ impl<'t> IntoFuture for NewTerminal<'t> {
                 .env(self.env)
                 .cwd(self.cwd.clone())
                 .output_byte_limit(self.output_bytes);
-            let made = context
-                .call(client, &request, Some(TERMINAL_TIME_MAX))
-                .await?;
-            let id = v2::TerminalId::new(made.terminal_id.0.clone());
+            let made = context.create(client, request).await?;
+            let id = v2::TerminalId::new(made.0.clone());
             let terminal = Terminal {
                 context: context.clone(),
                 client: Arc::clone(client),
@@ -198,12 +197,13 @@ impl Terminal {
         }
         // A call that shows it must come before the release (V1-TERM-13).
         self.context.written().await;
-        let (session, id) = self.names();
         self.released = true;
-        let request = v1::ReleaseTerminalRequest::new(session, id);
-        let options = CallOptions::default().deadline(TERMINAL_TIME_MAX);
-        let released = self.client.peer.ask_with(&request, options).await;
-        released.map(|_| ()).map_err(Error::client)
+        // In a task of its own: given up, it would tell the client to forget about it.
+        let call = release(&self.client, self.names());
+        match tokio::spawn(call).await {
+            Ok(Err(error)) => Err(Error::client(error)),
+            Ok(Ok(_)) | Err(_) => Ok(()),
+        }
     }
 
     /// Keeps the output, since nobody can ask this client for it later.
@@ -234,22 +234,60 @@ impl Drop for Terminal {
         if self.released {
             return;
         }
-        let (session, id) = self.names();
-        let request = v1::ReleaseTerminalRequest::new(session, id);
-        let options = CallOptions::default().deadline(TERMINAL_TIME_MAX);
-        let peer = self.client.peer.clone();
+        let (client, names) = (Arc::clone(&self.client), self.names());
         // A call that shows it must come before the release (V1-TERM-13).
-        self.context.session.after_reports(move || {
-            let call = peer.ask_with(&request, options);
-            // The answer is of no use, but dropping the call would tell the client to forget about
-            // it.
-            if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-                runtime.spawn(async move {
-                    if let Err(error) = call.await {
-                        tracing::debug!(%error, "a terminal was not released");
-                    }
-                });
+        self.context
+            .session
+            .after_reports(move || release_behind(&client, names));
+    }
+}
+
+impl Context {
+    /// Has the client make a terminal. One that is made although nobody waits for it any more is
+    /// released again (V1-TERM-11).
+    async fn create(
+        &self,
+        client: &Arc<Client>,
+        request: v1::CreateTerminalRequest,
+    ) -> Result<v1::TerminalId> {
+        self.written().await;
+        let (tell, told) = oneshot::channel();
+        let (client, session) = (Arc::clone(client), request.session_id.clone());
+        tokio::spawn(async move {
+            let options = CallOptions::default().deadline(TERMINAL_TIME_MAX);
+            let made = client.peer.ask_with(&request, options).await;
+            if let Err(Ok(made)) = tell.send(made) {
+                release_behind(&client, (session, made.terminal_id));
             }
         });
+        let made = async {
+            let made = told.await.map_err(|_| Error::session_closed())?;
+            made.map_err(Error::client)
+        };
+        Ok(self.unless_cancelled(made).await?.terminal_id)
     }
+}
+
+fn release(
+    client: &Client,
+    (session, id): (v1::SessionId, v1::TerminalId),
+) -> InFlight<v1::ReleaseTerminalResponse> {
+    let request = v1::ReleaseTerminalRequest::new(session, id);
+    let options = CallOptions::default().deadline(TERMINAL_TIME_MAX);
+    client.peer.ask_with(&request, options)
+}
+
+/// Releases a terminal without waiting for it.
+fn release_behind(client: &Client, names: (v1::SessionId, v1::TerminalId)) {
+    // Without a runtime there is no link either.
+    let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+        return;
+    };
+    // Asked here and not in the task, so that it keeps its place.
+    let call = release(client, names);
+    runtime.spawn(async move {
+        if let Err(error) = call.await {
+            tracing::debug!(%error, "a terminal was not released");
+        }
+    });
 }

@@ -15,7 +15,10 @@ impl Task {
         let mut actions = std::mem::take(&mut self.actions);
         self.write(&actions).await?;
         for action in &mut actions {
-            self.act(action).await?;
+            self.act(action);
+        }
+        for action in &actions {
+            self.describe(action).await;
         }
         actions.clear();
         // Nothing above steps the engine, so the buffer can be used again.
@@ -41,12 +44,11 @@ impl Task {
         Ok(())
     }
 
-    async fn act(&mut self, action: &mut Action) -> Result<(), Broken> {
+    fn act(&mut self, action: &mut Action) {
         match action {
             Action::Append(event) => {
                 if let Some(update) = event.update() {
                     self.show(update);
-                    self.describe(update).await?;
                 }
             }
             Action::Tell(update) => self.show(update),
@@ -96,7 +98,6 @@ impl Task {
             Action::Closed => self.views.iter_mut().for_each(View::close),
             _ => {}
         }
-        Ok(())
     }
 
     fn show(&mut self, update: &v2::SessionUpdate) {
@@ -107,19 +108,25 @@ impl Task {
     }
 
     /// Keeps what listings say up to date: when something last happened, and the title.
-    async fn describe(&mut self, update: &v2::SessionUpdate) -> Result<(), Broken> {
-        let now = Description::updated(clock::now_ms());
+    async fn describe(&mut self, action: &Action) {
+        let Action::Append(Event::Update(update)) = action else {
+            return;
+        };
+        let now = || Description::updated(clock::now_ms());
         let change = match update {
             v2::SessionUpdate::UserMessage(_)
-            | v2::SessionUpdate::StateUpdate(v2::StateUpdate::Idle(_)) => now,
+            | v2::SessionUpdate::StateUpdate(v2::StateUpdate::Idle(_)) => now(),
             v2::SessionUpdate::SessionInfoUpdate(info) => match &info.title {
-                MaybeUndefined::Undefined => return Ok(()),
-                MaybeUndefined::Null => now.title(None),
-                MaybeUndefined::Value(title) => now.title(Some(title.clone())),
+                MaybeUndefined::Undefined => return,
+                MaybeUndefined::Null => now().title(None),
+                MaybeUndefined::Value(title) => now().title(Some(title.clone())),
             },
-            _ => return Ok(()),
+            _ => return,
         };
-        Ok(self.log.describe(change).await?)
+        // What is told here is in the records too, so a failure costs nothing but a listing.
+        if let Err(error) = self.log.describe(change).await {
+            tracing::warn!(%error, "the listing of a session cannot be updated");
+        }
     }
 
     fn refuse(&mut self, prompt: PromptId, view: Option<ViewId>, refusal: Refusal) {

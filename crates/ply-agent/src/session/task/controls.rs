@@ -6,6 +6,7 @@ use ply_wire::negotiate::Version;
 use ply_wire::{convert, v2};
 
 use super::{Broken, Task};
+use crate::Error;
 use crate::error::no_such_session;
 use crate::session::answer::Answer;
 use crate::session::control::{Attach, Control, Done, OptionAnswer, OptionChange};
@@ -20,6 +21,15 @@ impl Task {
                 // Also if it never attached: whoever made the session is gone.
                 self.was_seen = true;
                 self.leave_if_abandoned().await
+            }
+            Control::HungUp(view) => {
+                if let Some(view) = self.view(view) {
+                    view.hung_up = true;
+                }
+                match self.views.iter().all(|view| view.hung_up) {
+                    true => self.step(Input::Cancel).await,
+                    false => Ok(()),
+                }
             }
             Control::Prompt {
                 view,
@@ -37,7 +47,8 @@ impl Task {
                 change,
                 responder,
             } => {
-                self.set_option(view, &change, responder);
+                self.options.push_back((view, change, responder));
+                self.set_next_option();
                 Ok(())
             }
             Control::OptionSet {
@@ -52,6 +63,8 @@ impl Task {
                     Err(error) => Err(error),
                 };
                 self.answer_option(view, answer, outcome, responder);
+                self.option_is_set = false;
+                self.set_next_option();
                 Ok(())
             }
             Control::Answered { ask, view, reply } => {
@@ -71,14 +84,17 @@ impl Task {
     }
 
     async fn detach(&mut self, view: ViewId) -> Result<(), Broken> {
+        // While the view is there, since its held prompts are answered now.
+        self.step(Input::Detach { view }).await?;
         self.views.retain_mut(|open| {
             let stays = open.id != view;
             if !stays {
                 open.close();
+                open.write_all();
             }
             stays
         });
-        self.step(Input::Detach { view }).await
+        Ok(())
     }
 
     async fn attach(&mut self, attach: Attach) -> Result<(), Broken> {
@@ -91,16 +107,17 @@ impl Task {
             client,
             how,
             responder,
-            replaces,
             ..
         } = attach;
-        if let Some(before) = replaces {
-            self.detach(before).await?;
-        }
-        if !self.closing.is_empty() {
-            let error = RpcError::internal("the session is being closed; resume it again");
-            responder.respond::<()>(Err(error));
-            return Ok(());
+        // A client that sees the session already starts anew.
+        match self.view(id).map(|view| view.has_prompts()) {
+            Some(true) => {
+                let reason = "a prompt of this client is not answered yet; wait or cancel";
+                responder.respond::<()>(Err(RpcError::invalid_request(reason)));
+                return Ok(());
+            }
+            Some(false) => self.detach(id).await?,
+            None => {}
         }
         self.was_seen = true;
         let answers = client.answers();
@@ -146,6 +163,16 @@ impl Task {
         }
     }
 
+    /// Tells the agent of the next change, one at a time, so that they come to it in order.
+    fn set_next_option(&mut self) {
+        while !self.option_is_set {
+            let Some((view, change, responder)) = self.options.pop_front() else {
+                return;
+            };
+            self.set_option(view, &change, responder);
+        }
+    }
+
     fn set_option(&mut self, view: ViewId, change: &OptionChange, responder: Responder) {
         let options = self.engine.history().transcript().config_options();
         let (request, answer) = match change {
@@ -168,9 +195,12 @@ impl Task {
             Err(error) => return responder.respond::<()>(Err(error)),
         };
         let (session, agent) = (self.session.clone(), self.agent.clone());
+        self.option_is_set = true;
         tokio::spawn(async move {
             let (option, value) = (request.config_id.clone(), request.value.clone());
-            let outcome = agent.set_option(session.clone(), option, value).await;
+            // In a task of its own, so that a panic does not hold up the next change.
+            let taken = tokio::spawn(agent.set_option(session.clone(), option, value));
+            let outcome = taken.await.unwrap_or_else(|_| Err(Error::broke_off()));
             let outcome = outcome.map_err(|error| error.to_rpc());
             let set = Control::OptionSet {
                 view,
@@ -278,6 +308,7 @@ pub(crate) fn refuse(control: Control, session: &v2::SessionId) {
             Done::Tell(tell) => drop(tell.send(())),
         },
         Control::Detach(_)
+        | Control::HungUp(_)
         | Control::Withdraw { .. }
         | Control::Cancel
         | Control::Answered { .. } => {}
