@@ -12,7 +12,7 @@ use crate::{Agent, Result};
 
 /// Bytes of updates that wait for a client before the agent's code waits. Small enough that an
 /// answer behind them is not late, large enough to keep a fast client busy.
-const OUTBOX_BYTES_MAX: usize = 256 * 1024;
+const OUTBOX_BYTES_MAX: usize = 64 * 1024;
 
 /// Serves an agent on the program's standard streams until the client closes them.
 ///

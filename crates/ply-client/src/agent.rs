@@ -21,6 +21,7 @@ use crate::client::Settings;
 use crate::command::Command;
 use crate::connection::{Connection, Failure};
 use crate::error::PostMortem;
+use crate::fate::Fate;
 use crate::hello::offered;
 use crate::lock::lock;
 use crate::report::{Report, Reports};
@@ -44,6 +45,7 @@ pub(crate) struct AgentInner {
     pub(crate) counted: AtomicU64,
     pub(crate) epochs: AtomicU64,
     pub(crate) is_closed: AtomicBool,
+    pub(crate) fate: Arc<Fate>,
 }
 
 impl AgentInner {
@@ -56,6 +58,17 @@ impl AgentInner {
         drop(old);
     }
 
+    /// Notes that the agent is not started again, and returns its last life.
+    fn give_up(&self) -> Arc<Connection> {
+        self.is_closed.store(true, Ordering::SeqCst);
+        self.fate.give_up();
+        let current = self.current();
+        if current.parts.has_ended() {
+            self.fate.life_ended();
+        }
+        current
+    }
+
     pub(crate) fn living(&self) -> Option<Arc<Connection>> {
         let current = self.current();
         (!current.parts.is_over()).then_some(current)
@@ -64,7 +77,7 @@ impl AgentInner {
 
 impl Drop for AgentInner {
     fn drop(&mut self) {
-        self.current().parts.peer.close();
+        self.give_up().parts.peer.close();
     }
 }
 
@@ -74,6 +87,7 @@ impl Agent {
         settings: Arc<Settings>,
         reports: Arc<Reports>,
         command: Option<Command>,
+        fate: Arc<Fate>,
     ) -> Self {
         let epoch = connection.parts.epoch;
         let inner = AgentInner {
@@ -85,6 +99,7 @@ impl Agent {
             counted: AtomicU64::new(0),
             epochs: AtomicU64::new(epoch),
             is_closed: AtomicBool::new(false),
+            fate,
         };
         Self {
             inner: Arc::new(inner),
@@ -129,7 +144,8 @@ impl Agent {
         let connection = self.inner.connection().await?;
         connection.hello.check_login(method)?;
         let request = v2::LoginAuthRequest::new(method);
-        let options = CallOptions::default();
+        // A person may be asked something meanwhile, so slow readers keep their say.
+        let options = CallOptions::default().patient();
         let done = |answer: Result<_, _>| answer.map(|_| ()).map_err(Failure::Call);
         match connection.hello.version {
             Version::V1 => {
@@ -172,8 +188,7 @@ impl Agent {
     ///
     /// The end goes on by itself when it is dropped.
     pub async fn close(&self) -> PostMortem {
-        self.inner.is_closed.store(true, Ordering::SeqCst);
-        let current = self.inner.current();
+        let current = self.inner.give_up();
         current.parts.peer.close();
         current.parts.last().await
     }

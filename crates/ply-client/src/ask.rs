@@ -64,11 +64,12 @@ impl Pending {
         let Some(responder) = lock(&self.responder).take() else {
             return false;
         };
-        send(responder, self.version, answer);
-        self.closed.notify_waiters();
+        // Before the agent has its answer, so that whatever it does next is told after this.
         if let (Some(session), Some(ask)) = (self.session.upgrade(), self.ask) {
             session.ask_closed(ask);
         }
+        send(responder, self.version, answer);
+        self.closed.notify_waiters();
         true
     }
 

@@ -14,6 +14,7 @@ use crate::Error;
 use crate::agent::Agent;
 use crate::command::Command;
 use crate::connection::Start;
+use crate::fate::Fate;
 use crate::limits::START_TIME_MAX;
 use crate::policy::{AskUser, ElicitationPolicy, Permissions};
 use crate::report::Reports;
@@ -100,7 +101,7 @@ impl Client {
         self
     }
 
-    /// Offers terminals to agents of version 1. They end with the agent, so each agent needs its own.
+    /// Offers terminals to agents of version 1. They end with the agent.
     pub fn terminals(mut self, terminals: Terminals) -> Self {
         self.settings.terminals = Some(terminals);
         self
@@ -141,9 +142,11 @@ impl Client {
     /// A process that was started all the same is ended at once.
     pub async fn spawn(self, command: impl Into<Command>) -> Result<Agent, Error> {
         let command = command.into();
-        let (settings, reports, start) = self.start();
+        let (settings, reports, start) = self.start(Fate::returning());
+        let fate = Arc::clone(&start.fate);
         let connection = start.spawn(&command).await?;
-        Ok(Agent::new(connection, settings, reports, Some(command)))
+        let command = Some(command);
+        Ok(Agent::new(connection, settings, reports, command, fate))
     }
 
     /// Greets an agent at the other end of a reader and a writer.
@@ -160,17 +163,19 @@ impl Client {
         R: AsyncRead + Unpin + Send + 'static,
         W: AsyncWrite + Unpin + Send + 'static,
     {
-        let (settings, reports, start) = self.start();
+        let (settings, reports, start) = self.start(Fate::final_life());
+        let fate = Arc::clone(&start.fate);
         let connection = start.open(reader, writer, None).await?;
-        Ok(Agent::new(connection, settings, reports, None))
+        Ok(Agent::new(connection, settings, reports, None, fate))
     }
 
-    fn start(self) -> (Arc<Settings>, Arc<Reports>, Start) {
+    fn start(self, fate: Fate) -> (Arc<Settings>, Arc<Reports>, Start) {
         let settings = Arc::new(self.settings);
         let reports = Arc::<Reports>::default();
         let start = Start {
             settings: Arc::clone(&settings),
             reports: Arc::clone(&reports),
+            fate: Arc::new(fate),
             epoch: 1,
         };
         (settings, reports, start)

@@ -1,10 +1,11 @@
-//! One life of an agent: its link, its process, and how both end.
+//! One life of an agent: its link and its process.
+
+mod end;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
-use ply_rpc::transport::child::{Child, Grace};
+use ply_rpc::transport::child::Child;
 use ply_rpc::{CallError, CallOptions, Closed, Peer};
 use ply_wire::method::Request;
 use ply_wire::negotiate::{self, Version};
@@ -15,10 +16,11 @@ use tokio::sync::{Notify, oneshot};
 use crate::client::Settings;
 use crate::command::Command;
 use crate::error::{AUTH_REQUIRED, StartFailure};
+use crate::fate::Fate;
 use crate::handler::Inbound;
 use crate::hello::{self, Hello};
-use crate::limits::{CALL_TIME_MAX, LAST_WORDS_TIME_MAX, SECOND_GREETING_TIME_MAX};
-use crate::report::{ReportKind, Reports};
+use crate::limits::{CALL_TIME_MAX, SECOND_GREETING_TIME_MAX};
+use crate::report::Reports;
 use crate::routes::{RawAnswer, Routes};
 use crate::session::cell::Wire;
 use crate::{Error, PostMortem};
@@ -48,6 +50,7 @@ pub(crate) struct Parts {
 pub(crate) struct Start {
     pub(crate) settings: Arc<Settings>,
     pub(crate) reports: Arc<Reports>,
+    pub(crate) fate: Arc<Fate>,
     pub(crate) epoch: u64,
 }
 
@@ -70,6 +73,7 @@ impl Start {
         let Self {
             settings,
             reports,
+            fate,
             epoch,
         } = self;
         let routes = Arc::new(Routes::new(Arc::clone(&settings), reports));
@@ -90,7 +94,7 @@ impl Start {
             killed: AtomicBool::new(false),
             kill: Notify::new(),
         });
-        tokio::spawn(keep(Arc::clone(&parts), child));
+        tokio::spawn(end::keep(Arc::clone(&parts), child, fate));
         // Dropped before it is done, or failed, the connection ends and the process with it.
         let guard = CloseOnDrop(&parts);
         match parts.initialize(&settings).await {
@@ -178,6 +182,11 @@ impl Parts {
         self.killed.store(true, Ordering::SeqCst);
         self.kill.notify_one();
         self.peer.close();
+    }
+
+    /// Whether it is known how the connection ended, and its sessions have heard of it.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.end.get().is_some()
     }
 
     pub(crate) fn is_over(&self) -> bool {
@@ -284,74 +293,4 @@ impl Connection {
 pub(crate) enum Failure {
     Call(CallError),
     Ours(Error),
-}
-
-/// Watches a connection to its end, tells the sessions, and ends the process tree.
-async fn keep(parts: Arc<Parts>, mut child: Option<Child>) {
-    let reason = parts.over().await;
-    let is_ours = matches!(reason, Closed::Local);
-    let mut end = PostMortem {
-        reason: Some(reason),
-        noise: parts.peer.noise(),
-        ..PostMortem::default()
-    };
-    if let Some(child) = &mut child {
-        if !is_ours {
-            last_words(child, &mut end, &parts).await;
-        }
-        end.set_stderr(&child.stderr_tail());
-    }
-    parts.tell(&parts.end, &end);
-    for session in parts.routes.sessions() {
-        session.gone(parts.epoch, &end);
-    }
-    if let Some(child) = &mut child {
-        let settings = &parts.routes.settings;
-        let ended = tokio::select! {
-            biased;
-            () = killed(&parts) => None,
-            ended = child.end(settings.grace) => Some(ended),
-        };
-        let ended = match ended {
-            Some(ended) => ended,
-            None => child.end(at_once()).await,
-        };
-        match ended {
-            Ok(status) => end.status = Some(status),
-            Err(error) => tracing::warn!(%error, "the agent's processes cannot be ended"),
-        }
-        end.set_stderr(&child.stderr_tail());
-    }
-    if let Some(terminals) = &parts.routes.settings.terminals {
-        terminals.end_all().await;
-    }
-    parts.tell(&parts.last, &end);
-}
-
-/// Waits a moment for the exit of a process that closed its output, and for the end of what it wrote.
-async fn last_words(child: &mut Child, end: &mut PostMortem, parts: &Parts) {
-    let ended = tokio::time::timeout(LAST_WORDS_TIME_MAX, async {
-        match child.wait().await {
-            Ok(status) => end.status = Some(status),
-            Err(error) => tracing::debug!(%error, "the agent's exit status cannot be read"),
-        }
-        // Nobody is left to be graceful to, and the rest of standard error comes with the end.
-        child.end(at_once()).await
-    });
-    if ended.await.is_err() && end.status.is_none() {
-        parts.routes.report(ReportKind::ClosedOutput, "");
-    }
-}
-
-async fn killed(parts: &Parts) {
-    while !parts.killed.load(Ordering::SeqCst) {
-        parts.kill.notified().await;
-    }
-}
-
-fn at_once() -> Grace {
-    let mut grace = Grace::default();
-    grace.after_close = Duration::ZERO;
-    grace.after_term = Duration::from_millis(200);
-    grace
 }

@@ -27,7 +27,7 @@ pub enum Error {
         end: Box<PostMortem>,
     },
     /// The agent is gone, and it was not started by this client or must not be started again.
-    #[error("the agent is gone: {0}")]
+    #[error("the agent is gone{0}")]
     Gone(Box<PostMortem>),
     /// The agent crashed so often that it is not started again for now.
     #[error(
@@ -78,7 +78,7 @@ pub enum Error {
     #[error("no such option was offered; choose one of `options()`")]
     NoSuchOption,
     /// The agent refused.
-    #[error("the agent refused: {0}")]
+    #[error("the agent refused: {}", harmless(&.0.to_string()))]
     Refused(RpcError),
     /// The agent's answer never came or cannot be used.
     #[error(transparent)]
@@ -111,7 +111,7 @@ pub enum StartFailure {
     #[error("it sends back what it is given, so it is no agent")]
     Echo,
     /// It answered with an error.
-    #[error("it refused `initialize`: {0}")]
+    #[error("it refused `initialize`: {}", harmless(&.0.to_string()))]
     Refused(RpcError),
     /// It speaks no version that this client speaks, or answered something else.
     #[error("{0}; update the agent or this client")]
@@ -126,17 +126,17 @@ pub enum StartFailure {
 #[non_exhaustive]
 pub enum TurnError {
     /// The agent says that the turn failed.
-    #[error("the turn failed: {message} ({code})")]
+    #[error("the turn failed: {} ({code})", harmless(message))]
     Failed {
         /// The error code; -32000 asks for a login.
         code: i64,
-        /// The agent's words.
+        /// The agent's words, as it sent them.
         message: String,
         /// Details.
         data: Option<serde_json::Value>,
     },
     /// The agent ended before the turn did.
-    #[error("the agent stopped during the turn: {0}")]
+    #[error("the agent stopped during the turn{0}")]
     Interrupted(Box<PostMortem>),
     /// The session was closed while the prompt waited or ran.
     #[error("the session was closed before the turn ended")]
@@ -192,13 +192,26 @@ pub struct PostMortem {
 impl PostMortem {
     pub(crate) fn set_stderr(&mut self, bytes: &[u8]) {
         let text = String::from_utf8_lossy(bytes);
-        let shown = |char: &char| matches!(char, '\n' | '\t') || !char.is_control();
-        let text: Vec<char> = text.trim().chars().filter(shown).collect();
+        let text: Vec<char> = harmless(text.trim()).chars().collect();
         let cut = text.len().saturating_sub(STDERR_CHARS_SHOWN);
         self.stderr_tail = text.into_iter().skip(cut).collect();
     }
 }
 
+/// Leaves out what could deceive whoever reads the text: control characters other than line breaks and tabs, and those that
+/// are invisible or change the direction of reading.
+fn harmless(text: &str) -> String {
+    let is_shown = |char: &char| match char {
+        '\n' | '\t' => true,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}' => false,
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => false,
+        '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' => false,
+        char => !char.is_control(),
+    };
+    text.chars().filter(is_shown).collect()
+}
+
+/// Written behind a sentence: begins with a blank or a semicolon, or is empty.
 impl fmt::Display for PostMortem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.status, &self.reason) {
@@ -221,5 +234,29 @@ impl fmt::Display for PostMortem {
             )?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_agent_writes_cannot_deceive_in_an_error() {
+        let mut end = PostMortem::default();
+        end.set_stderr("a\u{202e}b\u{200b}c\x1b[2J\td\ne\u{feff}".as_bytes());
+        assert_eq!(end.stderr_tail, "abc[2J\td\ne");
+        let refused = Error::Refused(RpcError::new(1, "no\u{2066}\u{7}pe"));
+        assert!(refused.to_string().contains("nope"), "{refused}");
+        let failed = TurnError::from_rpc(&RpcError::new(1, "no\u{200d}\rpe"));
+        assert!(failed.to_string().contains("nope"), "{failed}");
+    }
+
+    #[test]
+    fn an_end_of_which_nothing_is_known_leaves_a_whole_sentence() {
+        let gone = Error::Gone(Box::default()).to_string();
+        assert_eq!(gone, "the agent is gone");
+        let stopped = TurnError::Interrupted(Box::default()).to_string();
+        assert_eq!(stopped, "the agent stopped during the turn");
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use crate::event::Event;
+use crate::fate::Fate;
 use crate::session::cell::SessionCell;
 use crate::session::readers::Taken;
 
@@ -14,26 +15,41 @@ use crate::session::readers::Taken;
 #[must_use = "events that are not read slow the agent down"]
 pub struct Events {
     session: Arc<SessionCell>,
+    fate: Arc<Fate>,
     id: u64,
     batch: VecDeque<Event>,
 }
 
 impl Events {
-    pub(crate) fn new(session: Arc<SessionCell>) -> Self {
+    pub(crate) fn new(session: Arc<SessionCell>, fate: Arc<Fate>) -> Self {
         let id = session.add_stream();
         Self {
             session,
+            fate,
             id,
             batch: VecDeque::new(),
         }
     }
 
-    /// Waits for the next event; none after the session was closed.
+    /// Waits for the next event; none after the session was closed, or when its agent is gone and is not started again: it was
+    /// closed, or was not started by this client.
     ///
     /// # Cancel safety
     ///
     /// No event is lost when it is dropped.
     pub async fn next(&mut self) -> Option<Event> {
+        let fate = Arc::clone(&self.fate);
+        tokio::select! {
+            biased;
+            event = self.take() => return event,
+            () = fate.over() => {}
+        }
+        // What came before the end is still told.
+        self.session.end_reader(self.id);
+        self.take().await
+    }
+
+    async fn take(&mut self) -> Option<Event> {
         poll_fn(|cx| {
             if let Some(event) = self.batch.pop_front() {
                 return Poll::Ready(Some(event));

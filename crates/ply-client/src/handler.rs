@@ -62,7 +62,7 @@ impl Handler for Inbound {
             Ok((id, update)) => match self.routes.find(&id.0) {
                 Route::Session(session) => session.update(update, bytes, &self.routes),
                 Route::Nobody => {}
-                Route::Unknown => self.routes.hold(id, update),
+                Route::Unknown => self.routes.hold(id, update, bytes),
             },
             Err(error) => self
                 .routes
@@ -178,11 +178,7 @@ impl Inbound {
                 .report(ReportKind::BogusPermission, "no options");
             return cancelled(responder);
         };
-        let decision = if session.is_cancelling() {
-            Decision::Cancel
-        } else {
-            self.routes.settings.permissions.decide(&request)
-        };
+        // Before the policy is asked: if that panics, the question is dropped, which answers it.
         let pending = Pending::new(
             Kind::Permission,
             version,
@@ -190,12 +186,18 @@ impl Inbound {
             Arc::downgrade(&session),
             ask,
         );
+        let decision = if session.is_cancelling() {
+            Decision::Cancel
+        } else {
+            self.routes.settings.permissions.decide(&request)
+        };
         let offered = |id: &v2::PermissionOptionId| {
             request.options.iter().any(|option| option.option_id == *id)
         };
         match decision {
             Decision::Ask => session.ask_permission(request, pending, &self.routes),
-            Decision::Select(option) if offered(&option) => {
+            // The turn may have been cancelled while the policy thought about it.
+            Decision::Select(option) if offered(&option) && !session.is_cancelling() => {
                 let outcome = v2::SelectedPermissionOutcome::new(option);
                 let outcome = v2::RequestPermissionOutcome::Selected(outcome);
                 pending.answer(Answer::Permission(outcome));
@@ -248,10 +250,10 @@ impl Inbound {
             }
             _ => None,
         };
-        let decision = policy.hook.decide(&asked);
         let ask = session.as_ref().and_then(|session| session.ask_opened());
         let holder = session.as_ref().map(Arc::downgrade).unwrap_or_default();
         let pending = Pending::new(Kind::Elicitation, version, responder, holder, ask);
+        let decision = policy.hook.decide(&asked);
         match (decision, session) {
             (ElicitationDecision::Answer(action), _) => {
                 pending.answer(Answer::Elicitation(action));
@@ -298,7 +300,7 @@ impl Inbound {
     }
 
     fn terminal(&self, request: Request<'_>, responder: Responder) {
-        let Some(terminals) = self.routes.settings.terminals.clone() else {
+        let Some(terminals) = self.routes.terminals.clone() else {
             return self.not_offered(request, responder);
         };
         match request.method {

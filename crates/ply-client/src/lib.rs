@@ -29,7 +29,8 @@
 //! - **Rule breakers.** Updates too early or too late, unknown or malformed messages and noise are survived and told in
 //!   [`Agent::reports`].
 //! - **Ends.** Questions are always answered, a dead agent ends its turns at once and is started again when it is next needed,
-//!   and its whole process tree ends with it.
+//!   and its whole process tree ends with it. A program that is itself killed cannot do that: call [`end_leftovers`] at its
+//!   start to end what the one before it left running.
 //! - **Slow readers.** Events wait in bounded queues; when one is full the agent waits too.
 
 mod agent;
@@ -40,6 +41,7 @@ mod connection;
 mod error;
 mod event;
 mod events;
+mod fate;
 mod handler;
 mod hello;
 pub mod limits;
@@ -73,7 +75,7 @@ pub use session::Session;
 pub use setup::SessionSetup;
 pub use turn::{Turn, TurnEnd};
 
-pub use ply_rpc::transport::child::Grace;
+pub use ply_rpc::transport::child::{Grace, end_leftovers};
 pub use ply_wire::negotiate::{Supported, Version};
 pub use ply_wire::transcript::Transcript;
 pub use ply_wire::v2;

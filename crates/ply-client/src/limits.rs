@@ -8,6 +8,8 @@ pub const START_TIME_MAX: Duration = Duration::from_secs(60);
 pub const CALL_TIME_MAX: Duration = Duration::from_secs(300);
 /// Updates kept for sessions whose `session/new` answer has not come yet.
 pub const EARLY_UPDATES_MAX: usize = 1000;
+/// Bytes of updates kept for sessions whose `session/new` answer has not come yet.
+pub(crate) const EARLY_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Prompts of a session that wait for their turn.
 pub const HELD_PROMPTS_MAX: usize = 64;
 /// Events waiting for one reader before the agent is slowed down.

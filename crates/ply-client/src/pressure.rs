@@ -20,9 +20,15 @@ impl Pressure {
 
     pub(crate) fn remove(&self) {
         self.full.fetch_sub(1, Ordering::SeqCst);
-        if let Some(link) = lock(&self.link).take() {
+        // On a line of its own, so that nobody is woken under the lock.
+        let link = lock(&self.link).take();
+        if let Some(link) = link {
             link.wake();
         }
+    }
+
+    pub(crate) fn is_on(&self) -> bool {
+        self.full.load(Ordering::SeqCst) > 0
     }
 
     pub(crate) fn poll_none(&self, cx: &mut Context<'_>) -> Poll<()> {

@@ -32,6 +32,8 @@ pub enum ReportKind {
     LateUpdate,
     /// An update or a request named a session that is not open here.
     UnknownSession,
+    /// A new session was given the id of one that is open. It was not opened.
+    SessionIdReused,
     /// An update of a kind the protocol does not know.
     UnknownUpdate,
     /// An update that does not fit its kind. It was dropped.

@@ -78,6 +78,8 @@ impl AgentInner {
         let Some(command) = &self.command else {
             return Err(Error::Gone(Box::new(end)));
         };
+        // No two lives at once: the old one may still hold files, locks and ports.
+        old.parts.last().await;
         if old.parts.epoch != self.counted.load(Ordering::SeqCst) {
             self.counted.store(old.parts.epoch, Ordering::SeqCst);
             if old.parts.routes.useful.load(Ordering::Relaxed) {
@@ -101,12 +103,18 @@ impl AgentInner {
         let start = Start {
             settings: Arc::clone(&self.settings),
             reports: Arc::clone(&self.reports),
+            fate: Arc::clone(&self.fate),
             epoch,
         };
         match start.spawn(command).await {
             Ok(connection) => {
                 let connection = Arc::new(connection);
                 self.set_current(Arc::clone(&connection));
+                if self.is_closed.load(Ordering::SeqCst) {
+                    // Whoever closed the agent meanwhile saw only its old life.
+                    connection.parts.kill();
+                    return Err(Error::Closed);
+                }
                 Ok(connection)
             }
             Err(error) => {

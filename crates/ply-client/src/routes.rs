@@ -17,10 +17,11 @@ use tokio::task::coop::{Unconstrained, unconstrained};
 
 use crate::ask::Pending;
 use crate::client::Settings;
-use crate::limits::EARLY_UPDATES_MAX;
+use crate::limits::{EARLY_BYTES_MAX, EARLY_UPDATES_MAX};
 use crate::lock::lock;
 use crate::pressure::Pressure;
 use crate::report::{ReportKind, Reports};
+use crate::services::Terminals;
 use crate::session::cell::SessionCell;
 
 /// The raw answer to a call.
@@ -36,6 +37,13 @@ pub(crate) enum RawUpdate {
     UnknownV1(v2::OtherSessionUpdate),
 }
 
+/// An update of a session that is not known yet.
+struct Early {
+    session: v2::SessionId,
+    update: RawUpdate,
+    bytes: usize,
+}
+
 /// A call whose answer takes effect in its place among the updates.
 struct Ordered {
     /// Unconstrained, because a budget that is used up would make the answer look absent, and the next update would overtake it.
@@ -46,12 +54,14 @@ struct Ordered {
 /// What the link's task and the handles of one connection share.
 pub(crate) struct Routes {
     state: Mutex<State>,
-    /// Copies of the lengths of two lists, so that the common case takes no lock.
+    /// Copies of the lengths of two lists, so that a message that finds both empty takes no lock for them.
     ordered: AtomicUsize,
     asks: AtomicUsize,
     pub(crate) pressure: Arc<Pressure>,
     pub(crate) version: OnceLock<Version>,
     pub(crate) settings: Arc<Settings>,
+    /// Those of this connection alone, which end with it.
+    pub(crate) terminals: Option<Terminals>,
     pub(crate) reports: Arc<Reports>,
     /// Whether the agent was of use: it answered a prompt.
     pub(crate) useful: AtomicBool,
@@ -68,7 +78,8 @@ struct State {
     sessions: HashMap<Arc<str>, Weak<SessionCell>>,
     /// How many `session/new` wait for their answer.
     introducing: usize,
-    early: Vec<(v2::SessionId, RawUpdate)>,
+    early: Vec<Early>,
+    early_bytes: usize,
     ordered: Vec<Ordered>,
     asks: Vec<Weak<Pending>>,
     over: bool,
@@ -85,6 +96,7 @@ pub(crate) enum Route {
 
 impl Routes {
     pub(crate) fn new(settings: Arc<Settings>, reports: Arc<Reports>) -> Self {
+        let terminals = settings.terminals.as_ref().map(Terminals::fresh);
         Self {
             state: Mutex::default(),
             ordered: AtomicUsize::new(0),
@@ -92,6 +104,7 @@ impl Routes {
             pressure: Arc::default(),
             version: OnceLock::new(),
             settings,
+            terminals,
             reports,
             useful: AtomicBool::new(false),
             echoes: AtomicBool::new(false),
@@ -218,21 +231,43 @@ impl Routes {
         }
     }
 
-    pub(crate) fn is_open(&self, id: &str) -> bool {
-        matches!(self.find(id), Route::Session(_))
+    /// Adds a session, unless another one of its id is open; returns whether it is there now.
+    #[must_use]
+    pub(crate) fn insert(&self, session: &Arc<SessionCell>) -> bool {
+        let mut state = lock(&self.state);
+        let known = state.sessions.get(&session.id.0).and_then(Weak::upgrade);
+        let is_free = known
+            .as_ref()
+            .is_none_or(|known| Arc::ptr_eq(known, session));
+        if is_free {
+            let id = Arc::clone(&session.id.0);
+            state.sessions.insert(id, Arc::downgrade(session));
+        }
+        is_free
     }
 
-    pub(crate) fn insert(&self, session: &Arc<SessionCell>) {
-        let id = Arc::clone(&session.id.0);
+    /// Takes a session out that could not be opened, if it is still the one there is.
+    pub(crate) fn remove(&self, session: &Arc<SessionCell>) {
+        let mut state = lock(&self.state);
+        if let Some(known) = state.sessions.get_mut(&session.id.0)
+            && std::ptr::eq(known.as_ptr(), Arc::as_ptr(session))
+        {
+            *known = Weak::new();
+        }
+    }
+
+    /// Ends a session that was closed or deleted, and its terminals; what still comes for it is ignored.
+    pub(crate) async fn end_session(&self, id: &v2::SessionId) {
+        if let Route::Session(session) = self.find(&id.0) {
+            session.close();
+        }
         lock(&self.state)
             .sessions
-            .insert(id, Arc::downgrade(session));
-    }
-
-    /// Forgets a session that was closed; what still comes for it is ignored.
-    pub(crate) fn forget(&self, id: &v2::SessionId) {
-        let id = Arc::clone(&id.0);
-        lock(&self.state).sessions.insert(id, Weak::new());
+            .insert(Arc::clone(&id.0), Weak::new());
+        if let Some(terminals) = &self.terminals {
+            let id = v1::SessionId::new(Arc::clone(&id.0));
+            terminals.end_session(&id).await;
+        }
     }
 
     /// Notes that a `session/new` is on its way, whose session is not known yet.
@@ -248,18 +283,16 @@ impl Routes {
             let mut state = lock(&self.state);
             state.introducing = state.introducing.saturating_sub(1);
             let early = std::mem::take(&mut state.early);
-            for (id, update) in early {
-                if session.is_some_and(|session| session.id == id) {
-                    mine.push(update);
+            state.early_bytes = 0;
+            for early in early {
+                if session.is_some_and(|session| session.id == early.session) {
+                    mine.push(early.update);
                 } else if state.introducing > 0 {
-                    state.early.push((id, update));
+                    state.early_bytes += early.bytes;
+                    state.early.push(early);
                 } else {
                     strays += 1;
                 }
-            }
-            if let Some(session) = session {
-                let id = Arc::clone(&session.id.0);
-                state.sessions.insert(id, Arc::downgrade(session));
             }
         }
         for _ in 0..strays {
@@ -272,13 +305,20 @@ impl Routes {
     }
 
     /// Keeps an update of an unknown session, if one is about to become known.
-    pub(crate) fn hold(&self, id: v2::SessionId, update: RawUpdate) {
+    pub(crate) fn hold(&self, session: v2::SessionId, update: RawUpdate, bytes: usize) {
         let kind = {
             let mut state = lock(&self.state);
             if state.introducing == 0 {
                 ReportKind::UnknownSession
-            } else if state.early.len() < EARLY_UPDATES_MAX {
-                state.early.push((id, update));
+            } else if state.early.len() < EARLY_UPDATES_MAX
+                && state.early_bytes + bytes <= EARLY_BYTES_MAX
+            {
+                state.early_bytes += bytes;
+                state.early.push(Early {
+                    session,
+                    update,
+                    bytes,
+                });
                 return;
             } else {
                 ReportKind::EarlyUpdatesDropped

@@ -1,5 +1,6 @@
 //! A session with an agent.
 
+mod attaching;
 pub(crate) mod cell;
 mod config;
 mod matching;
@@ -62,6 +63,9 @@ impl Session {
     /// Says something to the agent. While a turn runs, an agent of version 2 gets the prompt at once; for one of version 1 it
     /// is held until that turn has ended.
     ///
+    /// Events go to the oldest turn of the session that runs and is held; one that was dropped leaves its events and questions
+    /// to the next.
+    ///
     /// If the agent died and was started by this client, it is started again and the session is opened again first.
     ///
     /// # Errors
@@ -114,7 +118,8 @@ impl Session {
 
     /// Returns everything that happens in the session from now on, inside turns and outside.
     pub fn events(&self) -> Events {
-        Events::new(Arc::clone(&self.cell))
+        let fate = Arc::clone(&self.agent.inner.fate);
+        Events::new(Arc::clone(&self.cell), fate)
     }
 
     /// Returns the commands that can be used in prompts now.
@@ -133,7 +138,9 @@ impl Session {
     ///
     /// The agent may close the session all the same.
     pub async fn close(&self) -> Result<(), Error> {
-        if let Some(connection) = self.agent.inner.living() {
+        // A life of the agent that does not have the session open has nothing to close.
+        let living = self.agent.inner.living();
+        if let Some(connection) = living.filter(|living| self.is_on(living)) {
             let can = connection.hello.can_close();
             offered(can, "closing sessions", "drop the session instead")?;
             let request = v2::CloseSessionRequest::new(self.id().clone());
@@ -145,13 +152,9 @@ impl Session {
                 Version::V2 => connection.ask(&request, |_| Ok(())).await,
             };
             gone_is_fine(closed)?;
-            connection.parts.routes.forget(self.id());
+            connection.parts.routes.end_session(self.id()).await;
         }
         self.cell.close();
-        if let Some(terminals) = &self.agent.inner.settings.terminals {
-            let id = ply_wire::v1::SessionId::new(Arc::clone(&self.id().0));
-            terminals.end_session(&id).await;
-        }
         Ok(())
     }
 }

@@ -60,8 +60,9 @@ impl TurnEnd {
 /// A prompt and what the agent does about it.
 ///
 /// Dropping a turn does not end it: the agent goes on, the transcript grows, only the events are no longer kept. Questions of
-/// the agent that nobody is left to answer are answered as cancelled.
-#[must_use = "a turn that nobody reads answers the agent's questions as cancelled"]
+/// the agent that nobody is left to answer are answered as cancelled. A turn that is held must be read: when its queue is full
+/// the agent has to wait.
+#[must_use = "a turn that is held and not read slows the agent down; dropped, it answers the agent's questions as cancelled"]
 pub struct Turn {
     session: Arc<SessionCell>,
     /// Keeps the agent running while its turn is read.
@@ -103,7 +104,8 @@ impl Turn {
         poll_fn(|cx| self.poll_next(cx)).await
     }
 
-    /// Reads the turn to its end and returns how it ended. Questions are answered as cancelled.
+    /// Reads the turn to its end and returns how it ended. Questions are answered as cancelled, unless a stream of
+    /// [`Session::events`](crate::Session::events) gets them too: then they are for whoever reads that.
     ///
     /// # Errors
     ///

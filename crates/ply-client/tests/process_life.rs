@@ -30,6 +30,7 @@ async fn agent(capabilities: &str) -> Agent {
     client().spawn(command(capabilities)).await.unwrap()
 }
 
+const LONG: Duration = Duration::from_secs(30);
 const RESUMES: &str = r#"{"sessionCapabilities":{"resume":{}}}"#;
 const LOADS: &str = r#"{"loadSession":true}"#;
 
@@ -45,6 +46,15 @@ async fn murder(agent: &Agent) -> PostMortem {
 
 fn is_alive(process: u32) -> bool {
     Path::new(&format!("/proc/{process}")).exists()
+}
+
+async fn gone(process: u32) {
+    let gone = async {
+        while is_alive(process) {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(LONG, gone).await.unwrap();
 }
 
 async fn interrupted(agent: &Agent, prompt: &str) -> PostMortem {
@@ -133,6 +143,81 @@ async fn c3_an_agent_that_closes_its_output_is_gone_and_ended() {
 }
 
 #[tokio::test]
+async fn c1_a_death_is_noticed_even_if_a_child_holds_the_output_open() {
+    use std::os::unix::process::ExitStatusExt as _;
+    let agent = agent("{}").await;
+    let end = tokio::time::timeout(LONG, interrupted(&agent, "leave a child"));
+    let end = end.await.unwrap();
+    assert_eq!(end.status.unwrap().signal(), Some(9), "{end}");
+    agent.closed().await;
+}
+
+#[tokio::test]
+async fn an_agent_is_not_started_again_before_its_old_life_is_over() {
+    let agent = agent(RESUMES).await;
+    let old = agent.process_id().unwrap();
+    let session = agent.new_session("/").await.unwrap();
+    // An agent that was of use is started again without a wait.
+    session.prompt("say").await.unwrap().finish().await.unwrap();
+    let lost = session.prompt("mute").await.unwrap().finish().await;
+    assert!(matches!(lost, Err(TurnError::Interrupted(_))));
+    let turn = session.prompt("say").await.unwrap();
+    assert!(!is_alive(old));
+    turn.finish().await.unwrap();
+}
+
+#[tokio::test]
+async fn prompts_at_the_same_time_wait_until_the_session_is_open_again() {
+    let agent = agent(LOADS).await;
+    let session = agent.new_session("/").await.unwrap();
+    session.prompt("say").await.unwrap().finish().await.unwrap();
+    murder(&agent).await;
+    let (one, two) = tokio::join!(session.prompt("say"), session.prompt("say"));
+    one.unwrap().finish().await.unwrap();
+    two.unwrap().finish().await.unwrap();
+    assert_eq!(session.transcript().messages().count(), 6);
+}
+
+#[tokio::test]
+async fn a_session_that_the_new_life_does_not_know_is_closed_only_here() {
+    let agent = agent(RESUMES).await;
+    let session = agent.new_session("/").await.unwrap();
+    murder(&agent).await;
+    let other = agent.new_session("/").await.unwrap();
+    // This agent cannot close sessions, and must not be asked to.
+    session.close().await.unwrap();
+    let closed = session.prompt("say").await;
+    assert!(matches!(closed, Err(Error::SessionClosed)));
+    other.prompt("say").await.unwrap().finish().await.unwrap();
+}
+
+#[tokio::test]
+async fn closing_while_the_agent_starts_again_leaves_nothing_running() {
+    let hold = std::env::temp_dir().join(format!("ply-hold-{}", std::process::id()));
+    let command = command(RESUMES).env("HOLD", &hold);
+    let agent = client().spawn(command).await.unwrap();
+    let session = agent.new_session("/").await.unwrap();
+    let mut events = session.events();
+    murder(&agent).await;
+    let made = std::process::Command::new("mkfifo").arg(&hold).status();
+    assert!(made.unwrap().success());
+    let prompting = tokio::spawn(async move { session.prompt("say").await.map(drop) });
+    let pipe = hold.clone();
+    let process = tokio::task::spawn_blocking(move || std::fs::read_to_string(pipe).unwrap());
+    let process: u32 = process.await.unwrap().trim().parse().unwrap();
+    agent.close().await;
+    let pipe = hold.clone();
+    let going = tokio::task::spawn_blocking(move || std::fs::write(pipe, "go\n").unwrap());
+    going.await.unwrap();
+    let refused = prompting.await.unwrap();
+    std::fs::remove_file(&hold).unwrap();
+    assert!(matches!(refused, Err(Error::Closed)), "{refused:?}");
+    gone(process).await;
+    let ended = async { while events.next().await.is_some() {} };
+    tokio::time::timeout(LONG, ended).await.unwrap();
+}
+
+#[tokio::test]
 async fn c16_an_agent_that_fails_at_its_start_says_why() {
     let broken = std::env::temp_dir().join(format!("ply-broken-{}", std::process::id()));
     let command = command(RESUMES).env("BROKEN", &broken);
@@ -187,14 +272,7 @@ async fn dropping_every_handle_ends_the_process() {
     drop(agent);
     session.prompt("say").await.unwrap().finish().await.unwrap();
     drop(session);
-    let gone = async {
-        while is_alive(process) {
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(30), gone)
-        .await
-        .unwrap();
+    gone(process).await;
 }
 
 async fn start_failure(command: impl Into<Command>) -> (StartFailure, PostMortem, String) {

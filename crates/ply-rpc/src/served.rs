@@ -110,18 +110,22 @@ impl Cancel {
     fn ask(&self) {
         self.asked.store(true, Ordering::Release);
         self.notify.notify_waiters();
-        if let Some(hook) = self.hook().take() {
-            hook();
-        }
+        self.run_hook();
     }
 
     /// Calls `hook` when the wish comes, or now if it has come.
     pub(crate) fn on_asked(&self, hook: Hook) {
         *self.hook() = Some(hook);
         // A wish between the two may have missed the hook.
-        if self.is_asked()
-            && let Some(hook) = self.hook().take()
-        {
+        if self.is_asked() {
+            self.run_hook();
+        }
+    }
+
+    fn run_hook(&self) {
+        // Taken on a line of its own, so that the lock is free while the hook runs.
+        let hook = self.hook().take();
+        if let Some(hook) = hook {
             hook();
         }
     }
@@ -143,5 +147,21 @@ impl Cancel {
             }
             notified.await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hook_runs_without_the_lock() {
+        let cancel = Arc::new(Cancel::default());
+        let (same, (told, heard)) = (Arc::clone(&cancel), std::sync::mpsc::sync_channel(1));
+        cancel.on_asked(Box::new(move || {
+            same.on_asked(Box::new(move || told.send(()).unwrap_or_default()));
+        }));
+        cancel.ask();
+        assert_eq!(heard.try_recv(), Ok(()));
     }
 }

@@ -1,5 +1,6 @@
 //! What the journal of a session holds.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use ply_wire::v2;
@@ -85,44 +86,68 @@ impl Event {
 /// stays small. What it folds to stays the same.
 #[must_use]
 pub fn coalesce<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<Event> {
-    let mut joined: Vec<Event> = Vec::new();
+    let joined = joined(events).into_iter();
+    joined.map(Cow::into_owned).collect()
+}
+
+/// Does the same without copying what stands alone.
+#[must_use]
+pub fn joined<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<Cow<'a, Event>> {
+    let mut joined: Vec<Cow<'a, Event>> = Vec::new();
     for event in events {
-        let follows = joined.last_mut().is_some_and(|last| join(last, event));
-        if !follows {
-            joined.push(event.clone());
+        match (joined.last_mut(), plain_text(event)) {
+            (Some(last), Some(next))
+                if plain_text(last).is_some_and(|last| last.follows(&next)) =>
+            {
+                append(last.to_mut(), next.text);
+            }
+            _ => joined.push(Cow::Borrowed(event)),
         }
     }
     joined
 }
 
-/// Appends the text of `next` to `last` if they are plain text chunks of one message.
-fn join(last: &mut Event, next: &Event) -> bool {
-    let (Event::Update(last), Event::Update(next)) = (last, next) else {
-        return false;
-    };
-    let (last, next) = match (last, next) {
-        (
-            v2::SessionUpdate::AgentMessageChunk(last),
-            v2::SessionUpdate::AgentMessageChunk(next),
-        )
-        | (
-            v2::SessionUpdate::AgentThoughtChunk(last),
-            v2::SessionUpdate::AgentThoughtChunk(next),
-        ) => (last, next),
-        _ => return false,
-    };
-    if last.message_id != next.message_id || last.meta.is_some() || next.meta.is_some() {
-        return false;
+/// A chunk of plain text.
+struct PlainText<'a> {
+    thought: bool,
+    message: &'a v2::MessageId,
+    text: &'a str,
+}
+
+impl PlainText<'_> {
+    fn follows(&self, other: &PlainText<'_>) -> bool {
+        self.thought == other.thought && self.message == other.message
     }
-    let (v2::ContentBlock::Text(last), v2::ContentBlock::Text(next)) =
-        (&mut last.content, &next.content)
-    else {
-        return false;
+}
+
+fn plain_text(event: &Event) -> Option<PlainText<'_>> {
+    let (thought, chunk) = match event {
+        Event::Update(v2::SessionUpdate::AgentMessageChunk(chunk)) => (false, chunk),
+        Event::Update(v2::SessionUpdate::AgentThoughtChunk(chunk)) => (true, chunk),
+        _ => return None,
     };
-    let plain = |text: &v2::TextContent| text.annotations.is_none() && text.meta.is_none();
-    if !plain(last) || !plain(next) {
-        return false;
+    let message = &chunk.message_id;
+    match &chunk.content {
+        v2::ContentBlock::Text(text)
+            if chunk.meta.is_none() && text.annotations.is_none() && text.meta.is_none() =>
+        {
+            let text = &text.text;
+            Some(PlainText {
+                thought,
+                message,
+                text,
+            })
+        }
+        _ => None,
     }
-    last.text.push_str(&next.text);
-    true
+}
+
+fn append(event: &mut Event, next: &str) {
+    if let Event::Update(
+        v2::SessionUpdate::AgentMessageChunk(chunk) | v2::SessionUpdate::AgentThoughtChunk(chunk),
+    ) = event
+        && let v2::ContentBlock::Text(text) = &mut chunk.content
+    {
+        text.text.push_str(next);
+    }
 }

@@ -38,7 +38,7 @@ mod update;
 pub use self::{
     action::{Action, Refusal, Start},
     engine::Engine,
-    event::{Edit, Event, coalesce},
+    event::{Edit, Event, coalesce, joined},
     history::History,
     input::{
         Accepts, Answer, Answers, Ask, AskId, Input, Outcome, Prompt, PromptId, Question, Reply,

@@ -108,8 +108,9 @@ impl Task {
             // is cut off, and can resume.
             let full: Vec<&View> = self.views.iter().filter(|view| view.is_full()).collect();
             let all_full = !full.is_empty() && full.len() == self.views.len();
-            if !all_full {
-                full.iter().for_each(|view| view.cut_off_if_slow());
+            if let Some(slow) = full.iter().find(|view| !all_full && view.is_slow()) {
+                self.cut_off(slow.id).await?;
+                continue;
             }
             let ops = match all_full {
                 true => Ops::Leave,
@@ -228,10 +229,13 @@ impl Task {
             Ended::Done(outcome) => {
                 self.running = None;
                 // What the code reported last comes before its end.
-                let batch = self.session.0.inbox.take(Ops::Take);
+                let mut batch = self.session.0.inbox.take(Ops::Take);
                 self.take_ops(batch.ops).await?;
                 self.commit().await?;
-                // So does a cancel that came before it: it is for the prompts that are held, too.
+                // So does a cancel that came before it, also while that was written: it is for the
+                // prompts that are held, too.
+                let late = self.session.0.inbox.take(Ops::Leave).controls;
+                batch.controls.extend(late);
                 for control in batch.controls {
                     self.control(control).await?;
                 }

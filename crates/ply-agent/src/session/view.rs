@@ -179,16 +179,8 @@ impl View {
 
     /// Notes a prompt of this client. It is answered when it is inserted (version 2), or when its
     /// turn ends (version 1).
-    pub(crate) fn prompted(
-        &mut self,
-        prompt: PromptId,
-        content: &[v2::ContentBlock],
-        responder: Responder,
-    ) {
+    pub(crate) fn prompted(&mut self, prompt: PromptId, responder: Responder) {
         self.prompts.insert(prompt, responder);
-        if let Shape::V1(projector) = &mut self.shape {
-            projector.expect_prompt(PromptTicket(prompt.0), content);
-        }
     }
 
     /// Notes a terminal that the client made itself.
@@ -196,17 +188,18 @@ impl View {
         self.project(|projector, _| projector.client_terminal(terminal));
     }
 
-    pub(crate) fn accepted(&mut self, prompt: PromptId, message: v2::MessageId) {
-        match &mut self.shape {
-            Shape::V2 => {
-                let answer = Answer::Prompted(v2::PromptResponse::new(message));
-                self.answer_prompt(prompt, answer);
-            }
-            Shape::V1(_) => {
-                self.project(|projector, downs| {
-                    projector.own_prompt(PromptTicket(prompt.0), message, downs);
-                });
-            }
+    /// Notes which message is this client's prompt; a version 1 client wrote it itself.
+    pub(crate) fn owns(&mut self, prompt: PromptId, message: &v2::MessageId) {
+        self.project(|projector, downs| {
+            projector.own_prompt(PromptTicket(prompt.0), message.clone(), downs);
+        });
+    }
+
+    /// Tells a version 2 client that its prompt is inserted.
+    pub(crate) fn accepted(&mut self, prompt: PromptId, message: &v2::MessageId) {
+        if let Shape::V2 = &self.shape {
+            let answer = v2::PromptResponse::new(message.clone());
+            self.answer_prompt(prompt, Answer::Prompted(answer));
         }
     }
 
@@ -233,17 +226,9 @@ impl View {
         }
     }
 
-    /// Cuts off a client that reads so slowly that others would have to wait for it; it can resume.
-    pub(crate) fn cut_off_if_slow(&self) {
-        let waits = self.client.peer.queued_bytes();
-        if waits > VIEW_BYTES_MAX || self.waiting > VIEW_UPDATES_MAX {
-            tracing::warn!(
-                view = self.id.0,
-                waits,
-                "a client that does not read is cut off"
-            );
-            self.client.peer.close();
-        }
+    /// Returns whether the client reads so slowly that others would have to wait for it.
+    pub(crate) fn is_slow(&self) -> bool {
+        self.client.peer.queued_bytes() > VIEW_BYTES_MAX || self.waiting > VIEW_UPDATES_MAX
     }
 
     /// Ends everything the client waits for, as the session is closed.

@@ -12,7 +12,6 @@ use crate::Error;
 use crate::error::NOT_FOUND;
 use crate::hello::offered;
 use crate::limits::{LIST_PAGES_MAX, LISTED_SESSIONS_MAX};
-use crate::routes::Route;
 
 /// Which sessions to list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -133,10 +132,7 @@ impl Agent {
             Version::V2 => connection.ask(&request, |_| Ok(())).await,
         };
         gone_is_fine(deleted)?;
-        if let Route::Session(session) = connection.parts.routes.find(&id.0) {
-            session.close();
-            connection.parts.routes.forget(&id);
-        }
+        connection.parts.routes.end_session(&id).await;
         Ok(())
     }
 }

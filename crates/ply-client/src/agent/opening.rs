@@ -13,7 +13,8 @@ use super::{Agent, read};
 use crate::connection::{Connection, Failure};
 use crate::hello::offered;
 use crate::limits::CALL_TIME_MAX;
-use crate::session::cell::{History, SessionCell};
+use crate::report::ReportKind;
+use crate::session::cell::{History, SessionCell, State};
 use crate::{Error, Session, SessionSetup};
 
 /// How an old session is opened.
@@ -123,9 +124,6 @@ impl Agent {
         how: Reopen,
     ) -> Result<Session, Error> {
         setup.check(&connection.hello)?;
-        if connection.parts.routes.is_open(&id.0) {
-            return Err(Error::SessionOpen);
-        }
         let cell = SessionCell::new(id, setup);
         reopen(connection, &cell, how, History::Taken).await?;
         Ok(Session::new(self.clone(), cell))
@@ -154,10 +152,10 @@ enum Settled {
 }
 
 impl Settled {
-    fn apply(self, cell: &SessionCell) {
+    fn apply(self, session: &mut State) {
         match self {
-            Self::V1(modes, options) => cell.opened_v1(modes.as_ref(), options.as_deref()),
-            Self::V2(options, commands) => cell.opened_v2(options, commands),
+            Self::V1(modes, options) => session.opened_v1(modes.as_ref(), options.as_deref()),
+            Self::V2(options, commands) => session.opened_v2(options, commands),
         }
     }
 }
@@ -181,8 +179,12 @@ async fn introduce<Q: Request>(
         match opened {
             Ok((id, settled)) => {
                 let cell = SessionCell::new(id, setup);
-                cell.attach(wire, History::Taken);
-                settled.apply(&cell);
+                let Some(attached) = cell.attach(wire, History::Taken) else {
+                    routes.introduction_ends(None);
+                    routes.report(ReportKind::SessionIdReused, "session/new");
+                    return Err(Failure::Ours(Error::SessionOpen));
+                };
+                cell.opened(attached, |session| settled.apply(session));
                 for update in routes.introduction_ends(Some(&cell)) {
                     cell.update(update, 0, &routes);
                 }
@@ -205,12 +207,12 @@ pub(crate) async fn reopen(
     history: History,
 ) -> Result<(), Error> {
     let request = cell.setup.to_resume(&cell.id);
-    cell.attach(connection.wire(), history);
-    let guard = Unfinished(Some(cell));
+    let wire = connection.wire();
+    let attached = cell.attach(wire, history).ok_or(Error::SessionOpen)?;
+    let guard = Unfinished(Some((cell, attached)));
     let opened = Arc::clone(cell);
     let settle = move |settled: Settled| {
-        settled.apply(&opened);
-        opened.history_told();
+        opened.opened(attached, |session| settled.apply(session));
         Ok(())
     };
     match (connection.hello.version, how) {
@@ -249,7 +251,7 @@ pub(crate) async fn reopen(
 }
 
 /// Takes a session off a connection on which it could not be opened.
-struct Unfinished<'a>(Option<&'a Arc<SessionCell>>);
+struct Unfinished<'a>(Option<(&'a Arc<SessionCell>, u64)>);
 
 impl Unfinished<'_> {
     fn finished(mut self) {
@@ -259,8 +261,8 @@ impl Unfinished<'_> {
 
 impl Drop for Unfinished<'_> {
     fn drop(&mut self) {
-        if let Some(cell) = self.0 {
-            cell.detach();
+        if let Some((cell, attached)) = self.0 {
+            cell.detach(attached);
         }
     }
 }

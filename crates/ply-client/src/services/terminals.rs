@@ -5,7 +5,7 @@ use std::fmt;
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use ply_rpc::RpcError;
@@ -17,6 +17,7 @@ use self::output::Output;
 use self::run::{Reader, Run, State};
 use super::Roots;
 use super::refusal::{Refusal, not_found};
+use crate::lock::lock;
 
 mod output;
 mod run;
@@ -89,6 +90,14 @@ impl Terminals {
         self
     }
 
+    /// Returns terminals of the same kind that share no command with these.
+    pub(crate) fn fresh(&self) -> Self {
+        Self {
+            sessions: Arc::default(),
+            on_output: self.on_output.clone(),
+        }
+    }
+
     pub(crate) async fn create(
         &self,
         roots: &Roots,
@@ -121,10 +130,7 @@ impl Terminals {
         let terminal = self.find(&request.session_id, &request.terminal_id)?;
         // The exit first: what was written before it is in the output by then.
         let exit = terminal.state.borrow().exit.clone();
-        let output = terminal
-            .output
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let output = lock(&terminal.output);
         Ok(v1::TerminalOutputResponse::new(output.text(), output.truncated()).exit_status(exit))
     }
 
@@ -294,7 +300,7 @@ impl Terminals {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<v1::SessionId, Session>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.sessions)
     }
 }
 

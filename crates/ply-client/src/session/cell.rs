@@ -20,6 +20,7 @@ use crate::lock::lock;
 use crate::report::ReportKind;
 use crate::routes::{RawUpdate, Routes};
 use crate::services::Roots;
+use crate::turn::TurnEnd;
 
 /// One session, over all lives of its agent.
 pub(crate) struct SessionCell {
@@ -37,6 +38,10 @@ pub(crate) struct State {
     /// Whether the options were made from the modes of a version 1 agent.
     pub(super) by_modes: bool,
     pub(super) wire: Option<Wire>,
+    /// How often the session was bound to a connection, which tells one try to open it from the next.
+    pub(super) attached: u64,
+    /// The life of the agent on which the session is open: the agent has said so.
+    pub(super) opened: Option<u64>,
     pub(super) closed: bool,
     pub(super) history: History,
     pub(super) turns: Vec<OpenTurn>,
@@ -95,6 +100,8 @@ impl SessionCell {
                 lifter: None,
                 by_modes: false,
                 wire: None,
+                attached: 0,
+                opened: None,
                 closed: false,
                 history: History::Taken,
                 turns: Vec::new(),
@@ -114,27 +121,6 @@ impl SessionCell {
 
     pub(crate) fn read<T>(&self, look: impl FnOnce(&Transcript) -> T) -> T {
         look(&self.lock().transcript)
-    }
-
-    /// Binds the session to a connection, under which its updates and calls go from now on.
-    pub(crate) fn attach(self: &Arc<Self>, wire: Wire, history: History) {
-        wire.routes.insert(self);
-        let mut state = self.lock();
-        state.lifter = (wire.version == Version::V1).then(|| {
-            // Made-up ids must be new for each life of the agent.
-            let prefix = format!("ply.{}.", wire.epoch);
-            Lifter::new(prefix, &self.setup.cwd)
-        });
-        state.history = history;
-        state.wire = Some(wire);
-    }
-
-    pub(crate) fn detach(&self) {
-        self.lock().wire = None;
-    }
-
-    pub(crate) fn epoch(&self) -> Option<u64> {
-        self.lock().wire.as_ref().map(|wire| wire.epoch)
     }
 
     /// Takes one update of the agent.
@@ -262,6 +248,13 @@ impl SessionCell {
 
     pub(crate) fn add_stream(&self) -> u64 {
         self.lock().readers.add(Kind::Stream)
+    }
+
+    /// Ends a stream that will hear nothing any more.
+    pub(crate) fn end_reader(&self, id: u64) {
+        if let Some(reader) = self.lock().readers.get_mut(id) {
+            reader.end(Ok(TurnEnd::default()));
+        }
     }
 
     pub(crate) fn remove_reader(&self, id: u64) {

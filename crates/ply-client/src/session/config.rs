@@ -7,7 +7,7 @@ use ply_wire::negotiate::Version;
 use ply_wire::{v1, v2};
 
 use super::Session;
-use super::cell::SessionCell;
+use super::cell::{SessionCell, State};
 use crate::Error;
 use crate::agent::read;
 
@@ -120,45 +120,45 @@ fn wrong_value() -> Error {
     }
 }
 
-impl SessionCell {
+impl State {
     /// Takes what a version 1 agent says when a session is opened.
     pub(crate) fn opened_v1(
-        &self,
+        &mut self,
         modes: Option<&v1::SessionModeState>,
         options: Option<&[v1::SessionConfigOption]>,
     ) {
-        let mut state = self.lock();
         let has_options = options.is_some_and(|options| !options.is_empty());
-        state.by_modes = modes.is_some() && !has_options;
-        let lifter = state.lifter.as_mut();
+        self.by_modes = modes.is_some() && !has_options;
+        let lifter = self.lifter.as_mut();
         let options = lifter.map(|lifter| lifter.session_started(modes, options));
         let options = options.unwrap_or_default();
         if !options.is_empty() {
-            state.fold_options(options);
+            self.fold_options(options);
         }
     }
 
     /// Takes what a version 2 agent says when a session is opened.
     pub(crate) fn opened_v2(
-        &self,
+        &mut self,
         options: Vec<v2::SessionConfigOption>,
         commands: Vec<v2::AvailableCommand>,
     ) {
-        let mut state = self.lock();
         if !options.is_empty() {
-            state.fold_options(options);
+            self.fold_options(options);
         }
         if !commands.is_empty() {
             let update = v2::AvailableCommandsUpdate::new(commands);
-            state.fold(v2::SessionUpdate::AvailableCommandsUpdate(update), 0);
+            self.fold(v2::SessionUpdate::AvailableCommandsUpdate(update), 0);
         }
     }
 
-    /// Ends the time in which the agent tells history again.
-    pub(crate) fn history_told(&self) {
-        self.lock().history = super::cell::History::Taken;
+    fn fold_options(&mut self, options: Vec<v2::SessionConfigOption>) {
+        let update = v2::ConfigOptionUpdate::new(options);
+        self.fold(v2::SessionUpdate::ConfigOptionUpdate(update), 0);
     }
+}
 
+impl SessionCell {
     pub(super) fn is_closed(&self) -> bool {
         self.lock().closed
     }
@@ -177,12 +177,5 @@ impl SessionCell {
         if let Some(options) = lifter.and_then(|lifter| lifter.mode_set(mode)) {
             state.fold_options(options);
         }
-    }
-}
-
-impl super::cell::State {
-    fn fold_options(&mut self, options: Vec<v2::SessionConfigOption>) {
-        let update = v2::ConfigOptionUpdate::new(options);
-        self.fold(v2::SessionUpdate::ConfigOptionUpdate(update), 0);
     }
 }

@@ -60,12 +60,15 @@ impl State {
             return;
         };
         turn.answered = true;
+        let is_named = message.is_some();
         let seen = std::mem::take(&mut turn.seen);
         // Agents of an earlier draft do not say the id: then it is the next message of the user.
         turn.message = message.or_else(|| seen.iter().find(|id| !taken.contains(id)).cloned());
         let is_seen = turn.message.as_ref().is_some_and(|id| seen.contains(id));
         turn.started |= is_seen || (is_oldest && is_active && turn.active_seen);
-        let ended = turn.early_end.take().filter(|_| is_seen || seen.is_empty());
+        // A prompt whose message is named and has not been seen was no part of the work that ended (V2-STATE-14).
+        let is_its_end = is_seen || (!is_named && seen.is_empty());
+        let ended = turn.early_end.take().filter(|_| is_its_end);
         let message = turn.message.clone();
         self.note_message(id, message.clone());
         if let Some(stop) = ended {

@@ -84,6 +84,10 @@ impl Readers {
         self.list.iter_mut().find(|reader| reader.id == id)
     }
 
+    pub(super) fn contains(&self, id: u64) -> bool {
+        self.list.iter().any(|reader| reader.id == id)
+    }
+
     pub(super) fn streams_mut(&mut self) -> impl Iterator<Item = &mut Reader> {
         let is_stream = |reader: &&mut Reader| reader.kind == Kind::Stream;
         self.list.iter_mut().filter(is_stream)

@@ -20,6 +20,11 @@ impl Session {
         }
         // One at a time: whoever comes second finds the session open.
         let _attaching = self.cell.attaching.lock().await;
+        if self.cell.is_closed() {
+            return Err(Error::SessionClosed);
+        }
+        // The agent may have died and come back while we waited.
+        let connection = self.agent.inner.connection().await?;
         if self.is_on(&connection) {
             return Ok(connection);
         }
@@ -40,7 +45,7 @@ impl Session {
         Ok(connection)
     }
 
-    fn is_on(&self, connection: &Connection) -> bool {
+    pub(super) fn is_on(&self, connection: &Connection) -> bool {
         self.cell.epoch() == Some(connection.parts.epoch)
     }
 }

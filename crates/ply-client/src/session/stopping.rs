@@ -74,6 +74,7 @@ impl SessionCell {
         let cancelled = state.is_cancelling();
         state.end_work(cancelled);
         state.wire = None;
+        state.opened = None;
         let turns: Vec<(u64, bool)> = state
             .turns
             .iter()
@@ -90,11 +91,12 @@ impl SessionCell {
     }
 
     /// Ends everything after the session was closed.
-    pub(crate) fn close(&self) {
-        let asks = {
+    pub(crate) fn close(self: &Arc<Self>) {
+        let (wire, asks) = {
             let mut state = self.lock();
             state.closed = true;
-            state.wire = None;
+            state.opened = None;
+            let wire = state.wire.take();
             let turns: Vec<u64> = state.turns.iter().map(|turn| turn.id).collect();
             for id in turns {
                 state.end_turn(id, Err(TurnError::SessionClosed));
@@ -102,8 +104,11 @@ impl SessionCell {
             for stream in state.readers.streams_mut() {
                 stream.end(Ok(TurnEnd::default()));
             }
-            state.open_asks()
+            (wire, state.open_asks())
         };
+        if let Some(wire) = wire {
+            wire.routes.remove(self);
+        }
         for ask in asks {
             ask.cancel();
         }

@@ -148,7 +148,9 @@ pub(super) fn result_of(
 impl State {
     /// Sends the prompts that may be sent now.
     pub(super) fn advance(&mut self, cell: &Arc<SessionCell>) {
-        let Some(wire) = self.wire.clone() else {
+        // While the session is being opened again nothing may be sent: the agent does not know it yet.
+        let is_open = |wire: &Wire| self.opened == Some(wire.epoch);
+        let Some(wire) = self.wire.clone().filter(is_open) else {
             let unsent: Vec<u64> = self.turns.iter().map(|turn| turn.id).collect();
             for id in unsent {
                 self.end_turn(id, Err(TurnError::Interrupted(Box::default())));
@@ -215,10 +217,11 @@ impl State {
         }
     }
 
-    /// Returns the turn that events belong to now: the oldest one that was sent.
+    /// Returns the turn that events belong to now: the oldest one that was sent and that somebody still holds.
     pub(super) fn hearing_turn(&self) -> Option<u64> {
-        let sent = self.turns.iter().find(|turn| turn.sent);
-        sent.map(|turn| turn.id)
+        let mut sent = self.turns.iter().filter(|turn| turn.sent);
+        let heard = sent.find(|turn| self.readers.contains(turn.id));
+        heard.map(|turn| turn.id)
     }
 
     pub(super) fn is_cancelling(&self) -> bool {

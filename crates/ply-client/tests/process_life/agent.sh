@@ -1,8 +1,12 @@
 # An agent of version 1 that does what the prompt says. CAPS holds its capabilities; with BROKEN naming a file that exists it
-# fails at its start.
+# fails at its start; with HOLD naming a pipe it writes its process id there and waits for a line before it starts.
 if [ -n "$BROKEN" ] && [ -e "$BROKEN" ]; then
     echo "the configuration is broken" >&2
     exit 3
+fi
+if [ -n "$HOLD" ] && [ -p "$HOLD" ]; then
+    echo $$ >"$HOLD"
+    read -r _ <"$HOLD"
 fi
 say() { printf '%s\n' "$1"; }
 answer() { say "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":$1}"; }
@@ -32,6 +36,10 @@ while IFS= read -r line; do
         exit 1
         ;;
     *'"text":"die"'*) kill -9 $$ ;;
+    *'"text":"leave a child"'*)
+        sleep 1000 &
+        kill -9 $$
+        ;;
     *'"text":"mute"'*)
         exec 1>&-
         while :; do sleep 1; done

@@ -25,9 +25,12 @@ mod spawn;
 
 /// How much of the child's standard error is kept.
 pub const STDERR_BYTES_KEPT: usize = 64 * 1024;
-/// What we ask for as the size of the pipes: the most that Linux gives to everyone. More room means fewer switches between the
-/// two processes, and room that is not used costs nothing.
-const PIPE_BYTES: usize = 1024 * 1024;
+/// What we ask for as the size of the child's standard input: the most that Linux gives to everyone. More room means fewer
+/// switches between the two processes, and room that is not used costs nothing.
+const STDIN_PIPE_BYTES: usize = 1024 * 1024;
+/// The same for its standard output. A child that streams fills it, and an answer waits behind what is in it: this much is read
+/// in a millisecond or two.
+const STDOUT_PIPE_BYTES: usize = 128 * 1024;
 /// Rounds of looking for members that were started while others were being ended.
 const KILL_ROUNDS_MAX: usize = 8;
 /// How long the rest of standard error is waited for once the tree has ended.
@@ -62,7 +65,8 @@ pub struct Command {
     envs: Vec<(OsString, Option<OsString>)>,
     cwd: Option<PathBuf>,
     on_stderr: Option<OnStderr>,
-    pipe_bytes: usize,
+    stdin_pipe_bytes: usize,
+    stdout_pipe_bytes: usize,
 }
 
 impl Command {
@@ -74,7 +78,8 @@ impl Command {
             envs: Vec::new(),
             cwd: None,
             on_stderr: None,
-            pipe_bytes: PIPE_BYTES,
+            stdin_pipe_bytes: STDIN_PIPE_BYTES,
+            stdout_pipe_bytes: STDOUT_PIPE_BYTES,
         }
     }
 
@@ -118,7 +123,8 @@ impl Command {
 
     /// Sets the wished size of the pipes, which the system may round or refuse.
     pub fn pipe_bytes(mut self, bytes: usize) -> Self {
-        self.pipe_bytes = bytes;
+        self.stdin_pipe_bytes = bytes;
+        self.stdout_pipe_bytes = bytes;
         self
     }
 
@@ -150,8 +156,8 @@ impl Command {
             return Err(failed(io::Error::other("the child came without pipes")));
         };
         for result in [
-            set_pipe_bytes(&stdin, self.pipe_bytes),
-            set_pipe_bytes(&stdout, self.pipe_bytes),
+            set_pipe_bytes(&stdin, self.stdin_pipe_bytes),
+            set_pipe_bytes(&stdout, self.stdout_pipe_bytes),
         ] {
             if let Err(error) = result {
                 tracing::debug!(%error, "the pipes keep their default size");

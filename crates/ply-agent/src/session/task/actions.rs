@@ -1,7 +1,7 @@
 //! What the engine wants done.
 
 use ply_journal::{Description, Durability};
-use ply_session::{Action, CANCEL_TIME_MAX, Event, PromptId, Refusal, Start, ViewId, coalesce};
+use ply_session::{Action, CANCEL_TIME_MAX, Event, PromptId, Refusal, Start, ViewId, joined};
 use ply_wire::{MaybeUndefined, v2};
 
 use super::{Broken, Task};
@@ -14,6 +14,9 @@ impl Task {
     pub(super) async fn commit(&mut self) -> Result<(), Broken> {
         let mut actions = std::mem::take(&mut self.actions);
         self.write(&actions).await?;
+        for action in &actions {
+            self.note_own_prompt(action);
+        }
         for action in &mut actions {
             self.act(action);
         }
@@ -37,7 +40,10 @@ impl Task {
         if events.clone().any(Event::is_durable) {
             durability = Durability::Now;
         }
-        let records: Vec<Vec<u8>> = coalesce(events).iter().filter_map(encode).collect();
+        let records: Vec<Vec<u8>> = joined(events)
+            .iter()
+            .filter_map(|event| encode(event))
+            .collect();
         if !records.is_empty() {
             self.log.append(records, durability).await?;
         }
@@ -58,7 +64,7 @@ impl Task {
                 message,
             } => {
                 if let Some(view) = self.view(*view) {
-                    view.accepted(*prompt, message.clone());
+                    view.accepted(*prompt, message);
                 }
             }
             Action::Refuse {
@@ -97,6 +103,19 @@ impl Task {
             }
             Action::Closed => self.views.iter_mut().for_each(View::close),
             _ => {}
+        }
+    }
+
+    /// Lets a version 1 view know its own message before it comes, since it does not show it.
+    fn note_own_prompt(&mut self, action: &Action) {
+        if let Action::Accept {
+            prompt,
+            view,
+            message,
+        } = action
+            && let Some(view) = self.view(*view)
+        {
+            view.owns(*prompt, message);
         }
     }
 

@@ -1,6 +1,6 @@
 //! What clients want.
 
-use ply_rpc::{Responder, RpcError};
+use ply_rpc::{Peer, Responder, RpcError};
 use ply_session::{Input, Prompt, PromptId, ViewId};
 use ply_wire::negotiate::Version;
 use ply_wire::{convert, v2};
@@ -97,6 +97,16 @@ impl Task {
         Ok(())
     }
 
+    /// Cuts off a client that does not read; it can resume. It leaves at once, since a link that
+    /// closes still takes what it is given.
+    pub(super) async fn cut_off(&mut self, view: ViewId) -> Result<(), Broken> {
+        tracing::warn!(view = view.0, "a client that does not read is cut off");
+        let peer = self.view(view).map(|view| view.client.peer.clone());
+        self.detach(view).await?;
+        peer.inspect(Peer::close);
+        Ok(())
+    }
+
     async fn attach(&mut self, attach: Attach) -> Result<(), Broken> {
         if !self.engine.is_open() {
             self.late.push(attach);
@@ -143,7 +153,7 @@ impl Task {
             let session = session.clone();
             move || session.control_if_open(Control::Withdraw { view, prompt: id })
         });
-        open.prompted(id, &content, responder);
+        open.prompted(id, responder);
         let prompt = Prompt { id, view, content };
         self.step(Input::Prompt(prompt)).await
     }

@@ -2,7 +2,7 @@
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ply_rpc::transport::child::{Child, Grace, Merged};
@@ -12,6 +12,7 @@ use tokio::sync::watch;
 
 use super::OnOutput;
 use super::output::Output;
+use crate::lock::lock;
 
 /// Time for a command to end by itself after SIGTERM; SIGKILL follows.
 const TERM_TIME_MAX: Duration = Duration::from_millis(500);
@@ -143,7 +144,7 @@ impl Reader {
             return self.finish();
         }
         let fresh = self.buf.get(..bytes).unwrap_or_default();
-        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut output = lock(&self.output);
         let text = output.push(fresh);
         drop(output);
         self.show(&text);
@@ -151,7 +152,7 @@ impl Reader {
 
     fn finish(&mut self) {
         self.is_open = false;
-        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut output = lock(&self.output);
         let rest = output.finish();
         drop(output);
         self.show(rest);

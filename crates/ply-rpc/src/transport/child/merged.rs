@@ -24,7 +24,7 @@ impl Command {
     pub async fn spawn_merged(self) -> Result<(Child, Merged), SpawnError> {
         let failed = |source| SpawnError::new(&self.program, self.cwd.as_deref(), source);
         let (output, input) = io::pipe().map_err(failed)?;
-        if let Err(error) = set_pipe_bytes(&output, self.pipe_bytes) {
+        if let Err(error) = set_pipe_bytes(&output, self.stdout_pipe_bytes) {
             tracing::debug!(%error, "the pipe keeps its default size");
         }
         let output = Merged::from_owned_fd(output.into()).map_err(failed)?;
