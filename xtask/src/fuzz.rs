@@ -7,7 +7,7 @@ use crate::Result;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The target: frames, envelope, v1_messages, v2_messages or translate
+    /// The target: frames, envelope, v1_messages, v2_messages, translate or engine
     target: String,
     /// One input to replay instead of fuzzing
     input: Option<PathBuf>,

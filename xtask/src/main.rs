@@ -2,6 +2,9 @@
 
 mod bench;
 mod fuzz;
+mod prop;
+mod requirements;
+mod sim;
 
 use std::process::ExitCode;
 
@@ -23,6 +26,12 @@ enum Command {
     Bench(bench::Command),
     /// Fuzzes one target, or replays one input through it.
     Fuzz(fuzz::Arguments),
+    /// Runs the property tests with many cases.
+    Prop(prop::Arguments),
+    /// Shows which protocol rules have a test that names them.
+    Requirements(requirements::Arguments),
+    /// Runs simulated worlds, or shows one.
+    Sim(sim::Arguments),
 }
 
 #[expect(clippy::print_stderr, reason = "a program reports its failure")]
@@ -30,6 +39,9 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Bench(command) => bench::run(&command),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
+        Command::Prop(arguments) => prop::run(&arguments),
+        Command::Requirements(arguments) => requirements::run(&arguments),
+        Command::Sim(arguments) => sim::run(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

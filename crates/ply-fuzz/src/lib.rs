@@ -2,10 +2,12 @@
 //!
 //! `fuzz/fuzz_targets/` calls them under libFuzzer; `tests/corpus.rs` replays `fuzz/corpus/` through them.
 
+mod engine;
 mod frames;
 mod messages;
 mod translate;
 
+pub use engine::engine;
 pub use frames::{envelope, frames};
 pub use messages::{v1_messages, v2_messages};
 pub use translate::translate;
@@ -20,4 +22,5 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("v1_messages", v1_messages),
     ("v2_messages", v2_messages),
     ("translate", translate),
+    ("engine", engine),
 ];

@@ -136,6 +136,51 @@ fn d13_a_permission_left_open_is_offered_to_the_next_client() {
 }
 
 #[test]
+fn a_question_that_one_client_failed_and_the_other_left_is_unanswered() {
+    let (mut session, turn) = Session::running();
+    session.attach(2);
+    let ask = session.ask(Some(turn), None);
+    assert_eq!(session.answer(ask, 1, Reply::Failed), []);
+    let out = session.detach(2);
+    assert_eq!(resolved(&out), [(ask, Answer::Unanswered)]);
+    assert_eq!(states(&out), ["running"], "it waits for nobody any more");
+    assert_eq!(offers(&session.attach(3)), [], "it is over");
+}
+
+#[test]
+fn an_elicitation_whose_only_capable_client_left_is_unanswered() {
+    let (mut session, turn) = Session::running();
+    session.step(Input::Attach {
+        view: ViewId(2),
+        answers: Answers::default(),
+    });
+    let ask = AskId(9);
+    let out = session.step(Input::Ask(Ask {
+        id: ask,
+        turn: Some(turn),
+        question: form(),
+    }));
+    assert_eq!(offers(&out), [(ask, 1)]);
+    assert_eq!(session.detach(2), [], "it was not asked");
+    let out = session.detach(1);
+    assert_eq!(resolved(&out), [(ask, Answer::Unanswered)]);
+    assert_eq!(states(&out), ["running"]);
+}
+
+#[test]
+fn a_permission_whose_clients_all_left_waits_for_the_next_one() {
+    let (mut session, turn) = Session::running();
+    session.attach(2);
+    let ask = session.ask(Some(turn), None);
+    assert_eq!(session.detach(1), []);
+    assert_eq!(session.detach(2), []);
+    assert_eq!(offers(&session.attach(3)), [(ask, 3)]);
+    let yes_option = v2::PermissionOptionId::new("yes");
+    let out = session.answer(ask, 3, yes());
+    assert_eq!(resolved(&out), [(ask, Answer::Selected(yes_option))]);
+}
+
+#[test]
 fn d16_fifty_questions_at_once_are_answered_in_any_order() {
     // 7 and 50 have no common factor, so every question comes once.
     let (mut session, turn) = Session::running();

@@ -1,0 +1,305 @@
+//! The agent's code in a simulated world: it talks, runs tools, asks, and does not always behave.
+
+use std::path::PathBuf;
+
+use ply_session::{Ask, AskId, Edit, Engine, Input, Outcome, Question, Stop, TurnId};
+use ply_wire::convert::diff;
+use ply_wire::v2;
+
+use crate::choice::Choices;
+
+/// Steps after which the code of a turn comes to an end by itself.
+const STEPS_MAX: u64 = 40;
+
+/// The code of one turn.
+#[derive(Debug)]
+pub(crate) struct AgentTurn {
+    pub(crate) life: u64,
+    /// The turn; none for work outside any turn.
+    pub(crate) turn: Option<TurnId>,
+    pub(crate) cancelled: bool,
+    /// The engine no longer waits for it.
+    pub(crate) abandoned: bool,
+    pub(crate) done: bool,
+    /// Whether it takes no notice of a cancel.
+    stubborn: bool,
+    /// Whether it stays silent until its questions are answered.
+    patient: bool,
+    steps: u64,
+    names: u64,
+    calls: Vec<v2::ToolCallId>,
+    pub(crate) waits_for: Vec<AskId>,
+}
+
+impl AgentTurn {
+    pub(crate) fn new(life: u64, turn: Option<TurnId>, choices: &mut Choices<'_>) -> Self {
+        Self {
+            life,
+            turn,
+            cancelled: false,
+            abandoned: false,
+            done: false,
+            stubborn: choices.percent(20),
+            patient: choices.percent(50),
+            steps: 0,
+            names: 0,
+            calls: Vec::new(),
+            waits_for: Vec::new(),
+        }
+    }
+
+    /// Chooses what to do next; nothing while it waits.
+    pub(crate) fn act(
+        &mut self,
+        engine: &Engine,
+        asks: &mut u64,
+        choices: &mut Choices<'_>,
+    ) -> Vec<Input> {
+        self.steps += 1;
+        let may_end = self.turn.is_some();
+        if may_end && self.cancelled && !self.stubborn && choices.percent(60) {
+            return self.end(choices);
+        }
+        if self.patient && !self.waits_for.is_empty() && !self.cancelled {
+            return Vec::new();
+        }
+        if may_end && self.steps > STEPS_MAX && !self.stubborn {
+            return self.end(choices);
+        }
+        let input = match choices.weighted(&[10, 12, 6, 8, 12, 8, 8, 3, 12]) {
+            0 if may_end => return self.end(choices),
+            0 | 1 => self.say(false, choices),
+            2 => self.say(true, choices),
+            3 => self.announce(engine, choices),
+            4 => self.change_call(choices),
+            5 => {
+                let count = choices.weighted(&[6, 2, 1]) as u64 + 1;
+                return (0..count)
+                    .map(|_| self.ask(engine, asks, choices))
+                    .collect();
+            }
+            6 => self.report(choices),
+            7 => match choices.pick(&self.waits_for) {
+                Some(ask) => Input::Unask { ask: *ask },
+                None => self.forbidden(),
+            },
+            _ => return Vec::new(),
+        };
+        vec![input]
+    }
+
+    fn end(&mut self, choices: &mut Choices<'_>) -> Vec<Input> {
+        let Some(turn) = self.turn else {
+            return Vec::new();
+        };
+        self.done = true;
+        let outcome = match choices.weighted(&[8, 1, 1, 3, 2, 3]) {
+            1 => Outcome::Stopped(Stop::MaxTokens),
+            2 => Outcome::Stopped(Stop::MaxTurnRequests),
+            3 => Outcome::Stopped(Stop::Refusal),
+            4 => Outcome::Stopped(Stop::Cancelled),
+            5 => Outcome::Failed(v2::Error::internal_error()),
+            _ => Outcome::Stopped(Stop::EndTurn),
+        };
+        vec![Input::TurnEnded { turn, outcome }]
+    }
+
+    fn say(&self, thought: bool, choices: &mut Choices<'_>) -> Input {
+        Input::Say {
+            turn: self.turn,
+            thought,
+            content: self.text(choices).into(),
+        }
+    }
+
+    /// Words that name their turn, so that a client can tell where they belong.
+    fn text(&self, choices: &mut Choices<'_>) -> String {
+        let word = choices.below(30);
+        match self.turn {
+            Some(turn) => format!("[{}.{}] {word} ", self.life, turn.0),
+            None => format!("{word} "),
+        }
+    }
+
+    fn fresh_call(&mut self, engine: &Engine) -> v2::ToolCallId {
+        self.names += 1;
+        let id = match self.turn {
+            Some(turn) => format!("call-{}-{}", engine.id_prefix(turn), self.names),
+            None => format!("background-{}-{}", self.life, self.names),
+        };
+        let id = v2::ToolCallId::new(id);
+        self.calls.push(id.clone());
+        id
+    }
+
+    fn announce(&mut self, engine: &Engine, choices: &mut Choices<'_>) -> Input {
+        let title = self.text(choices);
+        let update = v2::ToolCallUpdate::new(self.fresh_call(engine))
+            .title(title)
+            .status(status(choices));
+        self.update(v2::SessionUpdate::ToolCallUpdate(update))
+    }
+
+    fn change_call(&mut self, choices: &mut Choices<'_>) -> Input {
+        let Some(id) = choices.pick(&self.calls).cloned() else {
+            return self.report(choices);
+        };
+        let content = |text: String| {
+            let content = v2::Content::new(v2::ContentBlock::from(text));
+            v2::ToolCallContent::Content(Box::new(content))
+        };
+        let update = v2::ToolCallUpdate::new(id.clone());
+        match choices.weighted(&[10, 4, 2, 3, 2]) {
+            0 => self.update(v2::SessionUpdate::ToolCallUpdate(
+                update.status(status(choices)),
+            )),
+            1 => {
+                let chunk = v2::ToolCallContentChunk::new(id, content(self.text(choices)));
+                self.update(v2::SessionUpdate::ToolCallContentChunk(chunk))
+            }
+            2 => self.update(v2::SessionUpdate::ToolCallUpdate(
+                update.content(vec![content(self.text(choices))]),
+            )),
+            3 => {
+                let (old, new) = (choices.below(4), choices.below(4));
+                let old = (old > 0).then(|| format!("a\n{old}\nb\n"));
+                let new = format!("a\n{new} new\nb\n");
+                let path = PathBuf::from("/work/file");
+                let shown = diff::edit(&path, old.as_deref(), Some(&new));
+                let content = v2::ToolCallContent::Diff(shown);
+                let edit = Edit {
+                    path,
+                    old,
+                    new: Some(new),
+                };
+                Input::Update {
+                    turn: self.turn,
+                    update: v2::SessionUpdate::ToolCallUpdate(update.content(vec![content])),
+                    edits: vec![edit],
+                }
+            }
+            _ => self.update(v2::SessionUpdate::ToolCallUpdate(
+                update
+                    .title(self.text(choices))
+                    .status(ply_wire::MaybeUndefined::Null),
+            )),
+        }
+    }
+
+    fn ask(&mut self, engine: &Engine, asks: &mut u64, choices: &mut Choices<'_>) -> Input {
+        *asks += 1;
+        let id = AskId(*asks);
+        self.waits_for.push(id);
+        let question = match choices.weighted(&[8, 2]) {
+            1 => elicitation(choices),
+            _ => {
+                let subject = match choices.weighted(&[4, 4, 4]) {
+                    0 => None,
+                    1 => Some(v2::ToolCallUpdate::new(self.fresh_call(engine)).title("Asked")),
+                    _ => choices
+                        .pick(&self.calls)
+                        .map(|call| v2::ToolCallUpdate::new(call.clone())),
+                };
+                // What is asked about may be said to be anything, also what it no longer is.
+                let subject = subject.map(|call| match choices.percent(30) {
+                    true => call.status(status(choices)).title(self.text(choices)),
+                    false => call,
+                });
+                permission(subject, choices)
+            }
+        };
+        Input::Ask(Ask {
+            id,
+            turn: self.turn,
+            question,
+        })
+    }
+
+    fn report(&self, choices: &mut Choices<'_>) -> Input {
+        let number = choices.below(5);
+        let update = match choices.weighted(&[3, 2, 1, 1, 2, 2, 1]) {
+            0 => {
+                let entry = v2::PlanEntry::new(
+                    format!("step {number}"),
+                    v2::PlanEntryPriority::Medium,
+                    v2::PlanEntryStatus::Pending,
+                );
+                let plan =
+                    v2::PlanUpdateContent::items(format!("plan-{}", number % 2), vec![entry]);
+                v2::SessionUpdate::PlanUpdate(v2::PlanUpdate::new(plan))
+            }
+            1 => v2::SessionUpdate::UsageUpdate(v2::UsageUpdate::new(number, 10)),
+            2 => v2::SessionUpdate::SessionInfoUpdate(
+                v2::SessionInfoUpdate::new().title(format!("title {number}")),
+            ),
+            3 => v2::SessionUpdate::Notice(v2::Notice::new(v2::NoticeSeverity::Info, "notice")),
+            4 => {
+                // An agent behind this one names its messages itself.
+                let chunk =
+                    v2::ContentChunk::new(self.text(choices).into(), format!("own-{number}"));
+                v2::SessionUpdate::AgentMessageChunk(chunk)
+            }
+            5 => v2::SessionUpdate::AgentMessage(
+                v2::AgentMessage::new(format!("own-{number}"))
+                    .content(vec![self.text(choices).into()]),
+            ),
+            _ => v2::SessionUpdate::TerminalOutputChunk(v2::TerminalOutputChunk::new(
+                format!("terminal-{}", number % 2),
+                "aGk=",
+            )),
+        };
+        self.update(update)
+    }
+
+    /// An update that is not the agent's to make.
+    fn forbidden(&self) -> Input {
+        let idle = v2::StateUpdate::Idle(v2::IdleStateUpdate::new());
+        self.update(v2::SessionUpdate::StateUpdate(idle))
+    }
+
+    fn update(&self, update: v2::SessionUpdate) -> Input {
+        Input::Update {
+            turn: self.turn,
+            update,
+            edits: Vec::new(),
+        }
+    }
+}
+
+fn status(choices: &mut Choices<'_>) -> v2::ToolCallStatus {
+    match choices.weighted(&[3, 6, 3, 2, 1, 1]) {
+        0 => v2::ToolCallStatus::Pending,
+        1 => v2::ToolCallStatus::InProgress,
+        2 => v2::ToolCallStatus::Completed,
+        3 => v2::ToolCallStatus::Failed,
+        4 => v2::ToolCallStatus::Cancelled,
+        _ => v2::ToolCallStatus::Other("_odd".into()),
+    }
+}
+
+fn permission(subject: Option<v2::ToolCallUpdate>, choices: &mut Choices<'_>) -> Question {
+    let option = |id: &str, kind| v2::PermissionOption::new(id, id, kind);
+    let options = match choices.weighted(&[8, 1, 1]) {
+        0 => vec![
+            option("yes", v2::PermissionOptionKind::AllowOnce),
+            option("no", v2::PermissionOptionKind::RejectOnce),
+        ],
+        1 => vec![option(
+            "odd",
+            v2::PermissionOptionKind::Other("_odd".into()),
+        )],
+        _ => Vec::new(),
+    };
+    let subject = subject.map(v2::RequestPermissionSubject::from);
+    let request = v2::RequestPermissionRequest::new("s", "Really?", options).subject(subject);
+    Question::Permission(Box::new(request))
+}
+
+fn elicitation(choices: &mut Choices<'_>) -> Question {
+    let scope = v2::ElicitationSessionScope::new("s");
+    let mode: v2::ElicitationMode = match choices.percent(30) {
+        true => v2::ElicitationUrlMode::new(scope, "e", "https://example.com").into(),
+        false => v2::ElicitationFormMode::new(scope, v2::ElicitationSchema::new()).into(),
+    };
+    Question::Elicitation(Box::new(v2::CreateElicitationRequest::new(mode, "Which?")))
+}

@@ -1,0 +1,93 @@
+//! A deterministic simulation of sessions: clients, engine, agent code and store under random faults.
+//!
+//! A world is made from choices, which come from a seed or from the bytes of a fuzzer; the same
+//! choices give the same world. Clients of both versions attach, prompt, cancel, answer and die;
+//! the agent's code talks, runs tools, asks, ignores and fails; the process crashes at any instant
+//! and is opened again from what its store kept; time is virtual. After every step and at the end
+//! the promises of the session engine are checked.
+//!
+//! ```
+//! let trace = ply_sim::run(7).expect("no promise is broken");
+//! assert_eq!(trace.hash, ply_sim::run(7).expect("nor the second time").hash);
+//! ```
+
+mod agent;
+mod choice;
+mod client;
+mod ledger;
+mod message;
+mod process;
+mod queue;
+mod store;
+mod trace;
+mod view;
+mod world;
+
+pub use choice::Choices;
+pub use ledger::{Broken, Ledger};
+pub use trace::{Failure, Trace};
+
+use world::World;
+
+/// Seeds of which one is run twice, to see that it gives the same.
+const SEEDS_PER_REPEAT: u64 = 100;
+
+/// Runs the world of a seed; one in a hundred twice.
+///
+/// # Errors
+///
+/// When a promise is broken; the failure holds the trace and the command that replays it.
+pub fn run(seed: u64) -> Result<Trace, Box<Failure>> {
+    let fail = |broken| {
+        let (trace, _) = World::run(Choices::from_seed(seed), true);
+        let seed = Some(seed);
+        Box::new(Failure {
+            seed,
+            broken,
+            trace,
+        })
+    };
+    let (trace, done) = World::run(Choices::from_seed(seed), false);
+    done.map_err(fail)?;
+    if seed.is_multiple_of(SEEDS_PER_REPEAT) {
+        let (again, _) = World::run(Choices::from_seed(seed), false);
+        if again.hash != trace.hash {
+            return Err(fail("the same seed gave another world".to_owned()));
+        }
+    }
+    Ok(trace)
+}
+
+/// Runs the world of a seed and keeps what happened, line by line.
+///
+/// # Errors
+///
+/// When a promise is broken.
+pub fn replay(seed: u64) -> Result<Trace, Box<Failure>> {
+    let (trace, done) = World::run(Choices::from_seed(seed), true);
+    match done {
+        Ok(()) => Ok(trace),
+        Err(broken) => Err(Box::new(Failure {
+            seed: Some(seed),
+            broken,
+            trace,
+        })),
+    }
+}
+
+/// Runs the world that the bytes spell.
+///
+/// # Errors
+///
+/// When a promise is broken.
+pub fn run_bytes(bytes: &[u8]) -> Result<Trace, Box<Failure>> {
+    let (trace, done) = World::run(Choices::from_bytes(bytes), false);
+    done.map_err(|broken| {
+        Box::new(Failure {
+            seed: None,
+            broken,
+            trace: World::run(Choices::from_bytes(bytes), true).0,
+        })
+    })?;
+    Ok(trace)
+}

@@ -1,0 +1,76 @@
+//! Simulated worlds, a fixed number for every change; `cargo xtask sim` runs more.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking"
+)]
+
+use proptest::prelude::*;
+
+/// Worlds per test, of which there are two so that both cores have work.
+const SEEDS: u64 = 1_000;
+
+#[track_caller]
+fn run(seeds: std::ops::Range<u64>) {
+    let (mut turns, mut crashes) = (0, 0);
+    for seed in seeds {
+        match ply_sim::run(seed) {
+            Ok(trace) => {
+                turns += trace.turns;
+                crashes += trace.crashes;
+            }
+            Err(failure) => panic!("{failure}"),
+        }
+    }
+    // A world in which nothing happens would keep every promise.
+    assert!(turns > SEEDS && crashes > SEEDS / 10, "{turns} {crashes}");
+}
+
+#[test]
+fn the_first_worlds_keep_every_promise() {
+    run(0..SEEDS);
+}
+
+#[test]
+fn the_next_worlds_keep_every_promise() {
+    run(SEEDS..2 * SEEDS);
+}
+
+/// Seeds whose worlds once used an id of an earlier life again.
+const ONCE_BROKEN: [u64; 7] = [52805, 72436, 97794, 143_626, 145_237, 155_919, 191_718];
+
+#[test]
+fn worlds_that_were_once_broken_keep_every_promise() {
+    for seed in ONCE_BROKEN {
+        if let Err(failure) = ply_sim::run(seed) {
+            panic!("{failure}");
+        }
+    }
+}
+
+#[test]
+fn a_seed_gives_the_same_world_twice_and_another_seed_another() {
+    let hash = |seed| ply_sim::run(seed).unwrap().hash;
+    assert_eq!(hash(12), hash(12));
+    assert_ne!(hash(12), hash(13));
+}
+
+#[test]
+fn a_replay_shows_what_happened_line_by_line() {
+    let trace = ply_sim::replay(12).unwrap();
+    assert_eq!(trace.hash, ply_sim::run(12).unwrap().hash);
+    assert!(trace.lines.len() as u64 > trace.steps);
+}
+
+proptest! {
+    /// Bytes instead of a seed, so that a broken world shrinks to a small one.
+    #[test]
+    fn worlds_from_any_bytes_keep_every_promise(
+        bytes in proptest::collection::vec(any::<u8>(), 0..600)
+    ) {
+        if let Err(failure) = ply_sim::run_bytes(&bytes) {
+            let lines = failure.trace.lines.join("\n");
+            return Err(TestCaseError::fail(format!("{lines}\n{failure}")));
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! `cargo xtask sim`: simulated worlds, many on all cores or one with its trace.
+
+use std::process::Command;
+
+use crate::Result;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// How many worlds to run
+    #[arg(long, default_value_t = 2_000)]
+    seeds: u64,
+    /// The seed of the first
+    #[arg(long, default_value_t = 0)]
+    from: u64,
+    /// One seed, whose world is run and shown line by line
+    #[arg(long, conflicts_with_all = ["seeds", "from"])]
+    seed: Option<u64>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let mut command = Command::new("cargo");
+    command.args(["run", "--quiet", "--release", "--package", "ply-sim", "--"]);
+    match arguments.seed {
+        Some(seed) => command.arg(seed.to_string()),
+        None => command
+            .arg(arguments.from.to_string())
+            .arg(arguments.seeds.to_string()),
+    };
+    let status = command
+        .status()
+        .map_err(|error| format!("cargo cannot be run: {error}"))?;
+    match status.success() {
+        true => Ok(()),
+        false => {
+            Err("a world broke a promise; the lines above say which and how to replay it".into())
+        }
+    }
+}
