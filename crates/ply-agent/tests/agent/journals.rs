@@ -8,6 +8,9 @@ use ply_journal::{
 };
 use tokio::sync::watch;
 
+/// How often others may run while a session is deleted.
+const DELETE_YIELDS: usize = 20;
+
 /// A journal whose writes wait until a gate is open, or fail. Clones are the same journal.
 #[derive(Debug, Clone)]
 pub(crate) struct Gated(Arc<Shared>);
@@ -17,6 +20,7 @@ struct Shared {
     inner: Memory,
     open: watch::Sender<bool>,
     fails: AtomicBool,
+    describe_fails: AtomicBool,
     calls: AtomicUsize,
     /// Writes that wait at the gate, as the text they hold.
     waiting: Mutex<Vec<String>>,
@@ -28,6 +32,7 @@ impl Gated {
             inner: Memory::new(),
             open: watch::Sender::new(true),
             fails: AtomicBool::new(false),
+            describe_fails: AtomicBool::new(false),
             calls: AtomicUsize::new(0),
             waiting: Mutex::default(),
         }))
@@ -45,6 +50,11 @@ impl Gated {
 
     pub(crate) fn set_fails(&self, fails: bool) {
         self.0.fails.store(fails, Ordering::Relaxed);
+    }
+
+    /// Has it fail at what listings show, and at nothing else.
+    pub(crate) fn set_describe_fails(&self, fails: bool) {
+        self.0.describe_fails.store(fails, Ordering::Relaxed);
     }
 
     /// How often it was asked for anything.
@@ -68,10 +78,14 @@ impl Gated {
     }
 
     fn failure(&self) -> Result<(), Error> {
-        match self.0.fails.load(Ordering::Relaxed) {
-            true => Err(Error::Io(std::io::Error::other("the disk is full"))),
-            false => Ok(()),
-        }
+        fail_if(&self.0.fails)
+    }
+}
+
+fn fail_if(fails: &AtomicBool) -> Result<(), Error> {
+    match fails.load(Ordering::Relaxed) {
+        true => Err(Error::Io(std::io::Error::other("the disk is full"))),
+        false => Ok(()),
     }
 }
 
@@ -101,7 +115,13 @@ impl Journal for Gated {
 
     fn delete<'a>(&'a self, id: &'a str) -> Answer<'a, bool> {
         self.called();
-        self.0.inner.delete(id)
+        Box::pin(async move {
+            // A disk takes its time, in which others run.
+            for _ in 0..DELETE_YIELDS {
+                tokio::task::yield_now().await;
+            }
+            self.0.inner.delete(id).await
+        })
     }
 }
 
@@ -144,6 +164,9 @@ impl Log for GatedLog {
     }
 
     fn describe(&mut self, change: Description) -> Answer<'_, ()> {
-        self.inner.describe(change)
+        Box::pin(async move {
+            fail_if(&self.journal.0.describe_fails)?;
+            self.inner.describe(change).await
+        })
     }
 }

@@ -44,6 +44,7 @@ mod journal_faults;
 mod list;
 mod load;
 mod options;
+mod regression;
 mod resume;
 mod sessions;
 mod several_clients;

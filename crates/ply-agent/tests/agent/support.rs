@@ -22,8 +22,13 @@ pub(crate) struct Client {
 
 /// Connects a client of the server, before its `initialize`.
 pub(crate) fn connect(server: &Server) -> Client {
-    let (agent_reads, writer) = tokio::io::duplex(PIPE_BYTES);
-    let (reader, agent_writes) = tokio::io::duplex(PIPE_BYTES);
+    connect_over(server, PIPE_BYTES)
+}
+
+/// The same with pipes that hold this many bytes.
+pub(crate) fn connect_over(server: &Server, pipe_bytes: usize) -> Client {
+    let (agent_reads, writer) = tokio::io::duplex(pipe_bytes);
+    let (reader, agent_writes) = tokio::io::duplex(pipe_bytes);
     let server = server.clone();
     let served = tokio::spawn(async move { server.over(agent_reads, agent_writes).await });
     Client {
@@ -169,6 +174,11 @@ impl Client {
     pub(crate) async fn idle(&mut self) -> Vec<Value> {
         self.until(|message| update(message)["state"] == "idle")
             .await
+    }
+
+    /// Has the server give up on us in the middle: drops the future that serves us.
+    pub(crate) fn give_up(&self) {
+        self.served.abort();
     }
 
     /// Goes away without a word, as a client does that is killed.
