@@ -1,8 +1,8 @@
 //! Ply, the official Rust SDK and a hand-written floor on the same work, over real pipes between real processes.
 //!
-//! `ply-bench run PEER WORK` measures once and prints one line of JSON; `cargo xtask bench rpc` runs it for every peer
-//! and work and makes the table. The measuring process is the client. It starts this same binary again, as
-//! `ply-bench agent PEER`, for the other end of the pipes.
+//! `ply-bench run PEER WORK` measures one JSON-RPC peer once and prints one line of JSON, `ply-bench sdk SDK WORK` does it
+//! with one SDK; `cargo xtask bench rpc` and `cargo xtask bench sdk` run them for every peer and work and make the table.
+//! The measuring process is the client. It starts this same binary again for the other end of the pipes.
 #![expect(clippy::print_stdout, reason = "the benchmark's result goes to stdout")]
 #![expect(clippy::print_stderr, reason = "its complaints go to stderr")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
@@ -12,6 +12,7 @@ mod measure;
 mod payload;
 mod peer;
 mod process;
+mod sdks;
 mod slow_reader;
 
 use std::process::ExitCode;
@@ -20,11 +21,12 @@ use std::time::Duration;
 use clap::{Parser, Subcommand};
 use measure::{Outcome, Plan, Work};
 use peer::{Peer, PipeIo};
+use sdks::Sdk;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 #[derive(Parser)]
-#[command(about = "Measures one JSON-RPC peer on one piece of work")]
+#[command(about = "Measures one JSON-RPC peer or one SDK on one piece of work")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -45,6 +47,26 @@ enum Command {
         #[command(flatten)]
         shared: Shared,
     },
+    /// Measures whole SDKs in the same way.
+    Sdk {
+        sdk: Sdk,
+        work: sdks::Work,
+        /// How many messages, instead of the work's own number.
+        #[arg(long)]
+        count: Option<u64>,
+        /// One word of a command to put before the agent's own command line; give it once per word.
+        #[arg(long, allow_hyphen_values = true)]
+        wrap: Vec<String>,
+        #[command(flatten)]
+        bound: Bound,
+    },
+    /// The other end of the pipes for `sdk`.
+    #[command(hide = true)]
+    SdkAgent {
+        sdk: Sdk,
+        #[command(flatten)]
+        bound: Bound,
+    },
     /// The other end of the pipes.
     #[command(hide = true)]
     Agent {
@@ -55,10 +77,16 @@ enum Command {
 }
 
 #[derive(clap::Args)]
-struct Shared {
+struct Bound {
     /// Gives up after this many seconds.
     #[arg(long, default_value_t = 120)]
     limit_s: u64,
+}
+
+#[derive(clap::Args)]
+struct Shared {
+    #[command(flatten)]
+    bound: Bound,
     /// The pipe types under `sdk-fastest`.
     #[arg(long, default_value = "tokio")]
     io: PipeIo,
@@ -83,18 +111,38 @@ fn dispatch(command: Command) -> Result<()> {
             wrap,
             shared,
         } => {
-            process::bound_lifetime(Duration::from_secs(shared.limit_s))?;
+            process::bound_lifetime(Duration::from_secs(shared.bound.limit_s))?;
             let plan = Plan::new(peer, work, count);
             if plan.pinned() {
                 process::pin_to_one_core()?;
             }
-            let launch = process::Launch::new(peer, wrap, shared.limit_s, shared.io)?;
+            let launch = process::Launch::new(peer, wrap, shared.bound.limit_s, shared.io)?;
             let outcome = measure_once(peer, &plan, &launch)?;
             println!("{}", serde_json::to_string(&outcome)?);
             Ok(())
         }
+        Command::Sdk {
+            sdk,
+            work,
+            count,
+            wrap,
+            bound,
+        } => {
+            process::bound_lifetime(Duration::from_secs(bound.limit_s))?;
+            let plan = sdks::Plan::new(sdk, work, count);
+            if plan.pinned() {
+                process::pin_to_one_core()?;
+            }
+            let launch = process::Launch::sdk(sdk, wrap, bound.limit_s)?;
+            println!("{}", serde_json::to_string(&sdk.run(&plan, &launch)?)?);
+            Ok(())
+        }
+        Command::SdkAgent { sdk, bound } => {
+            process::bound_lifetime(Duration::from_secs(bound.limit_s))?;
+            sdk.agent()
+        }
         Command::Agent { peer, shared } => {
-            process::bound_lifetime(Duration::from_secs(shared.limit_s))?;
+            process::bound_lifetime(Duration::from_secs(shared.bound.limit_s))?;
             peer.agent(shared.io)
         }
     }

@@ -181,6 +181,18 @@ pub(crate) fn to_f64(count: u64) -> f64 {
     count as f64
 }
 
+/// The median of some waits, which it sorts.
+pub(crate) fn median_ms(waits: &mut [Duration]) -> f64 {
+    waits.sort_unstable();
+    let middle = waits.get(waits.len() / 2).copied();
+    micros(middle.unwrap_or_default()) / 1e3
+}
+
+/// The longest of some waits.
+pub(crate) fn worst_ms(waits: &[Duration]) -> f64 {
+    micros(waits.iter().max().copied().unwrap_or_default()) / 1e3
+}
+
 fn micros(wait: Duration) -> f64 {
     wait.as_secs_f64() * 1e6
 }

@@ -47,10 +47,15 @@ pub(crate) fn ask_for_updates(count: u64) -> PromptRequest {
 
 /// A prompt of [`LARGE_TEXT_BYTES`], in lines of 80 bytes: text has line ends, and those are escapes in JSON.
 pub(crate) fn large_prompt() -> PromptRequest {
+    prompt(large_text(LARGE_TEXT_BYTES))
+}
+
+/// Text of `bytes`, in the same lines.
+pub(crate) fn large_text(bytes: usize) -> String {
     let line = format!("{:-<79}\n", "a line of source code ");
-    let mut text = line.repeat(LARGE_TEXT_BYTES / line.len() + 1);
-    text.truncate(LARGE_TEXT_BYTES);
-    prompt(text)
+    let mut text = line.repeat(bytes / line.len() + 1);
+    text.truncate(bytes);
+    text
 }
 
 /// How many updates a prompt asks for; the large prompt asks for none.

@@ -2,9 +2,9 @@
 
 pub(crate) mod floor;
 mod ply;
-mod sdk;
+pub(crate) mod sdk;
 mod sdk_documented;
-mod sdk_fastest;
+pub(crate) mod sdk_fastest;
 
 use crate::Result;
 use crate::measure::{Outcome, Plan};

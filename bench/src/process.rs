@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use clap::ValueEnum as _;
+use clap::ValueEnum;
 use rustix::process::{Signal, set_parent_process_death_signal};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::Result;
 use crate::peer::{Peer, PipeIo};
+use crate::sdks::Sdk;
 
 /// How long an agent may take to leave after its input closed; a tool wrapped around it writes its report then.
 const EXIT_WAIT: Duration = Duration::from_secs(10);
@@ -50,22 +51,36 @@ pub(crate) struct Launch {
 }
 
 impl Launch {
+    /// The other end of the pipes for `ply-bench run`.
     pub(crate) fn new(peer: Peer, wrap: Vec<String>, limit_s: u64, io: PipeIo) -> Result<Self> {
+        let mut launch = Launch::of("agent", peer, wrap, limit_s, io)?;
+        launch.words.push(format!("--io={}", name(io)));
+        Ok(launch)
+    }
+
+    /// The other end of the pipes for `ply-bench sdk`.
+    pub(crate) fn sdk(sdk: Sdk, wrap: Vec<String>, limit_s: u64) -> Result<Self> {
+        Launch::of("sdk-agent", sdk, wrap, limit_s, PipeIo::Tokio)
+    }
+
+    fn of(
+        command: &str,
+        which: impl ValueEnum,
+        wrap: Vec<String>,
+        limit_s: u64,
+        io: PipeIo,
+    ) -> Result<Self> {
         let this: PathBuf = std::env::current_exe()?;
         let this = this
             .into_os_string()
             .into_string()
             .map_err(|_| "the benchmark's own path is not UTF-8")?;
-        let name = |value: Option<clap::builder::PossibleValue>| {
-            value.map_or_else(String::new, |value| value.get_name().to_owned())
-        };
         let mut words = wrap;
         words.extend([
             this,
-            "agent".to_owned(),
-            name(peer.to_possible_value()),
+            command.to_owned(),
+            name(which),
             format!("--limit-s={limit_s}"),
-            format!("--io={}", name(io.to_possible_value())),
         ]);
         Ok(Launch { words, io })
     }
@@ -86,6 +101,12 @@ impl Launch {
         let stdout = child.stdout.take().ok_or("the agent has no stdout")?;
         Ok((Agent { child }, stdin, stdout))
     }
+}
+
+/// A value as the command line has it.
+fn name(value: impl ValueEnum) -> String {
+    let value = value.to_possible_value();
+    value.map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
 /// A running agent; dropping it kills the process.

@@ -22,7 +22,7 @@ const POLL: Duration = Duration::from_millis(20);
 
 /// Why the measurement ended.
 #[derive(Clone, Copy, PartialEq)]
-enum End {
+pub(crate) enum End {
     Waits,
     GrewTooMuch,
     TimeUp,
@@ -61,14 +61,20 @@ pub(crate) fn run(plan: &Plan, launch: &Launch) -> Result<Outcome> {
         .with("peak_mib", mib(after.peak))
         .with("unread_kib", to_f64(unread) / 1024.0)
         .with("seconds", waited.as_secs_f64())
-        .noted(match end {
-            End::Waits => "slow_reader: the agent stopped and waited for the reader",
-            End::GrewTooMuch => "slow_reader: growth cut off at 512 MiB",
-            End::TimeUp => "slow_reader: still working when the 5 s were over",
-        }))
+        .noted(note(end)))
 }
 
-fn watch(agent: &mut Agent, before: Memory) -> Result<(Memory, End, Duration)> {
+/// Says why the measurement ended.
+pub(crate) fn note(end: End) -> &'static str {
+    match end {
+        End::Waits => "slow_reader: the agent stopped and waited for the reader",
+        End::GrewTooMuch => "slow_reader: growth cut off at 512 MiB",
+        End::TimeUp => "slow_reader: still working when the 5 s were over",
+    }
+}
+
+/// Looks at an agent that nobody reads from until it waits or has taken too much.
+pub(crate) fn watch(agent: &mut Agent, before: Memory) -> Result<(Memory, End, Duration)> {
     let start = Instant::now();
     let mut busy = (start, cpu_ticks(agent)?);
     loop {
@@ -97,13 +103,13 @@ fn watch(agent: &mut Agent, before: Memory) -> Result<(Memory, End, Duration)> {
 
 /// Bytes from `/proc/PID/status`.
 #[derive(Clone, Copy)]
-struct Memory {
-    resident: u64,
-    peak: u64,
+pub(crate) struct Memory {
+    pub(crate) resident: u64,
+    pub(crate) peak: u64,
 }
 
 impl Memory {
-    fn of(agent: &Agent) -> Result<Self> {
+    pub(crate) fn of(agent: &Agent) -> Result<Self> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", agent.id()))?;
         let field = |name: &str| -> Result<u64> {
             let line = status.lines().find_map(|line| line.strip_prefix(name));
@@ -135,6 +141,6 @@ fn read_one_line(stdout: &mut ChildStdout) -> Result<()> {
     Ok(())
 }
 
-fn mib(bytes: u64) -> f64 {
+pub(crate) fn mib(bytes: u64) -> f64 {
     to_f64(bytes) / (1024.0 * 1024.0)
 }

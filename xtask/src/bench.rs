@@ -1,4 +1,4 @@
-//! `cargo xtask bench rpc`: every peer on every work, interleaved, medians, ratios and targets.
+//! `cargo xtask bench`: every peer on every work, interleaved, medians, ratios and targets.
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 #![expect(clippy::print_stderr, reason = "progress goes to stderr")]
 
@@ -7,6 +7,7 @@ mod counts;
 mod machine;
 mod report;
 mod sample;
+mod suite;
 mod table;
 mod targets;
 
@@ -16,13 +17,9 @@ use binary::Binary;
 use counts::Count;
 use machine::Machine;
 use sample::Sample;
+use suite::Suite;
 
 use crate::Result;
-
-/// The works of `ply-bench`, in the order of the table.
-const WORKS: [&str; 5] = ["updates", "roundtrip", "inflight", "large", "slow_reader"];
-/// The peers of `ply-bench`, slowest bound first.
-const PEERS: [&str; 4] = ["floor", "sdk-documented", "sdk-fastest", "ply"];
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
@@ -30,64 +27,128 @@ pub(crate) enum Command {
     ///
     /// A missed target is a result, not a failure; a peer that hangs or breaks is a failure.
     Rpc(Rpc),
+    /// Agents and clients: this project's SDKs and the official Rust SDK, each twice, and a hand-written floor.
+    ///
+    /// A missed target is a result, not a failure; a peer that hangs or breaks is a failure.
+    Sdk(Sdk),
 }
 
 #[derive(clap::Args)]
 pub(crate) struct Rpc {
     /// Only this work; may be given more than once.
-    #[arg(long, value_name = "WORK", value_parser = WORKS)]
+    #[arg(long, value_name = "WORK", value_parser = clap::builder::PossibleValuesParser::new(suite::RPC.works))]
     only: Vec<String>,
     /// Only this peer; may be given more than once.
-    #[arg(long, value_name = "PEER", value_parser = PEERS)]
+    #[arg(long, value_name = "PEER", value_parser = clap::builder::PossibleValuesParser::new(suite::RPC.peers))]
     peer: Vec<String>,
-    /// Writes every number, the machine and the command line to this file.
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
     /// How often every peer does every work; the table shows medians.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
+    #[command(flatten)]
+    shared: Shared,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Sdk {
+    /// Only these works, by letter, such as `a,c`: (a) updates, (b) round trips, (c) permissions, (d) many sessions,
+    /// (e) start, (f) large messages, (g) slow reader, (h) requests and cancel in a busy turn.
+    #[arg(
+        long,
+        value_name = "LETTERS",
+        value_delimiter = ',',
+        value_parser = ["a", "b", "c", "d", "e", "f", "g", "h"]
+    )]
+    only: Vec<String>,
+    /// Only this peer; may be given more than once.
+    #[arg(long, value_name = "PEER", value_parser = clap::builder::PossibleValuesParser::new(suite::SDK.peers))]
+    peer: Vec<String>,
+    /// How often every peer does every work; the table shows medians.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
+    #[command(flatten)]
+    shared: Shared,
+}
+
+#[derive(clap::Args)]
+struct Shared {
+    /// Writes every number, the machine and the command line to this file.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
     /// Also counts instructions and system calls for each message, which takes some minutes.
     #[arg(long)]
     counts: bool,
 }
 
+/// What is to be measured.
+struct Choice<'a> {
+    suite: &'static Suite,
+    works: Vec<&'static str>,
+    peers: Vec<&'static str>,
+    runs: u32,
+    shared: &'a Shared,
+}
+
 pub(crate) fn run(command: &Command) -> Result<()> {
-    let Command::Rpc(rpc) = command;
+    let choice = match command {
+        Command::Rpc(rpc) => Choice {
+            suite: &suite::RPC,
+            works: chosen(suite::RPC.works, &rpc.only),
+            peers: chosen(suite::RPC.peers, &rpc.peer),
+            runs: rpc.runs,
+            shared: &rpc.shared,
+        },
+        Command::Sdk(sdk) => {
+            let works = sdk.only.iter().flat_map(|letter| suite::letters(letter));
+            let works: Vec<String> = works.map(|&work| work.to_owned()).collect();
+            Choice {
+                suite: &suite::SDK,
+                works: chosen(suite::SDK.works, &works),
+                peers: chosen(suite::SDK.peers, &sdk.peer),
+                runs: sdk.runs,
+                shared: &sdk.shared,
+            }
+        }
+    };
     let binary = Binary::build()?;
     let machine = Machine::read();
-    let works = chosen(&WORKS, &rpc.only);
-    let peers = chosen(&PEERS, &rpc.peer);
-
-    let samples = measure(&binary, &works, &peers, rpc.runs)?;
-    let counts: Vec<Count> = if rpc.counts {
-        counts::measure(&binary, &works, &peers)?
+    let (samples, failures) = measure(&binary, &choice);
+    let counts: Vec<Count> = if choice.shared.counts {
+        counts::measure(&binary, choice.suite, &choice.works, &choice.peers)?
     } else {
         Vec::new()
     };
 
-    let report = report::Report::new(machine, rpc.runs, samples, counts);
+    let report = report::Report::new(choice.suite, machine, choice.runs, samples, counts);
     print!("{}", report.text());
-    if let Some(path) = &rpc.json {
+    if let Some(path) = &choice.shared.json {
         std::fs::write(path, report.json()?)?;
     }
-    Ok(())
+    match failures.len() {
+        0 => Ok(()),
+        count => Err(format!("{count} measurements failed:\n{}", failures.join("\n")).into()),
+    }
 }
 
-/// Runs every peer once before any runs again, so that a change in the machine's mood hits all of them.
-fn measure(binary: &Binary, works: &[&str], peers: &[&str], runs: u32) -> Result<Vec<Sample>> {
-    let mut samples = Vec::new();
+/// Runs every peer once before any runs again, so that a change in the machine's mood hits all of them. A peer that fails
+/// costs its own number only.
+fn measure(binary: &Binary, choice: &Choice<'_>) -> (Vec<Sample>, Vec<String>) {
+    let (suite, runs) = (choice.suite, choice.runs);
+    let (mut samples, mut failures) = (Vec::new(), Vec::new());
     for run in 1..=runs {
-        for work in works {
-            for peer in peers {
+        for work in &choice.works {
+            for peer in choice.peers.iter().filter(|peer| suite.does(peer, work)) {
                 progress(&format!("run {run} of {runs}: {work} {peer}"));
-                samples.push(Sample::take(binary, run, work, peer)?);
+                match Sample::take(binary, suite.command, run, work, peer) {
+                    Ok(sample) => samples.push(sample),
+                    Err(error) => failures.push(error.to_string()),
+                }
             }
         }
     }
-    Ok(samples)
+    (samples, failures)
 }
 
-fn chosen<'a>(all: &[&'a str], wanted: &[String]) -> Vec<&'a str> {
+fn chosen(all: &[&'static str], wanted: &[String]) -> Vec<&'static str> {
     let is_wanted = |name: &&&str| wanted.is_empty() || wanted.iter().any(|want| want == **name);
     all.iter().filter(is_wanted).copied().collect()
 }

@@ -2,7 +2,7 @@
 //!
 //! There is no dispatch, no table of pending requests, no cancellation and no limit; both ends know what comes next.
 
-mod lines;
+pub(crate) mod lines;
 
 use std::fs::File;
 use std::io::{BufWriter, Write};

@@ -19,7 +19,7 @@ use crate::payload;
 /// The SDK's queue to the writer is unbounded and its writer runs in the same task, so an agent that never yields
 /// builds up its whole answer in memory first. Yielding now and then is what a streaming agent does by nature, and
 /// faster.
-const UPDATES_PER_YIELD: u64 = 16;
+pub(crate) const UPDATES_PER_YIELD: u64 = 16;
 
 impl drive::Client for ConnectionTo<Agent> {
     async fn set_mode(&self, request: SetSessionModeRequest) -> Result<SetSessionModeResponse> {
@@ -100,7 +100,7 @@ pub(super) async fn agent(transport: impl ConnectTo<Agent> + 'static) -> Result<
 }
 
 /// Lets the SDK's other tasks run, on whichever runtime this is.
-async fn yield_once() {
+pub(crate) async fn yield_once() {
     let mut yielded = false;
     poll_fn(|context| {
         if yielded {

@@ -47,12 +47,12 @@ pub(crate) fn agent(io: PipeIo) -> Result<()> {
     }
 }
 
-fn on_tokio<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+pub(crate) fn on_tokio<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     builder.enable_io().build()?.block_on(work)
 }
 
-fn tokio_streams(
+pub(crate) fn tokio_streams(
     outgoing: OwnedFd,
     incoming: OwnedFd,
 ) -> Result<ByteStreams<Compat<pipe::Sender>, Compat<pipe::Receiver>>> {

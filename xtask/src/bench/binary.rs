@@ -49,7 +49,7 @@ impl Binary {
         Ok(Binary { path })
     }
 
-    /// Runs one measurement, under the command `tool` unless that is empty, and returns what it printed.
+    /// Runs one measurement with this command of the program, under the command `tool` unless that is empty, and returns what it printed.
     ///
     /// # Errors
     ///
@@ -58,6 +58,7 @@ impl Binary {
     pub(super) fn run(
         &self,
         tool: &[OsString],
+        command_word: &str,
         arguments: &[OsString],
         limit: Duration,
     ) -> Result<String> {
@@ -71,7 +72,7 @@ impl Binary {
             None => Command::new(&self.path),
         };
         let mut child = command
-            .arg("run")
+            .arg(command_word)
             .args(arguments)
             .arg(format!("--limit-s={}", limit.as_secs()))
             .stdin(Stdio::null())
@@ -106,5 +107,5 @@ fn display(arguments: &[OsString]) -> String {
         .iter()
         .map(|word| word.to_string_lossy())
         .collect();
-    format!("`ply-bench run {}`", words.join(" "))
+    format!("`ply-bench … {}`", words.join(" "))
 }

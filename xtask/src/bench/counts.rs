@@ -12,11 +12,10 @@ use serde::Serialize;
 use tools::{Scratch, Tool};
 
 use super::binary::Binary;
+use super::suite::Suite;
 use super::table::{Table, number};
 use crate::Result;
 
-/// The works with a meaningful cost for each message.
-const WORKS: [&str; 2] = ["updates", "roundtrip"];
 /// Messages in the small and in the larger run.
 const FEW: u32 = 500;
 const MANY: u32 = 3_000;
@@ -36,15 +35,20 @@ pub(super) struct Count {
     missing: Option<String>,
 }
 
-pub(super) fn measure(binary: &Binary, works: &[&str], peers: &[&str]) -> Result<Vec<Count>> {
+pub(super) fn measure(
+    binary: &Binary,
+    suite: &Suite,
+    works: &[&str],
+    peers: &[&str],
+) -> Result<Vec<Count>> {
     let scratch = Scratch::new()?;
     let tools = [
         ("instructions", Tool::for_instructions(&scratch)),
         ("system calls", Tool::for_system_calls(&scratch)),
     ];
     let mut counts = Vec::new();
-    for work in WORKS.into_iter().filter(|work| works.contains(work)) {
-        for &peer in peers {
+    for &work in suite.counted.iter().filter(|work| works.contains(work)) {
+        for &peer in peers.iter().filter(|peer| suite.does(peer, work)) {
             for (what, tool) in &tools {
                 super::progress(&format!("counting {what}: {work} {peer}"));
                 let mut count = Count {
@@ -60,7 +64,13 @@ pub(super) fn measure(binary: &Binary, works: &[&str], peers: &[&str]) -> Result
                     Err(reason) => count.missing = Some(format!("not measured ({reason})")),
                     Ok(tool) => {
                         count.by = Some(tool.name());
-                        let (client, agent) = per_message(binary, &scratch, *tool, work, peer)?;
+                        let run = Run {
+                            binary,
+                            command: suite.command,
+                            scratch: &scratch,
+                            tool: *tool,
+                        };
+                        let (client, agent) = per_message(&run, work, peer)?;
                         count.client = Some(client);
                         count.agent = Some(agent);
                     }
@@ -72,28 +82,24 @@ pub(super) fn measure(binary: &Binary, works: &[&str], peers: &[&str]) -> Result
     Ok(counts)
 }
 
-/// The costs of one message in the client and in the agent.
-fn per_message(
-    binary: &Binary,
-    scratch: &Scratch,
+/// A program under a tool.
+struct Run<'a> {
+    binary: &'a Binary,
+    command: &'a str,
+    scratch: &'a Scratch,
     tool: Tool,
-    work: &str,
-    peer: &str,
-) -> Result<(f64, f64)> {
-    let few = totals(binary, scratch, tool, work, peer, FEW)?;
-    let many = totals(binary, scratch, tool, work, peer, MANY)?;
+}
+
+/// The costs of one message in the client and in the agent.
+fn per_message(run: &Run<'_>, work: &str, peer: &str) -> Result<(f64, f64)> {
+    let few = totals(run, work, peer, FEW)?;
+    let many = totals(run, work, peer, MANY)?;
     let messages = f64::from(MANY - FEW);
     Ok(((many.0 - few.0) / messages, (many.1 - few.1) / messages))
 }
 
-fn totals(
-    binary: &Binary,
-    scratch: &Scratch,
-    tool: Tool,
-    work: &str,
-    peer: &str,
-    messages: u32,
-) -> Result<(f64, f64)> {
+fn totals(run: &Run<'_>, work: &str, peer: &str, messages: u32) -> Result<(f64, f64)> {
+    let (scratch, tool) = (run.scratch, run.tool);
     scratch.clear()?;
     let mut arguments: Vec<OsString> = [peer, work].map(OsString::from).to_vec();
     arguments.push(format!("--count={messages}").into());
@@ -102,7 +108,7 @@ fn totals(
         arguments.push(word);
     }
     let around = tool.command(&scratch.client_file(), tools::Side::Client);
-    binary.run(&around, &arguments, LIMIT)?;
+    run.binary.run(&around, run.command, &arguments, LIMIT)?;
     let client = tool.total(&scratch.client_file())?;
     let agent = tool.total(&scratch.agent_file())?;
     Ok((tool.client_alone(client, agent), agent))

@@ -4,16 +4,18 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::PEERS;
 use super::counts::{self, Count};
 use super::machine::Machine;
 use super::sample::{Sample, median};
+use super::suite::Suite;
 use super::table::{Table, number};
-use super::targets::{ROWS, Row, Verdict, judge, ratio};
+use super::targets::{Row, Verdict, judge, ratio};
 use crate::Result;
 
 #[derive(Serialize)]
 pub(super) struct Report {
+    #[serde(skip)]
+    suite: &'static Suite,
     machine: Machine,
     command: Vec<String>,
     runs: u32,
@@ -24,6 +26,7 @@ pub(super) struct Report {
 
 impl Report {
     pub(super) fn new(
+        suite: &'static Suite,
         machine: Machine,
         runs: u32,
         samples: Vec<Sample>,
@@ -33,10 +36,11 @@ impl Report {
         let arguments = std::env::args().skip(1);
         let command = ["cargo", "xtask"].map(str::to_owned).into_iter();
         Report {
+            suite,
             machine,
             command: command.chain(arguments).collect(),
             runs,
-            targets: judge(&samples),
+            targets: judge(suite, &samples),
             samples,
             counts,
         }
@@ -66,21 +70,11 @@ impl Report {
     }
 
     fn rates(&self) -> Table {
-        let mut table = Table::new(
-            2,
-            [
-                "work",
-                "unit",
-                "floor",
-                "sdk-documented",
-                "sdk-fastest",
-                "ply",
-                "ply:documented",
-                "ply:fastest",
-                "ply:floor",
-            ],
-        );
-        for row in ROWS {
+        let peers = self.suite.peers.iter().copied();
+        let ratios = self.suite.against.iter().map(|(_, head)| *head);
+        let head = ["work", "unit"].into_iter().chain(peers).chain(ratios);
+        let mut table = Table::new(2, head);
+        for row in self.suite.rows {
             if self.samples.iter().any(|sample| sample.work == row.work) {
                 table.push(self.rate_row(row));
             }
@@ -90,14 +84,15 @@ impl Report {
 
     fn rate_row(&self, row: &Row) -> Vec<String> {
         let of = |peer: &str| median(&self.samples, row.work, peer, row.metric);
+        let ours = self.suite.ours.first().and_then(|ours| of(ours));
         let mut cells = vec![row.work.to_owned(), row.unit.to_owned()];
-        for peer in PEERS {
+        for peer in self.suite.peers {
             cells.push(of(peer).map_or_else(|| "-".to_owned(), number));
         }
-        for peer in ["sdk-documented", "sdk-fastest", "floor"] {
-            let ratio = of("ply")
+        for (peer, _) in self.suite.against {
+            let ratio = ours
                 .zip(of(peer))
-                .and_then(|(ply, theirs)| ratio(row.better, ply, theirs))
+                .and_then(|(ours, theirs)| ratio(row.better, ours, theirs))
                 .map(|ratio| format!("{ratio:.2}x"));
             cells.push(ratio.unwrap_or_else(|| "-".to_owned()));
         }
@@ -105,15 +100,25 @@ impl Report {
     }
 
     fn verdicts(&self) -> Table {
-        let mut table = Table::new(1, ["target", "measured", "floor would be", "verdict"]);
+        let head = [
+            "target",
+            "peer",
+            "measured",
+            "wanted",
+            "floor would be",
+            "verdict",
+        ];
+        let mut table = Table::new(2, head);
         for verdict in &self.targets {
             table.push(vec![
                 verdict.target.clone(),
+                verdict.peer.to_owned(),
                 format!("{:.2}", verdict.measured),
+                format!("{:.2}", verdict.wanted),
                 verdict
                     .floor
                     .map_or_else(|| "-".to_owned(), |floor| format!("{floor:.2}")),
-                if verdict.met { "met" } else { "missed" }.to_owned(),
+                verdict.text(),
             ]);
         }
         table

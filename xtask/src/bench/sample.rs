@@ -30,9 +30,15 @@ pub(super) struct Outcome {
 }
 
 impl Sample {
-    pub(super) fn take(binary: &Binary, run: u32, work: &str, peer: &str) -> Result<Self> {
+    pub(super) fn take(
+        binary: &Binary,
+        command: &str,
+        run: u32,
+        work: &str,
+        peer: &str,
+    ) -> Result<Self> {
         let arguments = [OsString::from(peer), OsString::from(work)];
-        let printed = binary.run(&[], &arguments, LIMIT)?;
+        let printed = binary.run(&[], command, &arguments, LIMIT)?;
         Ok(Sample {
             run,
             work: work.to_owned(),

@@ -10,10 +10,10 @@ pub(super) struct Table {
 
 impl Table {
     /// A table whose first `left` columns are words.
-    pub(super) fn new<const N: usize>(left: usize, head: [&str; N]) -> Self {
+    pub(super) fn new<'a>(left: usize, head: impl IntoIterator<Item = &'a str>) -> Self {
         Table {
             left,
-            rows: vec![head.map(str::to_owned).to_vec()],
+            rows: vec![head.into_iter().map(str::to_owned).collect()],
         }
     }
 

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::sample::{Sample, median};
+use super::suite::Suite;
 
 /// Which way is better.
 #[derive(Clone, Copy, PartialEq)]
@@ -11,6 +12,8 @@ pub(super) enum Better {
     Lower,
     /// Lower, but some peers are cut off at a cap, so a ratio would say nothing.
     LowerCapped,
+    /// Higher, up to the same cap for all.
+    HigherCapped,
 }
 
 /// One row of the table: a metric of a work.
@@ -21,7 +24,12 @@ pub(super) struct Row {
     pub(super) better: Better,
 }
 
-const fn row(work: &'static str, metric: &'static str, unit: &'static str, better: Better) -> Row {
+pub(super) const fn row(
+    work: &'static str,
+    metric: &'static str,
+    unit: &'static str,
+    better: Better,
+) -> Row {
     Row {
         work,
         metric,
@@ -30,109 +38,128 @@ const fn row(work: &'static str, metric: &'static str, unit: &'static str, bette
     }
 }
 
-static UPDATES: Row = row("updates", "per_second", "updates/s", Better::Higher);
-static ROUNDTRIP: Row = row("roundtrip", "p50_us", "p50 µs", Better::Lower);
-static ROUNDTRIP_TAIL: Row = row("roundtrip", "p99_us", "p99 µs", Better::Lower);
-static INFLIGHT: Row = row("inflight", "per_second", "requests/s", Better::Higher);
-static LARGE: Row = row("large", "best_ms", "ms, best of 5", Better::Lower);
-static SLOW_READER: Row = row(
-    "slow_reader",
-    "growth_mib",
-    "MiB grown",
-    Better::LowerCapped,
-);
-
-/// The table, top down.
-pub(super) static ROWS: [&Row; 6] = [
-    &UPDATES,
-    &ROUNDTRIP,
-    &ROUNDTRIP_TAIL,
-    &INFLIGHT,
-    &LARGE,
-    &SLOW_READER,
-];
-
 /// How much better `ours` is than `theirs`: 2 means twice the rate or half the time.
 pub(super) fn ratio(better: Better, ours: f64, theirs: f64) -> Option<f64> {
     match better {
         Better::Higher => Some(ours / theirs),
         Better::Lower => Some(theirs / ours),
-        Better::LowerCapped => None,
+        Better::LowerCapped | Better::HigherCapped => None,
     }
 }
 
-/// What ply must reach.
+/// What this project must reach.
 enum Goal {
     /// At least this many times as good as a peer.
     Against(&'static str, f64),
+    /// At most this much more than a peer, in the row's unit.
+    AtMostMore(&'static str, f64),
     /// Below this, in the row's unit.
     Below(f64),
+    /// At least this, in the row's unit.
+    AtLeast(f64),
 }
 
-struct Target {
+pub(super) struct Target {
     row: &'static Row,
     goal: Goal,
 }
 
-const fn against(row: &'static Row, peer: &'static str, least: f64) -> Target {
+pub(super) const fn against(row: &'static Row, peer: &'static str, least: f64) -> Target {
     Target {
         row,
         goal: Goal::Against(peer, least),
     }
 }
 
-static TARGETS: [Target; 10] = [
-    against(&UPDATES, "sdk-documented", 25.0),
-    against(&UPDATES, "sdk-fastest", 6.0),
-    against(&UPDATES, "floor", 0.7),
-    against(&ROUNDTRIP, "sdk-documented", 8.0),
-    against(&ROUNDTRIP, "sdk-fastest", 8.0),
-    against(&INFLIGHT, "sdk-documented", 25.0),
-    against(&INFLIGHT, "sdk-fastest", 8.0),
-    against(&LARGE, "sdk-documented", 2.0),
-    against(&LARGE, "sdk-fastest", 2.0),
+pub(super) const fn at_most_more(row: &'static Row, peer: &'static str, more: f64) -> Target {
     Target {
-        row: &SLOW_READER,
-        goal: Goal::Below(8.0),
-    },
-];
+        row,
+        goal: Goal::AtMostMore(peer, more),
+    }
+}
+
+pub(super) const fn below(row: &'static Row, most: f64) -> Target {
+    Target {
+        row,
+        goal: Goal::Below(most),
+    }
+}
+
+pub(super) const fn at_least(row: &'static Row, least: f64) -> Target {
+    Target {
+        row,
+        goal: Goal::AtLeast(least),
+    }
+}
 
 /// A target beside what was measured.
 #[derive(Serialize)]
 pub(super) struct Verdict {
     pub(super) target: String,
+    /// Which of ours was judged.
+    pub(super) peer: &'static str,
     pub(super) measured: f64,
+    /// What it had to be, in the same measure.
+    pub(super) wanted: f64,
     pub(super) met: bool,
     /// What the floor reaches of the same target: one that the floor misses asks for more than the machine can do.
     pub(super) floor: Option<f64>,
 }
 
+impl Verdict {
+    /// Says whether the target was met, or by how much it was missed.
+    pub(super) fn text(&self) -> String {
+        if self.met {
+            return "met".to_owned();
+        }
+        let off = (self.measured - self.wanted).abs() / self.wanted;
+        format!("missed by {:.0}%", off * 100.0)
+    }
+}
+
 /// Judges every target whose peers were measured.
-pub(super) fn judge(samples: &[Sample]) -> Vec<Verdict> {
-    let verdict = |target: &Target| {
-        let row = target.row;
-        let of = |peer: &str| median(samples, row.work, peer, row.metric);
-        let ply = of("ply")?;
-        let verdict = match target.goal {
-            Goal::Against(peer, least) => {
-                let theirs = of(peer)?;
-                let measured = ratio(row.better, ply, theirs)?;
-                let floor = of("floor").and_then(|floor| ratio(row.better, floor, theirs));
-                Verdict {
-                    target: format!("{} {} >= {least}x {peer}", row.work, row.unit),
-                    measured,
-                    met: measured >= least,
-                    floor,
-                }
-            }
-            Goal::Below(most) => Verdict {
-                target: format!("{} {} < {most}", row.work, row.unit),
-                measured: ply,
-                met: ply < most,
-                floor: of("floor"),
-            },
-        };
-        Some(verdict)
+pub(super) fn judge(suite: &Suite, samples: &[Sample]) -> Vec<Verdict> {
+    let targets = suite.targets.iter();
+    targets
+        .flat_map(|target| {
+            let ours = suite.ours.iter();
+            ours.filter_map(|peer| verdict(target, peer, samples))
+        })
+        .collect()
+}
+
+fn verdict(target: &Target, peer: &'static str, samples: &[Sample]) -> Option<Verdict> {
+    let row = target.row;
+    let of = |peer: &str| median(samples, row.work, peer, row.metric);
+    let ours = of(peer)?;
+    let (text, measured, wanted, met, floor) = match target.goal {
+        Goal::Against(other, least) => {
+            let theirs = of(other)?;
+            let measured = ratio(row.better, ours, theirs)?;
+            let floor = of("floor").and_then(|floor| ratio(row.better, floor, theirs));
+            let text = format!(">= {least}x {other}");
+            (text, measured, least, measured >= least, floor)
+        }
+        Goal::AtMostMore(other, more) => {
+            let most = of(other)? + more;
+            let text = format!("<= {other} + {more}");
+            (text, ours, most, ours <= most, of("floor"))
+        }
+        Goal::Below(most) => (format!("< {most}"), ours, most, ours < most, of("floor")),
+        Goal::AtLeast(least) => (
+            format!(">= {least}"),
+            ours,
+            least,
+            ours >= least,
+            of("floor"),
+        ),
     };
-    TARGETS.iter().filter_map(verdict).collect()
+    Some(Verdict {
+        target: format!("{} {} {text}", row.work, row.unit),
+        peer,
+        measured,
+        wanted,
+        met,
+        floor,
+    })
 }

@@ -10,7 +10,7 @@ use crate::Result;
 const READ_BYTES: usize = 64 * 1024;
 
 /// Splits a byte stream at line ends and lends out each line from its own buffer.
-pub(super) struct Lines<R> {
+pub(crate) struct Lines<R> {
     source: R,
     buffer: Vec<u8>,
     /// The unread bytes are `buffer[start..end]`.
@@ -19,7 +19,7 @@ pub(super) struct Lines<R> {
 }
 
 impl<R: Read> Lines<R> {
-    pub(super) fn new(source: R) -> Self {
+    pub(crate) fn new(source: R) -> Self {
         Lines {
             source,
             buffer: vec![0; 2 * READ_BYTES],
@@ -29,12 +29,12 @@ impl<R: Read> Lines<R> {
     }
 
     /// Whether the next line is here without another read.
-    pub(super) fn has_line(&self) -> bool {
+    pub(crate) fn has_line(&self) -> bool {
         self.find_end(self.start).is_some()
     }
 
     /// Returns the next line without its end, or `None` at the end of the stream.
-    pub(super) fn next(&mut self) -> Result<Option<&[u8]>> {
+    pub(crate) fn next(&mut self) -> Result<Option<&[u8]>> {
         // A long line arrives in many reads; each byte is searched once.
         let mut searched = self.start;
         loop {
@@ -56,7 +56,7 @@ impl<R: Read> Lines<R> {
     }
 
     /// Returns the next line of a peer that must not stop yet.
-    pub(super) fn expect_next(&mut self) -> Result<&[u8]> {
+    pub(crate) fn expect_next(&mut self) -> Result<&[u8]> {
         self.next()?
             .ok_or_else(|| "the agent closed its output".into())
     }

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::ReadBuf;
 
 /// A Tokio reader or writer, as a `futures` one.
-pub(super) struct Compat<T>(pub(super) T);
+pub(crate) struct Compat<T>(pub(super) T);
 
 impl<T: tokio::io::AsyncRead + Unpin> futures::AsyncRead for Compat<T> {
     fn poll_read(

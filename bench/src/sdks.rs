@@ -1,0 +1,75 @@
+//! Whole SDKs on the same work: an agent and a client written with each, as their users would.
+
+mod client;
+mod drive;
+mod official;
+mod ply;
+mod slow_reader;
+mod start;
+mod tally;
+mod task;
+mod work;
+
+use crate::Result;
+use crate::measure::{Outcome, Plan as FloorPlan, Work as FloorWork};
+use crate::peer::Peer as RpcPeer;
+use crate::process::Launch;
+pub(crate) use work::{Plan, Work};
+
+/// A way to build an agent and a client.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Sdk {
+    /// A line splitter and the official types, by hand; for the works that it can do.
+    Floor,
+    /// The official SDK as its documentation shows it.
+    #[value(name = "sdk-documented")]
+    Documented,
+    /// The official SDK on non-blocking pipes, a single thread and one handler for all updates.
+    #[value(name = "sdk-fastest")]
+    Fastest,
+    /// This project as its documentation shows it.
+    PlyDocumented,
+    /// This project on a single thread.
+    Ply,
+}
+
+impl Sdk {
+    /// Starts the agent, does the work as its client and measures.
+    pub(crate) fn run(self, plan: &Plan, launch: &Launch) -> Result<Outcome> {
+        if plan.work == Work::SlowReader {
+            let resumes = matches!(self, Sdk::Ply | Sdk::PlyDocumented);
+            return slow_reader::run(plan, launch, resumes);
+        }
+        match self {
+            Sdk::Floor => floor(plan, launch),
+            Sdk::Documented => official::documented(plan, launch),
+            Sdk::Fastest => official::fastest(plan, launch),
+            Sdk::PlyDocumented => ply::documented(plan, launch),
+            Sdk::Ply => ply::fastest(plan, launch),
+        }
+    }
+
+    /// Serves as the agent on standard input and output until the input closes.
+    pub(crate) fn agent(self) -> Result<()> {
+        match self {
+            Sdk::Floor => crate::peer::floor::agent(),
+            Sdk::Documented => official::documented_agent(),
+            Sdk::Fastest => official::fastest_agent(),
+            Sdk::PlyDocumented => ply::documented_agent(),
+            Sdk::Ply => ply::fastest_agent(),
+        }
+    }
+}
+
+/// The floor knows no sessions; its works are those of the JSON-RPC benchmark that carry the same messages.
+fn floor(plan: &Plan, launch: &Launch) -> Result<Outcome> {
+    let work = match plan.work {
+        Work::Updates => FloorWork::Updates,
+        Work::Roundtrip => FloorWork::Roundtrip,
+        Work::Inflight => FloorWork::Inflight,
+        _ => return Err("the floor does not do this work".into()),
+    };
+    let mut same = FloorPlan::new(RpcPeer::Floor, work, Some(plan.count));
+    same.warm_up = plan.warm_up;
+    crate::peer::floor::run(&same, launch)
+}

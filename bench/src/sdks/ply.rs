@@ -1,0 +1,75 @@
+//! This project: `ply_agent` and `ply_client`, as documented under `#[tokio::main]`, and on one thread.
+
+mod agent;
+mod client;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use ply_client::{AllowAll, Client, Supported};
+
+use super::drive::drive;
+use super::start;
+use super::tally::Tally;
+use super::work::{Plan, Work};
+use crate::Result;
+use crate::measure::Outcome;
+use crate::process::Launch;
+
+#[tokio::main]
+pub(super) async fn documented(plan: &Plan, launch: &Launch) -> Result<Outcome> {
+    let outcome = run(plan, launch, async |work| work.await).await?;
+    Ok(outcome.noted("as in the examples, multi-thread runtime"))
+}
+
+#[tokio::main]
+pub(super) async fn documented_agent() -> Result<()> {
+    Ok(ply_agent::serve_stdio(agent::Worker).await?)
+}
+
+#[tokio::main(flavor = "current_thread")]
+pub(super) async fn fastest(plan: &Plan, launch: &Launch) -> Result<Outcome> {
+    // In a task: the runtime looks for events before it turns back to its main future.
+    let outcome = run(plan, launch, async |work| tokio::spawn(work).await?).await?;
+    Ok(outcome.noted("current-thread runtime"))
+}
+
+#[tokio::main(flavor = "current_thread")]
+pub(super) async fn fastest_agent() -> Result<()> {
+    Ok(tokio::spawn(ply_agent::serve_stdio(agent::Worker)).await??)
+}
+
+type Driving = std::pin::Pin<Box<dyn Future<Output = Result<Outcome>> + Send>>;
+
+async fn run(
+    plan: &Plan,
+    launch: &Launch,
+    place: impl AsyncFnOnce(Driving) -> Result<Outcome>,
+) -> Result<Outcome> {
+    let settings = Client::new()
+        .info("ply-bench", "0.1.0")
+        .versions(Supported::V1)
+        .permissions(AllowAll);
+    let command = launch.words().to_vec();
+    if plan.work == Work::Start {
+        return start::run(plan, || async {
+            let (settings, command) = (settings.clone(), command.clone());
+            let begun = Instant::now();
+            let agent = settings.spawn(command).await?;
+            let took = begun.elapsed();
+            agent.close().await;
+            Ok(took)
+        })
+        .await;
+    }
+    let tally = Arc::<Tally>::default();
+    let agent = settings.spawn(command).await?;
+    let client = client::Client::new(agent.clone(), Arc::clone(&tally));
+    let outcome = place(Box::pin(drive(client, *plan, tally))).await?;
+    let reports = agent.reports();
+    agent.close().await;
+    if let Some(report) = reports.first() {
+        return Err(format!("the client noticed a broken rule: {report:?}").into());
+    }
+    Ok(outcome)
+}

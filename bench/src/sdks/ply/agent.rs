@@ -1,0 +1,51 @@
+//! The agent.
+
+use ply_agent::v2::{
+    ContentBlock, SessionConfigOption, SessionConfigOptionCategory, SessionConfigSelectOption,
+};
+use ply_agent::{Agent, Error, Result, Session, SessionSetup, Stop, Turn};
+
+use super::super::drive::MODES;
+use super::super::task::Task;
+use crate::payload::{CHUNK_TEXT, LARGE_TEXT_BYTES, large_text};
+
+/// The name of the session's one option.
+pub(super) const OPTION: &str = "mode";
+
+pub(super) struct Worker;
+
+impl Agent for Worker {
+    async fn open(&self, session: &Session, _setup: &SessionSetup) -> Result<()> {
+        let [first, _] = MODES;
+        let values = MODES.map(|mode| SessionConfigSelectOption::new(mode, mode));
+        let mode = SessionConfigOption::select(OPTION, "Mode", first, values.to_vec())
+            .category(SessionConfigOptionCategory::Mode);
+        session.set_options(vec![mode]).await
+    }
+
+    async fn prompt(&self, turn: &mut Turn) -> Result<Stop> {
+        let (task, length) = match turn.prompt().content().first() {
+            Some(ContentBlock::Text(text)) => (Task::of(&text.text), text.text.len()),
+            _ => return Err(Error::invalid_params("there is no text")),
+        };
+        match task {
+            Task::Stream(count) => {
+                for _ in 0..count {
+                    turn.say(CHUNK_TEXT).await?;
+                }
+            }
+            Task::Ask(count) => {
+                let call = turn.tool_call("Run the tests").await?;
+                for _ in 0..count {
+                    if !call.ask("Run the tests").await?.is_allowed() {
+                        return Err(Error::msg("a permission was not granted"));
+                    }
+                }
+                call.finish().await?;
+            }
+            Task::Big => turn.say(large_text(LARGE_TEXT_BYTES)).await?,
+            Task::Measure => turn.say(length.to_string()).await?,
+        }
+        Ok(Stop::EndTurn)
+    }
+}

@@ -1,0 +1,60 @@
+//! What a prompt asks the agent to do, as its first words.
+
+use crate::payload::{LARGE_TEXT_BYTES, large_text};
+
+/// Says that a prompt is only to be measured; its text follows.
+const MEASURE: &str = "measure ";
+
+/// What the agent is asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Task {
+    /// This many updates of 40 bytes, or fewer if cancelled.
+    Stream(u64),
+    /// This many permissions, one after the other.
+    Ask(u64),
+    /// One update of [`LARGE_TEXT_BYTES`].
+    Big,
+    /// How long the prompt was, as the text of one update.
+    Measure,
+}
+
+impl Task {
+    /// Returns the prompt that asks for it.
+    pub(super) fn prompt(self) -> String {
+        match self {
+            Task::Stream(count) => format!("stream {count}"),
+            Task::Ask(count) => format!("ask {count}"),
+            Task::Big => "big".to_owned(),
+            Task::Measure => format!("{MEASURE}{}", large_text(LARGE_TEXT_BYTES - MEASURE.len())),
+        }
+    }
+
+    /// Reads it from a prompt.
+    pub(super) fn of(prompt: &str) -> Self {
+        let count = |word: &str| {
+            let rest = prompt.strip_prefix(word)?;
+            rest.trim().parse().ok()
+        };
+        if let Some(count) = count("stream ") {
+            Task::Stream(count)
+        } else if let Some(count) = count("ask ") {
+            Task::Ask(count)
+        } else if prompt == "big" {
+            Task::Big
+        } else {
+            Task::Measure
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_is_read_from_its_prompt() {
+        for task in [Task::Stream(12), Task::Ask(3), Task::Big, Task::Measure] {
+            assert_eq!(Task::of(&task.prompt()), task);
+        }
+    }
+}

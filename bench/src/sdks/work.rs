@@ -1,0 +1,77 @@
+//! What the SDKs are measured on, and how much of it.
+
+use super::Sdk;
+
+/// A piece of work that every SDK does.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum Work {
+    /// One turn of many updates, each read by the client.
+    Updates,
+    /// `session/list`, one request after the other, both processes on one core.
+    Roundtrip,
+    /// `session/set_config_option` in the same way: a request that changes a session.
+    Option,
+    /// `session/list`, [`IN_FLIGHT`](crate::measure::IN_FLIGHT) of them at any time.
+    Inflight,
+    /// One turn of many permission requests, each allowed at once.
+    Permission,
+    /// [`CHUNKS`] updates, in turns of ten sessions at a time.
+    Sessions10,
+    /// The same updates, in turns of a thousand sessions at a time.
+    Sessions1000,
+    /// From before the agent's process to the answer to `initialize`.
+    Start,
+    /// A prompt of 16 MiB, and an update of 16 MiB.
+    Large,
+    /// A turn of updates that nobody reads, until somebody does.
+    SlowReader,
+    /// A request and a cancel in the middle of a turn that streams as fast as it can.
+    Interrupt,
+}
+
+/// Updates of the two `sessions` works together, over all sessions.
+pub(crate) const CHUNKS: u64 = 200_000;
+
+/// Round trips before the measured ones.
+const WARM_UP: u64 = 1_000;
+/// The same when the caller sets the count, as under a tool that makes every instruction slow.
+const WARM_UP_SHORT: u64 = 100;
+
+/// One work and its size.
+#[derive(Clone, Copy)]
+pub(crate) struct Plan {
+    pub(crate) work: Work,
+    pub(crate) count: u64,
+    pub(crate) warm_up: u64,
+}
+
+impl Plan {
+    pub(crate) fn new(sdk: Sdk, work: Work, count: Option<u64>) -> Self {
+        let usual = match work {
+            Work::Updates => 200_000,
+            Work::Roundtrip | Work::Option | Work::Permission | Work::Inflight => 20_000,
+            // A rate needs a few seconds of work; all of it would take minutes here.
+            Work::Sessions1000 if sdk == Sdk::Documented => CHUNKS / 20,
+            Work::Sessions10 | Work::Sessions1000 => CHUNKS,
+            Work::Start => 30,
+            Work::Large => 5,
+            Work::SlowReader => 2_000_000,
+            Work::Interrupt => 60,
+        };
+        let warm_up = match count {
+            Some(_) => WARM_UP_SHORT,
+            None => WARM_UP,
+        };
+        Plan {
+            work,
+            count: count.unwrap_or(usual),
+            warm_up,
+        }
+    }
+
+    /// Unpinned, a round trip is bimodal: it depends on whether the scheduler puts both processes on one core.
+    pub(crate) fn pinned(&self) -> bool {
+        matches!(self.work, Work::Roundtrip | Work::Option)
+    }
+}

@@ -1,0 +1,37 @@
+//! The two benchmarks: who takes part, what is measured and what must be reached.
+
+mod rpc;
+mod sdk;
+
+pub(super) use rpc::RPC;
+pub(super) use sdk::{SDK, letters};
+
+use super::targets::{Row, Target};
+
+/// One benchmark.
+pub(super) struct Suite {
+    /// The command of `ply-bench` that measures once.
+    pub(super) command: &'static str,
+    /// The works, in the order of the table.
+    pub(super) works: &'static [&'static str],
+    /// The peers, slowest bound first.
+    pub(super) peers: &'static [&'static str],
+    /// Which of them are this project; the first one stands in the ratios.
+    pub(super) ours: &'static [&'static str],
+    /// The peers that stand beneath the ratios, with the heads of their columns.
+    pub(super) against: &'static [(&'static str, &'static str)],
+    /// What the floor does; empty if it does everything.
+    pub(super) floor: &'static [&'static str],
+    /// The table, top down.
+    pub(super) rows: &'static [&'static Row],
+    pub(super) targets: &'static [Target],
+    /// The works with a meaningful cost for each message.
+    pub(super) counted: &'static [&'static str],
+}
+
+impl Suite {
+    /// Whether a peer takes part in a work.
+    pub(super) fn does(&self, peer: &str, work: &str) -> bool {
+        peer != "floor" || self.floor.is_empty() || self.floor.contains(&work)
+    }
+}
