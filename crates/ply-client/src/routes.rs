@@ -135,7 +135,10 @@ impl Routes {
             tokio::spawn(async move { then(Err(CallError::Closed { method, reason })) });
             return;
         }
-        // Under the lock, so that the answer cannot be handled before the call is on the list.
+        // Counted before it is sent: the link may write it, read the answer and look for it while this thread is held up, and
+        // nothing would make it look again. It then waits for the lock, which is held until the call is on the list.
+        self.ordered
+            .store(state.ordered.len() + 1, Ordering::Release);
         let call = unconstrained(peer.call_with(method, params, options));
         let then = Box::new(then);
         state.ordered.push(Ordered { call, then });

@@ -213,3 +213,28 @@ async fn v1_cancel_03_nothing_is_allowed_by_a_policy_that_was_overtaken_by_the_c
     script.expect("session/cancel").await;
     assert_eq!(outcome(&mut script, &id).await, "cancelled");
 }
+
+/// The link may read an answer before the thread that asked has put its call on the list.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_answer_is_overlooked_when_the_link_is_faster_than_the_asker() {
+    let capabilities = json!({ "sessionCapabilities": { "list": {} } });
+    let (agent, mut script) = support::v1_with(Client::new(), capabilities).await;
+    let answering = tokio::spawn(async move {
+        loop {
+            let request = script.next().await;
+            if request["method"] != "session/list" {
+                return;
+            }
+            script.answer(&request, json!({ "sessions": [] })).await;
+        }
+    });
+    let asking = tokio::spawn(async move {
+        for _ in 0..3_000 {
+            let filter = ply_client::SessionFilter::all();
+            agent.list_page(&filter, None).await.unwrap();
+        }
+    });
+    let asked = tokio::time::timeout(Duration::from_secs(60), asking).await;
+    asked.expect("an answer was overlooked").unwrap();
+    answering.abort();
+}
