@@ -14,7 +14,7 @@ pub struct ViewId(pub u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PromptId(pub u64);
 
-/// A turn. The engine numbers them; the numbers grow over the whole life of the session.
+/// A turn. The engine numbers them; the numbers grow within one life of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TurnId(pub u64);
 
