@@ -37,7 +37,7 @@ pub(crate) async fn run(plan: &Plan, launch: &Launch) -> Result<Outcome> {
     if !status.success() {
         return Err(format!("the agent failed: {status}").into());
     }
-    Ok(outcome.noted("pipes of 1 MiB, current-thread runtime"))
+    Ok(outcome.noted("pipes as the child transport asks for them, current-thread runtime"))
 }
 
 #[tokio::main(flavor = "current_thread")]
