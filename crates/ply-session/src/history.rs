@@ -19,7 +19,6 @@ pub struct History {
     /// Where the turn that runs began.
     turn_began: Option<usize>,
     edits: HashMap<v2::ToolCallId, Vec<Edit>>,
-    events: u64,
     /// Those of them that are durable.
     durable: u64,
 }
@@ -37,7 +36,6 @@ impl History {
 
     /// Adds one event and returns what it changed in the transcript.
     pub fn apply(&mut self, event: &Event) -> Change {
-        self.events += 1;
         self.durable += u64::from(event.is_durable());
         match event {
             Event::Update(update) => self.apply_update(update),
@@ -100,12 +98,6 @@ impl History {
     #[must_use]
     pub fn is_refused(&self, place: usize) -> bool {
         self.refused.iter().any(|range| range.contains(&place))
-    }
-
-    /// Returns how many events were added.
-    #[must_use]
-    pub fn events(&self) -> u64 {
-        self.events
     }
 
     /// Returns whether foreground work goes on.
