@@ -11,17 +11,17 @@ use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 use tokio::time::Sleep;
 
-use crate::calls::{Failure, Outcome, Patience};
+use crate::calls::{Outcome, Patience, Waiter};
 use crate::frame::Encoded;
 use crate::outbox::{Admission, OutboxClosed, Ticket};
-use crate::peer::{CANCEL_REQUEST, Shared};
+use crate::peer::Shared;
 use crate::{CallError, Closed, RpcError, decode_reason};
 
 /// How long to wait for an answer, and what may happen meanwhile.
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct CallOptions {
-    deadline: Option<Duration>,
+    pub(crate) deadline: Option<Duration>,
     patient: bool,
 }
 
@@ -39,6 +39,14 @@ impl CallOptions {
     pub fn patient(mut self) -> Self {
         self.patient = true;
         self
+    }
+
+    pub(crate) fn patience(self) -> Patience {
+        if self.patient {
+            Patience::Patient
+        } else {
+            Patience::Urgent
+        }
     }
 }
 
@@ -99,16 +107,15 @@ impl<R> InFlight<R> {
             let method = method.into();
             return Err(CallError::Unresponsive { method, times });
         }
-        let patience = if options.patient {
-            Patience::Patient
-        } else {
-            Patience::Urgent
-        };
         let closed = |reason| CallError::Closed {
             method: method.into(),
             reason,
         };
-        let answer = shared.calls.wait_for(id, patience).map_err(closed)?;
+        let (task, answer) = oneshot::channel();
+        let waits = shared
+            .calls
+            .wait_for(id, options.patience(), Waiter::Task(task), None);
+        waits.map_err(|(reason, _)| closed(reason))?;
         let waits = match shared.outbox.send(frame) {
             Ok(Admission::Entered) => None,
             Ok(Admission::Waits(ticket)) => Some(ticket),
@@ -152,19 +159,9 @@ impl<R> InFlight<R> {
             return true;
         }
         if !std::mem::replace(cancelled, true) {
-            self.tell_cancelled();
+            self.shared.tell_cancelled(self.id);
         }
         false
-    }
-
-    fn tell_cancelled(&self) {
-        let params = serde_json::json!({ "requestId": self.id });
-        let Ok(frame) = Encoded::notification(CANCEL_REQUEST, &params) else {
-            return;
-        };
-        if self.shared.outbox.send_now(frame).is_err() {
-            tracing::debug!(id = self.id, "the link closed before the cancellation");
-        }
     }
 
     fn closed(&self, reason: Closed) -> CallError {
@@ -200,18 +197,11 @@ impl<R> InFlight<R> {
         if self.deadline.is_some() {
             self.shared.calls.deadline_kept(&self.method);
         }
-        let bad = |reason: &str| CallError::BadAnswer {
+        let result = outcome.map_err(|failure| failure.into_error(&self.method))?;
+        serde_json::from_str(result.get()).map_err(|error| CallError::BadAnswer {
             method: self.method.clone(),
-            reason: reason.into(),
-        };
-        match outcome {
-            Ok(result) => {
-                serde_json::from_str(result.get()).map_err(|error| bad(&decode_reason(&error)))
-            }
-            Err(Failure::Peer(error)) => Err(CallError::Peer(error)),
-            Err(Failure::BadAnswer(reason)) => Err(bad(reason)),
-            Err(Failure::Closed(reason)) => Err(self.closed(reason)),
-        }
+            reason: decode_reason(&error).into(),
+        })
     }
 }
 
@@ -243,7 +233,7 @@ impl<R: DeserializeOwned> Future for InFlight<R> {
 impl<R> InFlight<R> {
     /// Stops waiting; returns whether the request was taken back before it left.
     fn give_up(&mut self) -> bool {
-        let waited_for = self.shared.calls.forget(self.id);
+        let waited_for = self.shared.calls.forget(self.id).is_some();
         let taken_back = waited_for && self.stop_asking();
         self.progress = Progress::Over;
         taken_back

@@ -1,13 +1,18 @@
 //! Our own requests that wait for an answer.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use crate::limits::DEADLINES_MISSED_MAX;
-use crate::{Closed, RpcError};
+use crate::outbox::Ticket;
+use crate::{CallError, Closed, RpcError};
 
 /// What the link hands to the task that called.
 pub(crate) type Outcome = Result<Box<RawValue>, Failure>;
@@ -18,6 +23,54 @@ pub(crate) enum Failure {
     Peer(RpcError),
     Closed(Closed),
     BadAnswer(&'static str),
+    Deadline(Duration),
+}
+
+impl Failure {
+    /// Says it in the words of the call.
+    pub(crate) fn into_error(self, method: &str) -> CallError {
+        let method = method.into();
+        match self {
+            Self::Peer(error) => CallError::Peer(error),
+            Self::Closed(reason) => CallError::Closed { method, reason },
+            Self::Deadline(after) => CallError::Deadline { method, after },
+            Self::BadAnswer(reason) => CallError::BadAnswer {
+                method,
+                reason: reason.into(),
+            },
+        }
+    }
+}
+
+/// Who gets the outcome.
+pub(crate) enum Waiter {
+    /// A task that waits for it.
+    Task(oneshot::Sender<Outcome>),
+    /// Code that the link's task runs, in the answer's place among the messages.
+    Then(Box<dyn FnOnce(Outcome) + Send>),
+}
+
+impl Waiter {
+    pub(crate) fn tell(self, outcome: Outcome) {
+        match self {
+            // The caller may have gone at this very moment; then nobody wants the answer.
+            Self::Task(task) => drop(task.send(outcome)),
+            Self::Then(then) => {
+                if catch_unwind(AssertUnwindSafe(|| then(outcome))).is_err() {
+                    tracing::error!("the code that takes an answer panicked");
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Waiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Task(_) => "Task",
+            Self::Then(_) => "Then",
+        })
+    }
 }
 
 /// Whether a call may hold up the handler's wish for a pause in reading.
@@ -37,6 +90,8 @@ struct State {
     last_id: i64,
     pending: HashMap<i64, Pending>,
     urgent: usize,
+    /// The calls that the link's task gives up in time, the next one first.
+    deadlines: BTreeSet<(Instant, i64)>,
     closed: Option<Closed>,
     /// Deadlines missed in a row, per method.
     missed: HashMap<Box<str>, u8>,
@@ -44,8 +99,19 @@ struct State {
 
 #[derive(Debug)]
 struct Pending {
-    answer: oneshot::Sender<Outcome>,
+    waiter: Waiter,
     patience: Patience,
+    deadline: Option<Deadline>,
+}
+
+/// When the link's task gives a call up, and what it needs to know for that.
+#[derive(Debug)]
+pub(crate) struct Deadline {
+    pub(crate) at: Instant,
+    pub(crate) after: Duration,
+    pub(crate) method: Box<str>,
+    /// The place of the request, while it has not left.
+    pub(crate) waits: Option<Ticket>,
 }
 
 /// How a response was used.
@@ -71,20 +137,52 @@ impl Calls {
         &self,
         id: i64,
         patience: Patience,
-    ) -> Result<oneshot::Receiver<Outcome>, Closed> {
+        waiter: Waiter,
+        deadline: Option<Deadline>,
+    ) -> Result<(), (Closed, Waiter)> {
         let mut state = self.lock();
         if let Some(closed) = &state.closed {
-            return Err(closed.clone());
+            return Err((closed.clone(), waiter));
         }
-        let (answer, receiver) = oneshot::channel();
-        state.pending.insert(id, Pending { answer, patience });
         state.urgent += usize::from(patience == Patience::Urgent);
-        Ok(receiver)
+        let at = deadline.as_ref().map(|deadline| (deadline.at, id));
+        state.deadlines.extend(at);
+        let pending = Pending {
+            waiter,
+            patience,
+            deadline,
+        };
+        state.pending.insert(id, pending);
+        Ok(())
     }
 
-    /// Stops waiting for `id`; returns whether it was still waited for.
-    pub(crate) fn forget(&self, id: i64) -> bool {
-        self.lock().take(id).is_some()
+    /// Notes that the request has not left yet, for the case that it is given up.
+    pub(crate) fn waits(&self, id: i64, ticket: Ticket) {
+        let mut state = self.lock();
+        let pending = state.pending.get_mut(&id);
+        if let Some(deadline) = pending.and_then(|pending| pending.deadline.as_mut()) {
+            deadline.waits = Some(ticket);
+        }
+    }
+
+    /// Returns when the link's task has to look for calls that waited too long.
+    pub(crate) fn next_deadline(&self) -> Option<Instant> {
+        self.lock().deadlines.first().map(|(at, _)| *at)
+    }
+
+    /// Takes out a call whose time is over by `now`; whoever takes it fails it.
+    pub(crate) fn take_overdue(&self, now: Instant) -> Option<(i64, Waiter, Deadline)> {
+        let mut state = self.lock();
+        let (_, id) = *state.deadlines.first().filter(|(at, _)| *at <= now)?;
+        let pending = state.take(id)?;
+        Some((id, pending.waiter, pending.deadline?))
+    }
+
+    /// Stops waiting for `id`; returns who waited, if it was still waited for.
+    pub(crate) fn forget(&self, id: i64) -> Option<Waiter> {
+        // Out of the lock's scope before it can be dropped.
+        let pending = self.lock().take(id);
+        pending.map(|pending| pending.waiter)
     }
 
     pub(crate) fn resolve(&self, id: Option<i64>, outcome: impl FnOnce() -> Outcome) -> Resolved {
@@ -100,9 +198,11 @@ impl Calls {
                 Resolved::Unknown
             };
         };
+        if let Some(deadline) = &pending.deadline {
+            state.missed.remove(&deadline.method);
+        }
         drop(state);
-        // The caller may have gone at this very moment; then nobody wants the answer.
-        drop(pending.answer.send(outcome()));
+        pending.waiter.tell(outcome());
         Resolved::Answered
     }
 
@@ -112,11 +212,11 @@ impl Calls {
             let mut state = self.lock();
             state.closed.get_or_insert_with(|| reason.clone());
             state.urgent = 0;
+            state.deadlines.clear();
             std::mem::take(&mut state.pending)
         };
         for (_, call) in pending {
-            // As above: a caller that is gone needs no answer.
-            drop(call.answer.send(Err(Failure::Closed(reason.clone()))));
+            call.waiter.tell(Err(Failure::Closed(reason.clone())));
         }
     }
 
@@ -157,6 +257,9 @@ impl State {
     fn take(&mut self, id: i64) -> Option<Pending> {
         let pending = self.pending.remove(&id)?;
         self.urgent -= usize::from(pending.patience == Patience::Urgent);
+        if let Some(deadline) = &pending.deadline {
+            self.deadlines.remove(&(deadline.at, id));
+        }
         Some(pending)
     }
 }

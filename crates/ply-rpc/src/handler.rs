@@ -161,6 +161,12 @@ impl Responder {
         self.cancel.on_asked(Box::new(hook));
     }
 
+    /// Returns a handle on the peer's wish, for code that must not hold the responder when it comes.
+    #[must_use]
+    pub fn cancellation(&self) -> Cancellation {
+        Cancellation(Arc::clone(&self.cancel))
+    }
+
     /// Returns whether the peer no longer wants the result, or the link ended.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
@@ -173,6 +179,17 @@ impl Responder {
                 tracing::debug!(id = %self.id, "the link closed before the answer");
             }
         });
+    }
+}
+
+/// The peer's wish that a request is not served any further.
+#[derive(Debug)]
+pub struct Cancellation(Arc<Cancel>);
+
+impl Cancellation {
+    /// Calls `hook` as [`Responder::on_cancel`] does.
+    pub fn on_asked(&self, hook: impl FnOnce() + Send + 'static) {
+        self.0.on_asked(Box::new(hook));
     }
 }
 

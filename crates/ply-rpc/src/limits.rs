@@ -39,6 +39,8 @@ pub const NOISE_LINE_CHARS_MAX: usize = 200;
 pub const NOISE_BYTES_MAX: u64 = 1024 * 1024;
 /// Bytes asked of the transport in one read.
 pub(crate) const READ_BYTES: usize = 64 * 1024;
+/// Messages handed over before the other tasks of the thread have their turn: about a millisecond's worth.
+pub(crate) const BURST_MESSAGES_MAX: usize = 512;
 /// Small frames are joined up to this size, so that many of them cost one write.
 pub(crate) const SEGMENT_BYTES: usize = 64 * 1024;
 

@@ -14,7 +14,8 @@ use tokio::time::Sleep;
 use crate::calls::Calls;
 use crate::codec::Decoder;
 use crate::dispatch::Dispatch;
-use crate::limits::DEAF_TIME_MAX;
+use crate::limits::{BURST_MESSAGES_MAX, DEAF_TIME_MAX};
+use crate::ordered::Overdue;
 use crate::outbox::Outbox;
 use crate::peer::Shared;
 use crate::served::Served;
@@ -53,6 +54,7 @@ where
         unflushed: false,
         phase: Phase::Open,
         deadline: None,
+        overdue: Overdue::default(),
         shared,
     };
     (peer, link)
@@ -76,6 +78,7 @@ pub struct Link<R, W, H> {
     phase: Phase,
     /// Ends every phase but the first.
     deadline: Option<Pin<Box<Sleep>>>,
+    overdue: Overdue,
     shared: Arc<Shared>,
 }
 
@@ -107,6 +110,7 @@ where
             Ok(()) => Poll::Pending,
             Err(reason) => {
                 if !matches!(self.phase, Phase::Draining(_)) {
+                    self.shared.calls.close(&reason);
                     self.dispatch.ended(&reason);
                 }
                 self.shared.close(&reason);
@@ -130,24 +134,32 @@ where
             self.end_input(Closed::Local, self.shared.options.limits.close_time);
             self.shared.served.cancel_all();
         }
+        self.overdue.poll(&self.shared, cx);
+        let mut burst = BURST_MESSAGES_MAX;
         loop {
-            let read = self.read(cx)?;
+            let read = self.read(cx, &mut burst)?;
             // After reading, so that answers given meanwhile leave in the same round.
             let wrote = self.write(cx)?;
             self.check_end(cx)?;
+            if burst == 0 {
+                cx.waker().wake_by_ref();
+                return Ok(());
+            }
             if matches!((read, wrote), (Step::Stuck, Step::Stuck)) {
                 return Ok(());
             }
         }
     }
 
-    fn read(&mut self, cx: &mut Context<'_>) -> Result<Step, Closed> {
+    /// Hands over what has come, at most `burst` messages.
+    fn read(&mut self, cx: &mut Context<'_>, burst: &mut usize) -> Result<Step, Closed> {
         if matches!(self.phase, Phase::Draining(_)) {
             return Ok(Step::Stuck);
         }
         // Asked before each message, so that a handler's wish for a rest is heard at once.
-        while !self.must_pause(cx) {
+        while *burst > 0 && !self.must_pause(cx) {
             if let Some(frame) = self.decoder.next_frame() {
+                *burst -= 1;
                 self.dispatch.frame(frame)?;
                 continue;
             }

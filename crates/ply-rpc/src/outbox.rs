@@ -178,6 +178,13 @@ impl Outbox {
         self.lock().asleep = true;
     }
 
+    /// Wakes the writer's task, whatever it waits for.
+    pub(crate) fn wake(&self) {
+        let mut state = self.lock();
+        state.asleep = true;
+        Self::wake_writer(state);
+    }
+
     /// Notes that `bytes` of what was taken are written.
     pub(crate) fn written(&self, bytes: usize) {
         let mut state = self.lock();

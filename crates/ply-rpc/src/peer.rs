@@ -223,6 +223,17 @@ impl Peer {
 }
 
 impl Shared {
+    /// Tells the peer that the answer to our request is no longer wanted.
+    pub(crate) fn tell_cancelled(&self, id: i64) {
+        let params = serde_json::json!({ "requestId": id });
+        let Ok(frame) = Encoded::notification(CANCEL_REQUEST, &params) else {
+            return;
+        };
+        if self.outbox.send_now(frame).is_err() {
+            tracing::debug!(id, "the link closed before the cancellation");
+        }
+    }
+
     pub(crate) fn reason(&self) -> Closed {
         let reason = self.calls.closed().or_else(|| self.deaf.get().cloned());
         reason.unwrap_or(Closed::Local)

@@ -13,7 +13,8 @@ use std::time::Duration;
 
 use ply_rpc::transport::memory;
 use ply_rpc::{
-    CallOptions, Closed, Handler, Limits, Notification, Options, Peer, Request, Responder,
+    CallError, CallOptions, Closed, Handler, Limits, Notification, Options, Peer, RawAnswer,
+    Request, Responder,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -405,5 +406,79 @@ proptest! {
         let mut seen = seen.take();
         prop_assert_eq!(seen.pop(), Some("ended: the peer closed the connection".to_owned()));
         prop_assert_eq!(seen, expected);
+    }
+}
+
+#[tokio::test]
+async fn an_ordered_answer_takes_its_place_between_two_notifications() {
+    let mut rig = Rig::new(Options::client());
+    let seen = rig.seen.clone();
+    let note = move |answer: RawAnswer| seen.push(format!("answer {}", answer.unwrap()));
+    rig.peer
+        .call_then("question", &(), CallOptions::default(), note);
+    let id = rig.json().await["id"].clone();
+    let update = |index| format!(r#"{{"jsonrpc":"2.0","method":"update","params":{index}}}"#);
+    let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":7}}"#);
+    rig.send(format!("{}\n{answer}\n{}\n", update(1), update(2)))
+        .await;
+    // Answered after everything before it was handed over.
+    rig.still_alive().await;
+    let expected = ["update 1", "answer 7", "update 2", "request add"];
+    assert_eq!(rig.seen.take(), expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_ordered_call_is_given_up_in_time_and_the_peer_is_told() {
+    let mut rig = Rig::new(Options::client());
+    let (tell, told) = tokio::sync::oneshot::channel();
+    let options = CallOptions::default().deadline(Duration::from_secs(5));
+    rig.peer.call_then("question", &(), options, |answer| {
+        tell.send(answer).unwrap();
+    });
+    let id = rig.json().await["id"].clone();
+    let answer = told.await.unwrap();
+    assert!(
+        matches!(answer, Err(CallError::Deadline { after, .. }) if after.as_secs() == 5),
+        "{answer:?}"
+    );
+    let cancel = rig.json().await;
+    assert_eq!(cancel["method"], "$/cancel_request");
+    assert_eq!(cancel["params"]["requestId"], id);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_ordered_call_that_cannot_leave_is_given_up_in_time_too() {
+    let mut options = Options::client();
+    options.limits.outbox_bytes = 1;
+    let rig = Rig::with_pipe(options, 8);
+    // Nobody reads this, so nothing after it can be written.
+    rig.peer.notify_now("update", &"x".repeat(1000)).unwrap();
+    let (tell, told) = tokio::sync::oneshot::channel();
+    let options = CallOptions::default().deadline(Duration::from_secs(5));
+    rig.peer.call_then("question", &(), options, |answer| {
+        tell.send(answer).unwrap();
+    });
+    let answer = told.await.unwrap();
+    assert!(
+        matches!(answer, Err(CallError::Deadline { .. })),
+        "{answer:?}"
+    );
+}
+
+#[tokio::test]
+async fn an_ordered_call_hears_of_the_end_before_and_after_it() {
+    let mut rig = Rig::new(Options::client());
+    for phase in ["before the end", "after the end"] {
+        let (tell, told) = tokio::sync::oneshot::channel();
+        let options = CallOptions::default();
+        rig.peer.call_then("question", &(), options, |answer| {
+            tell.send(answer).unwrap();
+        });
+        rig.die();
+        let answer = told.await.unwrap();
+        assert!(
+            matches!(answer, Err(CallError::Closed { .. })),
+            "{phase}: {answer:?}"
+        );
     }
 }

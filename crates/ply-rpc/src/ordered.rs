@@ -1,0 +1,120 @@
+//! Calls whose answer takes effect in its place among the peer's messages.
+
+use std::future::Future as _;
+use std::pin::Pin;
+use std::task::Context;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use tokio::time::{Instant, Sleep};
+
+use crate::calls::{Deadline, Failure, Outcome, Waiter};
+use crate::frame::Encoded;
+use crate::outbox::{Admission, OutboxClosed};
+use crate::peer::Shared;
+use crate::{CallError, CallOptions, Peer};
+
+/// The raw answer to a call.
+pub type RawAnswer = Result<Box<RawValue>, CallError>;
+
+impl Peer {
+    /// Asks, and runs `then` with the answer before any later message of the peer is handed over.
+    ///
+    /// It runs exactly once and must not wait: on the link's task, like a [`Handler`](crate::Handler), or on a task of its own
+    /// if the request cannot be made, but never before this returns. That the deadline passes or the link ends is told to it as
+    /// an error.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime with time enabled.
+    pub fn call_then(
+        &self,
+        method: &str,
+        params: &(impl Serialize + ?Sized),
+        options: CallOptions,
+        then: impl FnOnce(RawAnswer) + Send + 'static,
+    ) {
+        let shared = &*self.shared;
+        let id = shared.calls.next_id();
+        let frame = match Encoded::request(id, method, params) {
+            Ok(frame) => frame,
+            Err(error) => {
+                let (method, reason) = (method.into(), error.to_string().into());
+                return fail(then, CallError::Encode { method, reason });
+            }
+        };
+        if let Some(times) = shared.calls.switched_off(method) {
+            let method = method.into();
+            return fail(then, CallError::Unresponsive { method, times });
+        }
+        let deadline = options.deadline.map(|after| Deadline {
+            at: Instant::now() + after,
+            after,
+            method: method.into(),
+            waits: None,
+        });
+        let has_deadline = deadline.is_some();
+        let method: Box<str> = method.into();
+        let waiter = Waiter::Then(Box::new(move |outcome: Outcome| {
+            then(outcome.map_err(|failure| failure.into_error(&method)));
+        }));
+        let patience = options.patience();
+        if let Err((reason, waiter)) = shared.calls.wait_for(id, patience, waiter, deadline) {
+            return tell_later(waiter, Failure::Closed(reason));
+        }
+        match shared.outbox.send(frame) {
+            Ok(Admission::Entered) => {}
+            Ok(Admission::Waits(ticket)) => shared.calls.waits(id, ticket),
+            Err(OutboxClosed) => {
+                // Unless the end of the link has told it meanwhile.
+                if let Some(waiter) = shared.calls.forget(id) {
+                    tell_later(waiter, Failure::Closed(shared.reason()));
+                }
+                return;
+            }
+        }
+        if has_deadline {
+            // The link's task has to set its clock, also while nothing can be written.
+            shared.outbox.wake();
+        }
+    }
+}
+
+/// Not at once, since whoever asks may hold a lock that the code behind it takes.
+fn fail(then: impl FnOnce(RawAnswer) + Send + 'static, error: CallError) {
+    tokio::spawn(async move { then(Err(error)) });
+}
+
+fn tell_later(waiter: Waiter, failure: Failure) {
+    tokio::spawn(async move { waiter.tell(Err(failure)) });
+}
+
+/// The clock of the calls that the link's task gives up.
+#[derive(Debug, Default)]
+pub(crate) struct Overdue(Option<Pin<Box<Sleep>>>);
+
+impl Overdue {
+    /// Gives up what waited too long, and sees to it that the task is woken for what is next.
+    pub(crate) fn poll(&mut self, shared: &Shared, cx: &mut Context<'_>) {
+        while let Some(at) = shared.calls.next_deadline() {
+            let sleep = self
+                .0
+                .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(at)));
+            if sleep.deadline() != at {
+                sleep.as_mut().reset(at);
+            }
+            if sleep.as_mut().poll(cx).is_pending() {
+                return;
+            }
+            while let Some((id, waiter, deadline)) = shared.calls.take_overdue(at) {
+                let waits = deadline.waits;
+                // A request that never left says nothing about the peer.
+                if !waits.is_some_and(|ticket| shared.outbox.withdraw(ticket)) {
+                    shared.calls.deadline_missed(&deadline.method);
+                    shared.tell_cancelled(id);
+                }
+                waiter.tell(Err(Failure::Deadline(deadline.after)));
+            }
+        }
+    }
+}
