@@ -84,11 +84,17 @@ impl Pending {
         lock(&self.responder).is_some()
     }
 
-    /// Whether the agent has taken the question back.
-    pub(crate) fn is_withdrawn(&self) -> bool {
-        lock(&self.responder)
-            .as_ref()
-            .is_some_and(Responder::is_cancelled)
+    /// Closes the question when the agent takes it back.
+    pub(crate) fn watch(self: &Arc<Self>) {
+        let Some(cancellation) = lock(&self.responder).as_ref().map(Responder::cancellation) else {
+            return;
+        };
+        let question = Arc::downgrade(self);
+        cancellation.on_asked(move || {
+            if let Some(question) = question.upgrade() {
+                question.cancel();
+            }
+        });
     }
 
     async fn closed(&self) {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use ply_rpc::transport::child::Child;
-use ply_rpc::{CallError, CallOptions, Closed, Peer};
+use ply_rpc::{CallError, CallOptions, Closed, Peer, RawAnswer};
 use ply_wire::method::Request;
 use ply_wire::negotiate::{self, Version};
 use serde_json::value::RawValue;
@@ -21,7 +21,7 @@ use crate::handler::Inbound;
 use crate::hello::{self, Hello};
 use crate::limits::{CALL_TIME_MAX, SECOND_GREETING_TIME_MAX};
 use crate::report::Reports;
-use crate::routes::{RawAnswer, Routes};
+use crate::routes::Routes;
 use crate::session::cell::Wire;
 use crate::{Error, PostMortem};
 
@@ -139,13 +139,8 @@ impl Parts {
             drop(told.send(answer));
         };
         let params = hello::request(settings);
-        self.routes.ask(
-            &self.peer,
-            "initialize",
-            &params,
-            CallOptions::default(),
-            read,
-        );
+        self.peer
+            .call_then("initialize", &params, CallOptions::default(), read);
         let answer = tokio::time::timeout(deadline, answer).await;
         let answer = answer.map_err(|_| StartFailure::Deadline(deadline))?;
         if self.routes.echoes.load(Ordering::Relaxed) {
@@ -270,9 +265,7 @@ impl Connection {
         let (told, answer) = oneshot::channel();
         let parts = &self.parts;
         let then = move |answer| drop(told.send(then(answer)));
-        parts
-            .routes
-            .ask(&parts.peer, Q::METHOD, params, options, then);
+        parts.peer.call_then(Q::METHOD, params, options, then);
         match answer.await {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(Failure::Ours(error))) => Err(error),

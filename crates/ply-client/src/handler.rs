@@ -71,8 +71,6 @@ impl Handler for Inbound {
     }
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        // Asked before each message, which is what gives answers their place among the updates.
-        self.routes.settle(cx);
         self.routes.pressure.poll_none(cx)
     }
 

@@ -1,19 +1,13 @@
-//! What belongs to one connection and is touched by its link: sessions, ordered calls, open questions.
+//! What belongs to one connection and is touched by its link: sessions and open questions.
 
 use std::collections::HashMap;
-use std::future::Future as _;
-use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
-use std::task::{Context, Poll, Waker};
 
-use ply_rpc::{CallError, CallOptions, Closed, InFlight, Peer};
+use ply_rpc::Closed;
 use ply_wire::negotiate::Version;
 use ply_wire::{v1, v2};
-use serde::Serialize;
-use serde_json::value::RawValue;
 use tokio::sync::Notify;
-use tokio::task::coop::{Unconstrained, unconstrained};
 
 use crate::ask::Pending;
 use crate::client::Settings;
@@ -23,10 +17,6 @@ use crate::pressure::Pressure;
 use crate::report::{ReportKind, Reports};
 use crate::services::Terminals;
 use crate::session::cell::SessionCell;
-
-/// The raw answer to a call.
-pub(crate) type RawAnswer = Result<Box<RawValue>, CallError>;
-type Then = Box<dyn FnOnce(RawAnswer) + Send>;
 
 /// An update as the agent sent it.
 #[derive(Debug)]
@@ -44,19 +34,9 @@ struct Early {
     bytes: usize,
 }
 
-/// A call whose answer takes effect in its place among the updates.
-struct Ordered {
-    /// Unconstrained, because a budget that is used up would make the answer look absent, and the next update would overtake it.
-    call: Unconstrained<InFlight<Box<RawValue>>>,
-    then: Then,
-}
-
 /// What the link's task and the handles of one connection share.
 pub(crate) struct Routes {
     state: Mutex<State>,
-    /// Copies of the lengths of two lists, so that a message that finds both empty takes no lock for them.
-    ordered: AtomicUsize,
-    asks: AtomicUsize,
     pub(crate) pressure: Arc<Pressure>,
     pub(crate) version: OnceLock<Version>,
     pub(crate) settings: Arc<Settings>,
@@ -80,9 +60,7 @@ struct State {
     introducing: usize,
     early: Vec<Early>,
     early_bytes: usize,
-    ordered: Vec<Ordered>,
     asks: Vec<Weak<Pending>>,
-    over: bool,
 }
 
 /// Whom an update is for.
@@ -99,8 +77,6 @@ impl Routes {
         let terminals = settings.terminals.as_ref().map(Terminals::fresh);
         Self {
             state: Mutex::default(),
-            ordered: AtomicUsize::new(0),
-            asks: AtomicUsize::new(0),
             pressure: Arc::default(),
             version: OnceLock::new(),
             settings,
@@ -117,105 +93,24 @@ impl Routes {
         self.reports.add(kind, detail);
     }
 
-    /// Asks, and runs `then` with the answer before any later message of the agent is looked at.
-    pub(crate) fn ask(
-        &self,
-        peer: &Peer,
-        method: &str,
-        params: &impl Serialize,
-        options: CallOptions,
-        then: impl FnOnce(RawAnswer) + Send + 'static,
-    ) {
-        let mut state = lock(&self.state);
-        if state.over {
-            drop(state);
-            let reason = self.over.get().cloned().unwrap_or(Closed::Local);
-            let method = method.into();
-            // Not here: the caller may hold the lock that `then` needs.
-            tokio::spawn(async move { then(Err(CallError::Closed { method, reason })) });
-            return;
-        }
-        // Counted before it is sent: the link may write it, read the answer and look for it while this thread is held up, and
-        // nothing would make it look again. It then waits for the lock, which is held until the call is on the list.
-        self.ordered
-            .store(state.ordered.len() + 1, Ordering::Release);
-        let call = unconstrained(peer.call_with(method, params, options));
-        let then = Box::new(then);
-        state.ordered.push(Ordered { call, then });
-        self.ordered.store(state.ordered.len(), Ordering::Release);
-    }
-
-    /// Lets the answers that have come take effect, and takes back what the agent no longer asks.
-    pub(crate) fn settle(&self, cx: &mut Context<'_>) {
-        if self.ordered.load(Ordering::Acquire) > 0 {
-            let mut answered = Vec::new();
-            {
-                let mut state = lock(&self.state);
-                let mut at = 0;
-                while let Some(ordered) = state.ordered.get_mut(at) {
-                    match Pin::new(&mut ordered.call).poll(cx) {
-                        Poll::Pending => at += 1,
-                        Poll::Ready(answer) => {
-                            answered.push((state.ordered.remove(at).then, answer));
-                        }
-                    }
-                }
-                self.ordered.store(state.ordered.len(), Ordering::Release);
-            }
-            for (then, answer) in answered {
-                then(answer);
-            }
-        }
-        if self.asks.load(Ordering::Acquire) > 0 {
-            for ask in self.open_asks() {
-                if ask.is_withdrawn() {
-                    ask.cancel();
-                }
-            }
-        }
-    }
-
+    /// Keeps an open question, to close it when the agent takes it back or the connection ends.
     pub(crate) fn add_ask(&self, ask: &Arc<Pending>) {
         let mut state = lock(&self.state);
+        state.asks.retain(|ask| ask.strong_count() > 0);
         state.asks.push(Arc::downgrade(ask));
-        self.asks.store(state.asks.len(), Ordering::Release);
+        drop(state);
+        if self.over.get().is_some() {
+            ask.cancel();
+        } else {
+            ask.watch();
+        }
     }
 
-    fn open_asks(&self) -> Vec<Arc<Pending>> {
-        let mut state = lock(&self.state);
-        let open: Vec<_> = state
-            .asks
-            .iter()
-            .filter_map(Weak::upgrade)
-            .filter(|ask| ask.is_open())
-            .collect();
-        state.asks = open.iter().map(Arc::downgrade).collect();
-        self.asks.store(state.asks.len(), Ordering::Release);
-        open
-    }
-
-    /// Ends everything: calls fail, questions are withdrawn.
+    /// Ends everything: questions are withdrawn.
     pub(crate) fn end(&self, reason: &Closed) {
         self.over.get_or_init(|| reason.clone());
-        let ordered = {
-            let mut state = lock(&self.state);
-            state.over = true;
-            self.ordered.store(0, Ordering::Release);
-            std::mem::take(&mut state.ordered)
-        };
-        let mut cx = Context::from_waker(Waker::noop());
-        for Ordered { mut call, then } in ordered {
-            // An answer that came with the last bytes still counts.
-            let answer = match Pin::new(&mut call).poll(&mut cx) {
-                Poll::Ready(answer) => answer,
-                Poll::Pending => Err(CallError::Closed {
-                    method: "a call".into(),
-                    reason: reason.clone(),
-                }),
-            };
-            then(answer);
-        }
-        for ask in self.open_asks() {
+        let asks = std::mem::take(&mut lock(&self.state).asks);
+        for ask in asks.iter().filter_map(Weak::upgrade) {
             ask.cancel();
         }
         self.ended.notify_waiters();

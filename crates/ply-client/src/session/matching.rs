@@ -3,7 +3,7 @@
 //! The answer to a prompt says only that it was taken. Its turn ends when work that includes it goes from active to idle, and
 //! an idle that was on its way before does not count (V2-STATE-14).
 
-use ply_rpc::{CallError, RpcError};
+use ply_rpc::{CallError, RawAnswer, RpcError};
 use ply_wire::method::v2 as methods_v2;
 use ply_wire::transcript::Change;
 use ply_wire::v2;
@@ -13,7 +13,7 @@ use super::turns::result_of;
 use crate::TurnError;
 use crate::limits::SEEN_MESSAGES_MAX;
 use crate::report::ReportKind;
-use crate::routes::{RawAnswer, Routes};
+use crate::routes::Routes;
 use crate::turn::TurnEnd;
 
 impl SessionCell {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ply_rpc::{CallError, CallOptions, RpcError};
+use ply_rpc::{CallError, CallOptions, RawAnswer, RpcError};
 use ply_wire::convert;
 use ply_wire::lift::Cancelled;
 use ply_wire::method::Request as _;
@@ -15,7 +15,7 @@ use super::cell::{SessionCell, State, Wire};
 use super::readers::Kind;
 use crate::limits::HELD_PROMPTS_MAX;
 use crate::report::ReportKind;
-use crate::routes::{RawAnswer, Routes};
+use crate::routes::Routes;
 use crate::turn::{TurnEnd, TurnResult};
 use crate::{Error, TurnError};
 
@@ -185,16 +185,11 @@ impl State {
         self.lift(0, |lifter, out| lifter.begin_prompt(message, &prompt, out));
         let (cell, routes) = (Arc::clone(cell), Arc::clone(&wire.routes));
         let options = CallOptions::default().patient();
-        wire.routes.ask(
-            &wire.peer,
-            v1::PromptRequest::METHOD,
-            &params,
-            options,
-            move |answer| {
+        wire.peer
+            .call_then(v1::PromptRequest::METHOD, &params, options, move |answer| {
                 note_use(&answer, &routes);
                 cell.answered_v1(id, answer, &routes);
-            },
-        );
+            });
     }
 
     fn send_v2(&mut self, cell: &Arc<SessionCell>, wire: &Wire) {
@@ -204,16 +199,11 @@ impl State {
             let params = v2::PromptRequest::new(cell.id.clone(), prompt);
             let (id, cell, routes) = (turn.id, Arc::clone(cell), Arc::clone(&wire.routes));
             let options = CallOptions::default().patient();
-            wire.routes.ask(
-                &wire.peer,
-                v2::PromptRequest::METHOD,
-                &params,
-                options,
-                move |answer| {
+            wire.peer
+                .call_then(v2::PromptRequest::METHOD, &params, options, move |answer| {
                     note_use(&answer, &routes);
                     cell.answered_v2(id, answer, &routes);
-                },
-            );
+                });
         }
     }
 
