@@ -43,7 +43,7 @@ fn lift(view: &[Down]) -> Transcript {
     let mut updates = Vec::new();
     for down in view {
         if let Down::Update(update) = down {
-            lifter.update(update, &mut updates);
+            lifter.update(update.clone(), &mut updates);
         }
     }
     Transcript::fold(&updates)

@@ -133,7 +133,7 @@ fn invariant_6_the_v1_view_folds_to_the_same_transcript() {
     let (mut lifter, mut lifted) = (Lifter::new("lifted-", ""), Vec::new());
     for down in &view {
         if let Down::Update(update) = down {
-            lifter.update(update, &mut lifted);
+            lifter.update(update.clone(), &mut lifted);
         }
     }
     let seen = Transcript::fold(&lifted);

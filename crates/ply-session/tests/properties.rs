@@ -293,7 +293,7 @@ proptest! {
         let (mut lifter, mut lifted) = (Lifter::new("lifted-", ""), Vec::new());
         for down in &view {
             if let Down::Update(update) = down {
-                lifter.update(update, &mut lifted);
+                lifter.update(update.clone(), &mut lifted);
             }
         }
         let kept = run.engine.history().transcript();

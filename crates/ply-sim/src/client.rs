@@ -121,7 +121,7 @@ impl Client {
                 self.check_turn(text_of_v1(&update))?;
                 let mut lifted = Vec::new();
                 if let Some(lifter) = &mut self.lifter {
-                    lifter.update(&update, &mut lifted);
+                    lifter.update(update, &mut lifted);
                 }
                 for update in &lifted {
                     self.transcript.apply(update);

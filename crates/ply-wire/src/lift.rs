@@ -91,7 +91,7 @@ impl Lifter {
     }
 
     /// Lifts one update of the agent.
-    pub fn update(&mut self, update: &v1::SessionUpdate, out: &mut Vec<v2::SessionUpdate>) {
+    pub fn update(&mut self, update: v1::SessionUpdate, out: &mut Vec<v2::SessionUpdate>) {
         // Titles, usage, commands and the like come at any time; only work on the prompt shows that
         // the agent is done with repeating it.
         if matches!(
@@ -112,9 +112,9 @@ impl Lifter {
             v1::SessionUpdate::AgentThoughtChunk(chunk) => {
                 self.segments.chunk(MessageKind::Thought, chunk, out)
             }
-            v1::SessionUpdate::ToolCall(call) => self.tool_call(call, out),
+            v1::SessionUpdate::ToolCall(call) => self.tool_call(&call, out),
             v1::SessionUpdate::ToolCallUpdate(update) => {
-                self.tool_call_update(update, out);
+                self.tool_call_update(&update, out);
             }
             v1::SessionUpdate::Plan(plan) => {
                 let entries = convert::plan::entries_up(&plan.entries);
@@ -148,11 +148,11 @@ impl Lifter {
                     .meta(given(update.meta.clone()));
                 out.push(v2::SessionUpdate::SessionInfoUpdate(update));
             }
-            v1::SessionUpdate::UsageUpdate(update) => out.push(usage_up(update)),
-            v1::SessionUpdate::Notice(notice) => out.extend(notice_up(notice)),
-            v1::SessionUpdate::CompactionUpdate(update) => out.push(compaction_up(update)),
+            v1::SessionUpdate::UsageUpdate(update) => out.push(usage_up(&update)),
+            v1::SessionUpdate::Notice(notice) => out.extend(notice_up(&notice)),
+            v1::SessionUpdate::CompactionUpdate(update) => out.push(compaction_up(&update)),
             v1::SessionUpdate::CompactionSummaryChunk(chunk) => {
-                let content = convert::content::up(&chunk.content);
+                let content = convert::content::up(chunk.content);
                 let id = chunk.compaction_id.0.clone();
                 let chunk = v2::CompactionSummaryChunk::new(id, content).meta(chunk.meta.clone());
                 out.push(v2::SessionUpdate::CompactionSummaryChunk(chunk));
@@ -229,7 +229,7 @@ fn compaction_up(update: &v1::CompactionUpdate) -> v2::SessionUpdate {
     };
     let summary = update.summary.clone();
     let summary =
-        summary.map_value(|blocks| blocks.iter().map(convert::content::up).collect::<Vec<_>>());
+        summary.map_value(|blocks| blocks.into_iter().map(convert::content::up).collect::<Vec<_>>());
     let update = v2::CompactionUpdate::new(update.compaction_id.0.clone(), status)
         .summary(summary)
         .error(update.error.clone())

@@ -223,7 +223,7 @@ impl Projector {
                 out.push(Down::Update(v1::SessionUpdate::CompactionUpdate(update)));
             }
             v2::SessionUpdate::CompactionSummaryChunk(chunk) if self.shows.compaction => {
-                let content = convert::content::down(&chunk.content);
+                let content = convert::content::down(chunk.content.clone());
                 let id = chunk.compaction_id.0.clone();
                 let chunk = v1::CompactionSummaryChunk::new(id, content).meta(chunk.meta.clone());
                 out.push(Down::Update(v1::SessionUpdate::CompactionSummaryChunk(

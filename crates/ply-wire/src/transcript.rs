@@ -35,7 +35,7 @@ pub use self::{
     state::{SessionInfo, State, Usage},
 };
 pub(crate) use self::{
-    content::{append as append_block, is_plain_text},
+    content::{append as append_block, append_copy, is_plain_text},
     entry::{decode_output, is_final},
 };
 use crate::v2;
@@ -222,7 +222,7 @@ impl Transcript {
                     || Compaction::new(id.clone()).into(),
                     |entry| {
                         entry.as_compaction_mut().map(|compaction| {
-                            content::append(&mut compaction.summary, &chunk.content)
+                            content::append_copy(&mut compaction.summary, &chunk.content)
                         })
                     },
                 )
@@ -420,7 +420,7 @@ impl Transcript {
             |entry| {
                 entry
                     .as_message_mut()
-                    .map(|message| content::append(&mut message.content, &chunk.content))
+                    .map(|message| content::append_copy(&mut message.content, &chunk.content))
             },
         )
     }

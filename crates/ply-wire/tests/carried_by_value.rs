@@ -43,7 +43,7 @@ fn through_v1(events: &[v2::SessionUpdate], edits: &dyn EditTexts) -> Transcript
     let mut lifter = Lifter::new("made-", "");
     let mut out = Vec::new();
     for update in project(events, edits) {
-        lifter.update(&update, &mut out);
+        lifter.update(update, &mut out);
     }
     Transcript::fold(&out)
 }
@@ -218,9 +218,9 @@ fn call(content: Vec<v2::ToolCallContent>) -> v2::SessionUpdate {
 proptest! {
     #[test]
     fn content_of_every_known_type_arrives(block in block()) {
-        let down = content::down(&block);
-        prop_assert_eq!(&content::up(&down), &block);
-        prop_assert_eq!(content::down(&content::up(&down)), down);
+        let down = content::down(block.clone());
+        prop_assert_eq!(&content::up(down.clone()), &block);
+        prop_assert_eq!(content::down(content::up(down.clone())), down);
     }
 
     #[test]

@@ -25,7 +25,7 @@ fn a_turn_starts_a_new_message() {
         .answer(Ok(v1::StopReason::EndTurn), Cancelled::No);
     agent
         .lifter
-        .begin_prompt(v2::MessageId::new("q"), &["more".into()], &mut agent.out);
+        .begin_prompt(v2::MessageId::new("q"), vec!["more".into()], &mut agent.out);
     agent.lifted();
     assert_eq!(
         agent.send([chunk("agent_message", None, "b")]).lifted()[0]["messageId"],
@@ -220,7 +220,7 @@ fn a_call_that_an_earlier_turn_left_in_progress_does_not_hide_that_this_one_wait
     agent.answer(Ok(v1::StopReason::EndTurn), Cancelled::No);
     agent
         .lifter
-        .begin_prompt(v2::MessageId::new("q"), &["more".into()], &mut agent.out);
+        .begin_prompt(v2::MessageId::new("q"), vec!["more".into()], &mut agent.out);
     agent.lifted();
     assert!(matches!(
         agent.ask(json!({"toolCallId": "c"}), option()),

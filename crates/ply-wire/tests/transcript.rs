@@ -507,7 +507,7 @@ fn updates_of_a_v1_agent_fold_through_the_lifter() {
     let (mut lifter, mut lifted) = (Lifter::new("m", ""), Vec::new());
     for json in updates {
         let update: v1::SessionUpdate = serde_json::from_value(json).unwrap();
-        lifter.update(&update, &mut lifted);
+        lifter.update(update, &mut lifted);
     }
     let transcript = Transcript::fold(&lifted);
     assert_eq!(transcript.entries().len(), 3);

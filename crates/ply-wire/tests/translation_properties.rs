@@ -37,7 +37,7 @@ fn lift(view: &[Down]) -> Vec<v2::SessionUpdate> {
     let mut out = Vec::new();
     for down in view {
         if let Down::Update(update) = down {
-            lifter.update(update, &mut out);
+            lifter.update(update.clone(), &mut out);
         }
     }
     out
@@ -207,8 +207,8 @@ proptest! {
     ) {
         let mut lifter = Lifter::new("made-", "");
         let mut out = Vec::new();
-        lifter.begin_prompt(v2::MessageId::new("prompt"), &["hi".into()], &mut out);
-        updates.iter().for_each(|update| lifter.update(update, &mut out));
+        lifter.begin_prompt(v2::MessageId::new("prompt"), vec!["hi".into()], &mut out);
+        updates.iter().for_each(|update| lifter.update(update.clone(), &mut out));
         let answer = if failed {
             Err(v1::Error::internal_error())
         } else if cancelled {

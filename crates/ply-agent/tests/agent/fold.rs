@@ -41,7 +41,7 @@ pub(crate) fn v1_fold(messages: &[Value], session: &str) -> Transcript {
         let params = &message["params"];
         if message["method"] == "session/update" && params["sessionId"] == session {
             let update: v1::SessionUpdate = read(&params["update"]);
-            lifter.update(&update, &mut lifted);
+            lifter.update(update, &mut lifted);
         } else if message["method"] == "session/request_permission" {
             let request: v1::RequestPermissionRequest = read(params);
             // What was chosen is no part of the transcript.

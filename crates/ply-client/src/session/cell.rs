@@ -134,7 +134,7 @@ impl SessionCell {
                 if matches!(update, v1::SessionUpdate::ConfigOptionUpdate(_)) {
                     state.by_modes = false;
                 }
-                state.lift(bytes, |lifter, out| lifter.update(&update, out));
+                state.lift(bytes, |lifter, out| lifter.update(update, out));
             }
             RawUpdate::UnknownV1(other) => {
                 routes.report(ReportKind::UnknownUpdate, &other.session_update);

@@ -180,9 +180,9 @@ impl State {
         if let Some(reader) = self.readers.get_mut(id) {
             reader.message_id = Some(message.clone());
         }
-        let blocks = prompt.iter().map(convert::content::down).collect();
+        let blocks = prompt.iter().cloned().map(convert::content::down).collect();
         let params = v1::PromptRequest::new(Arc::clone(&cell.id.0), blocks);
-        self.lift(0, |lifter, out| lifter.begin_prompt(message, &prompt, out));
+        self.lift(0, |lifter, out| lifter.begin_prompt(message, prompt, out));
         let (cell, routes) = (Arc::clone(cell), Arc::clone(&wire.routes));
         let options = CallOptions::default().patient();
         wire.peer

@@ -7,38 +7,40 @@
 use crate::{v1, v2};
 
 /// Returns the v1 form of a block; a block of an unknown type becomes a text that names it.
+///
+/// Texts and data are moved: they may be large.
 #[must_use]
-pub fn down(block: &v2::ContentBlock) -> v1::ContentBlock {
+pub fn down(block: v2::ContentBlock) -> v1::ContentBlock {
     match block {
         v2::ContentBlock::Text(text) => v1::ContentBlock::Text(
-            v1::TextContent::new(text.text.clone())
+            v1::TextContent::new(text.text)
                 .annotations(text.annotations.as_ref().map(annotations_down))
-                .meta(text.meta.clone()),
+                .meta(text.meta),
         ),
         v2::ContentBlock::Image(image) => v1::ContentBlock::Image(
-            v1::ImageContent::new(image.data.clone(), image.mime_type.as_ref())
-                .uri(image.uri.clone())
+            v1::ImageContent::new(image.data, image.mime_type.as_ref())
+                .uri(image.uri)
                 .annotations(image.annotations.as_ref().map(annotations_down))
-                .meta(image.meta.clone()),
+                .meta(image.meta),
         ),
         v2::ContentBlock::Audio(audio) => v1::ContentBlock::Audio(
-            v1::AudioContent::new(audio.data.clone(), audio.mime_type.as_ref())
+            v1::AudioContent::new(audio.data, audio.mime_type.as_ref())
                 .annotations(audio.annotations.as_ref().map(annotations_down))
-                .meta(audio.meta.clone()),
+                .meta(audio.meta),
         ),
         v2::ContentBlock::ResourceLink(link) => v1::ContentBlock::ResourceLink(
-            v1::ResourceLink::new(link.name.clone(), link.uri.clone())
-                .title(link.title.clone())
-                .description(link.description.clone())
-                .mime_type(link.mime_type.as_ref().map(|mime| mime.to_string()))
+            v1::ResourceLink::new(link.name, link.uri)
+                .title(link.title)
+                .description(link.description)
+                .mime_type(link.mime_type.map(|mime| mime.to_string()))
                 .size(link.size.and_then(|size| i64::try_from(size).ok()))
                 .annotations(link.annotations.as_ref().map(annotations_down))
-                .meta(link.meta.clone()),
+                .meta(link.meta),
         ),
         v2::ContentBlock::Resource(resource) => v1::ContentBlock::Resource(
-            v1::EmbeddedResource::new(resource_down(&resource.resource))
+            v1::EmbeddedResource::new(resource_down(resource.resource))
                 .annotations(resource.annotations.as_ref().map(annotations_down))
-                .meta(resource.meta.clone()),
+                .meta(resource.meta),
         ),
         v2::ContentBlock::Other(other) => placeholder_down(&other.type_),
         _ => placeholder_down("unknown"),
@@ -47,38 +49,38 @@ pub fn down(block: &v2::ContentBlock) -> v1::ContentBlock {
 
 /// Returns the v2 form of a block.
 #[must_use]
-pub fn up(block: &v1::ContentBlock) -> v2::ContentBlock {
+pub fn up(block: v1::ContentBlock) -> v2::ContentBlock {
     match block {
         v1::ContentBlock::Text(text) => v2::ContentBlock::Text(
-            v2::TextContent::new(text.text.clone())
+            v2::TextContent::new(text.text)
                 .annotations(text.annotations.as_ref().map(annotations_up))
-                .meta(text.meta.clone()),
+                .meta(text.meta),
         ),
         v1::ContentBlock::Image(image) => v2::ContentBlock::Image(
-            v2::ImageContent::new(image.data.clone(), image.mime_type.as_str())
-                .uri(image.uri.clone())
+            v2::ImageContent::new(image.data, image.mime_type.as_str())
+                .uri(image.uri)
                 .annotations(image.annotations.as_ref().map(annotations_up))
-                .meta(image.meta.clone()),
+                .meta(image.meta),
         ),
         v1::ContentBlock::Audio(audio) => v2::ContentBlock::Audio(
-            v2::AudioContent::new(audio.data.clone(), audio.mime_type.as_str())
+            v2::AudioContent::new(audio.data, audio.mime_type.as_str())
                 .annotations(audio.annotations.as_ref().map(annotations_up))
-                .meta(audio.meta.clone()),
+                .meta(audio.meta),
         ),
         v1::ContentBlock::ResourceLink(link) => v2::ContentBlock::ResourceLink(
-            v2::ResourceLink::new(link.name.clone(), link.uri.clone())
-                .title(link.title.clone())
-                .description(link.description.clone())
-                .mime_type(link.mime_type.as_deref().map(v2::MediaType::new))
+            v2::ResourceLink::new(link.name, link.uri)
+                .title(link.title)
+                .description(link.description)
+                .mime_type(link.mime_type.map(v2::MediaType::new))
                 .size(link.size.and_then(|size| u64::try_from(size).ok()))
                 .annotations(link.annotations.as_ref().map(annotations_up))
-                .meta(link.meta.clone()),
+                .meta(link.meta),
         ),
-        v1::ContentBlock::Resource(resource) => match resource_up(&resource.resource) {
+        v1::ContentBlock::Resource(resource) => match resource_up(resource.resource) {
             Some(contents) => v2::ContentBlock::Resource(
                 v2::EmbeddedResource::new(contents)
                     .annotations(resource.annotations.as_ref().map(annotations_up))
-                    .meta(resource.meta.clone()),
+                    .meta(resource.meta),
             ),
             None => v2::ContentBlock::from(placeholder("resource")),
         },
@@ -95,20 +97,20 @@ fn placeholder_down(type_: &str) -> v1::ContentBlock {
     v1::ContentBlock::Text(v1::TextContent::new(placeholder(type_)))
 }
 
-fn resource_down(resource: &v2::EmbeddedResourceResource) -> v1::EmbeddedResourceResource {
+fn resource_down(resource: v2::EmbeddedResourceResource) -> v1::EmbeddedResourceResource {
     match resource {
         v2::EmbeddedResourceResource::BlobResourceContents(blob) => {
             v1::EmbeddedResourceResource::BlobResourceContents(
-                v1::BlobResourceContents::new(blob.blob.clone(), blob.uri.clone())
-                    .mime_type(blob.mime_type.as_ref().map(|mime| mime.to_string()))
-                    .meta(blob.meta.clone()),
+                v1::BlobResourceContents::new(blob.blob, blob.uri)
+                    .mime_type(blob.mime_type.map(|mime| mime.to_string()))
+                    .meta(blob.meta),
             )
         }
         v2::EmbeddedResourceResource::TextResourceContents(text) => {
             v1::EmbeddedResourceResource::TextResourceContents(
-                v1::TextResourceContents::new(text.text.clone(), text.uri.clone())
-                    .mime_type(text.mime_type.as_ref().map(|mime| mime.to_string()))
-                    .meta(text.meta.clone()),
+                v1::TextResourceContents::new(text.text, text.uri)
+                    .mime_type(text.mime_type.map(|mime| mime.to_string()))
+                    .meta(text.meta),
             )
         }
         _ => v1::EmbeddedResourceResource::TextResourceContents(v1::TextResourceContents::new(
@@ -118,20 +120,20 @@ fn resource_down(resource: &v2::EmbeddedResourceResource) -> v1::EmbeddedResourc
     }
 }
 
-fn resource_up(resource: &v1::EmbeddedResourceResource) -> Option<v2::EmbeddedResourceResource> {
+fn resource_up(resource: v1::EmbeddedResourceResource) -> Option<v2::EmbeddedResourceResource> {
     Some(match resource {
         v1::EmbeddedResourceResource::BlobResourceContents(blob) => {
             v2::EmbeddedResourceResource::BlobResourceContents(
-                v2::BlobResourceContents::new(blob.blob.clone(), blob.uri.clone())
-                    .mime_type(blob.mime_type.as_deref().map(v2::MediaType::new))
-                    .meta(blob.meta.clone()),
+                v2::BlobResourceContents::new(blob.blob, blob.uri)
+                    .mime_type(blob.mime_type.map(v2::MediaType::new))
+                    .meta(blob.meta),
             )
         }
         v1::EmbeddedResourceResource::TextResourceContents(text) => {
             v2::EmbeddedResourceResource::TextResourceContents(
-                v2::TextResourceContents::new(text.text.clone(), text.uri.clone())
-                    .mime_type(text.mime_type.as_deref().map(v2::MediaType::new))
-                    .meta(text.meta.clone()),
+                v2::TextResourceContents::new(text.text, text.uri)
+                    .mime_type(text.mime_type.map(v2::MediaType::new))
+                    .meta(text.meta),
             )
         }
         _ => return None,

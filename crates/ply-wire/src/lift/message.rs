@@ -56,7 +56,7 @@ impl Segments {
         // The agent got the prompt in v1 form, so that is what it can repeat.
         let mut joined: Vec<v2::ContentBlock> = Vec::new();
         for block in prompt {
-            append_block(&mut joined, &content::up(&content::down(block)));
+            append_block(&mut joined, content::up(content::down(block.clone())));
         }
         self.echo = Some(Echo {
             message,
@@ -74,13 +74,13 @@ impl Segments {
 
     pub(super) fn user_chunk(
         &mut self,
-        chunk: &v1::ContentChunk,
+        chunk: v1::ContentChunk,
         out: &mut Vec<v2::SessionUpdate>,
     ) {
         let Some(echo) = &mut self.echo else {
             return self.chunk(MessageKind::User, chunk, out);
         };
-        if echo.swallow(chunk) {
+        if echo.swallow(&chunk) {
             if let Some(id) = &chunk.message_id {
                 self.aliases
                     .insert((MessageKind::User, id.clone()), echo.message.clone());
@@ -98,7 +98,7 @@ impl Segments {
                 self.aliases.remove(&(MessageKind::User, id.clone()));
             }
         }
-        for chunk in swallowed.iter().chain([chunk]) {
+        for chunk in swallowed.into_iter().chain([chunk]) {
             self.chunk(MessageKind::User, chunk, out);
         }
     }
@@ -106,14 +106,14 @@ impl Segments {
     pub(super) fn chunk(
         &mut self,
         kind: MessageKind,
-        chunk: &v1::ContentChunk,
+        chunk: v1::ContentChunk,
         out: &mut Vec<v2::SessionUpdate>,
     ) {
-        let content = content::up(&chunk.content);
-        if let Some(update) = self.replacement(kind, chunk, &content) {
+        if let Some(update) = self.replacement(kind, &chunk) {
             out.push(update);
             return;
         }
+        let content = content::up(chunk.content);
         let id = self.message_id(kind, chunk.message_id.as_ref());
         let meta = mark::without_marks(chunk.meta.as_ref());
         let chunk = v2::ContentChunk::new(content, id).meta(meta);
@@ -149,7 +149,6 @@ impl Segments {
         &mut self,
         kind: MessageKind,
         chunk: &v1::ContentChunk,
-        content: &v2::ContentBlock,
     ) -> Option<v2::SessionUpdate> {
         let meta = chunk.meta.as_ref()?;
         let replaced = meta.get(mark::REPLACES)?.as_str()?;
@@ -160,7 +159,7 @@ impl Segments {
         let content = if withdrawn {
             Vec::new()
         } else {
-            vec![content.clone()]
+            vec![content::up(chunk.content.clone())]
         };
         Some(match kind {
             MessageKind::User => {
@@ -179,7 +178,7 @@ impl Segments {
 impl Echo {
     /// Takes a chunk if the prompt goes on with it.
     fn swallow(&mut self, chunk: &v1::ContentChunk) -> bool {
-        let content = content::up(&chunk.content);
+        let content = content::up(chunk.content.clone());
         let Some(next) = self.prompt.get(self.blocks) else {
             return false;
         };

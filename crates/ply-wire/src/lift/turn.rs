@@ -56,11 +56,11 @@ impl Lifter {
     pub fn begin_prompt(
         &mut self,
         message: v2::MessageId,
-        prompt: &[v2::ContentBlock],
+        prompt: Vec<v2::ContentBlock>,
         out: &mut Vec<v2::SessionUpdate>,
     ) {
-        self.segments.begin_turn(message.clone(), prompt);
-        let user = v2::UserMessage::new(message).content(prompt.to_vec());
+        self.segments.begin_turn(message.clone(), &prompt);
+        let user = v2::UserMessage::new(message).content(prompt);
         out.push(v2::SessionUpdate::UserMessage(user));
         self.turn.state = State::Running;
         self.turn.number += 1;

@@ -3,7 +3,7 @@
 use super::prompt::{PromptTicket, Waiting};
 use crate::{
     MaybeUndefined,
-    transcript::{append_block, is_plain_text},
+    transcript::{append_copy, is_plain_text},
     v2,
 };
 
@@ -80,7 +80,7 @@ impl Held {
 fn add(blocks: &mut Vec<v2::ContentBlock>, block: &v2::ContentBlock) {
     let is_empty = matches!(block, v2::ContentBlock::Text(text) if text.text.is_empty());
     if !(is_empty && is_plain_text(block)) {
-        append_block(blocks, block);
+        append_copy(blocks, block);
     }
 }
 

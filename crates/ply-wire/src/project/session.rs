@@ -152,7 +152,7 @@ pub(super) fn compaction_down(update: &v2::CompactionUpdate) -> v1::CompactionUp
     };
     let summary = update.summary.clone().map_value(|blocks| {
         blocks
-            .iter()
+            .into_iter()
             .map(convert::content::down)
             .collect::<Vec<_>>()
     });

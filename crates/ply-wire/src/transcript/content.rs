@@ -9,31 +9,47 @@ pub(crate) fn is_plain_text(block: &v2::ContentBlock) -> bool {
 }
 
 /// Appends a block; plain text grows the plain text before it.
-pub(crate) fn append(blocks: &mut Vec<v2::ContentBlock>, block: &v2::ContentBlock) {
+pub(crate) fn append(blocks: &mut Vec<v2::ContentBlock>, block: v2::ContentBlock) {
+    if !grow(blocks, &block) {
+        blocks.push(block);
+    }
+}
+
+/// Appends a copy of a block, of which only the text is copied where it grows another.
+pub(crate) fn append_copy(blocks: &mut Vec<v2::ContentBlock>, block: &v2::ContentBlock) {
+    if !grow(blocks, block) {
+        blocks.push(block.clone());
+    }
+}
+
+fn grow(blocks: &mut [v2::ContentBlock], block: &v2::ContentBlock) -> bool {
     if let Some(last) = blocks.last_mut()
         && is_plain_text(last)
         && is_plain_text(block)
         && let (v2::ContentBlock::Text(last), v2::ContentBlock::Text(block)) = (last, block)
     {
         last.text.push_str(&block.text);
+        true
     } else {
-        blocks.push(block.clone());
+        false
     }
 }
 
 /// Joins adjacent plain texts and drops empty ones, except that content stays content.
 pub(super) fn normalize(blocks: &mut Vec<v2::ContentBlock>) {
-    let mut joined = Vec::with_capacity(blocks.len());
-    for block in blocks.iter() {
-        let is_empty = matches!(block, v2::ContentBlock::Text(text) if text.text.is_empty());
-        if !(is_empty && is_plain_text(block)) {
-            append(&mut joined, block);
+    let is_empty = |block: &v2::ContentBlock| {
+        let text = matches!(block, v2::ContentBlock::Text(text) if text.text.is_empty());
+        text && is_plain_text(block)
+    };
+    if blocks.iter().all(is_empty) {
+        blocks.truncate(1);
+        return;
+    }
+    for block in std::mem::take(blocks) {
+        if !is_empty(&block) {
+            append(blocks, block);
         }
     }
-    if joined.is_empty() {
-        joined.extend(blocks.first().cloned());
-    }
-    *blocks = joined;
 }
 
 /// Returns the texts of the blocks, one after the other; other blocks are left out.

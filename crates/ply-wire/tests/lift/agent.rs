@@ -25,7 +25,7 @@ impl Agent {
         let mut agent = Self::new();
         agent
             .lifter
-            .begin_prompt(v2::MessageId::new("p"), &["hello".into()], &mut agent.out);
+            .begin_prompt(v2::MessageId::new("p"), vec!["hello".into()], &mut agent.out);
         let opening = agent.lifted();
         assert_eq!(opening[0]["sessionUpdate"], "user_message");
         assert_eq!(opening[1], state("running"));
@@ -35,14 +35,14 @@ impl Agent {
     pub fn begin(&mut self, id: &str) {
         let prompt = ["more".into()];
         self.lifter
-            .begin_prompt(v2::MessageId::new(id), &prompt, &mut self.out);
+            .begin_prompt(v2::MessageId::new(id), prompt.to_vec(), &mut self.out);
         self.lifted();
     }
 
     pub fn send(&mut self, updates: impl IntoIterator<Item = Value>) -> &mut Self {
         for json in updates {
             let update: v1::SessionUpdate = serde_json::from_value(json).unwrap();
-            self.lifter.update(&update, &mut self.out);
+            self.lifter.update(update, &mut self.out);
         }
         self
     }

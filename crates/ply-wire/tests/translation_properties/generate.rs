@@ -43,7 +43,7 @@ pub fn v1_updates() -> impl Strategy<Value = Vec<v1::SessionUpdate>> {
 fn v1_update() -> BoxedStrategy<v1::SessionUpdate> {
     let chunk = (block(), proptest::option::of("m[1-3]")).prop_map(|(block, id)| {
         let id = id.map(v1::MessageId::new);
-        v1::ContentChunk::new(ply_wire::convert::content::down(&block)).message_id(id)
+        v1::ContentChunk::new(ply_wire::convert::content::down(block)).message_id(id)
     });
     prop_oneof![
         (0..3u8, chunk).prop_map(|(kind, chunk)| match kind {
@@ -102,7 +102,7 @@ fn v1_status() -> impl Strategy<Value = v1::ToolCallStatus> {
 fn v1_content() -> impl Strategy<Value = v1::ToolCallContent> {
     prop_oneof![
         block().prop_map(|block| {
-            v1::ToolCallContent::Content(v1::Content::new(ply_wire::convert::content::down(&block)))
+            v1::ToolCallContent::Content(v1::Content::new(ply_wire::convert::content::down(block)))
         }),
         ("/[ab]", proptest::option::of(lines()), lines())
             .prop_map(|(path, old, new)| { v1::Diff::new(path, new).old_text(old).into() }),
