@@ -228,8 +228,12 @@ fn compaction_up(update: &v1::CompactionUpdate) -> v2::SessionUpdate {
         _ => v2::CompactionStatus::InProgress,
     };
     let summary = update.summary.clone();
-    let summary =
-        summary.map_value(|blocks| blocks.into_iter().map(convert::content::up).collect::<Vec<_>>());
+    let summary = summary.map_value(|blocks| {
+        blocks
+            .into_iter()
+            .map(convert::content::up)
+            .collect::<Vec<_>>()
+    });
     let update = v2::CompactionUpdate::new(update.compaction_id.0.clone(), status)
         .summary(summary)
         .error(update.error.clone())

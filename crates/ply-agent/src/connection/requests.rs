@@ -55,7 +55,11 @@ impl Connection {
             }
             In::Prompt(request) => {
                 let id = v2::SessionId::new(request.session_id.0);
-                let content = request.prompt.into_iter().map(convert::content::up).collect();
+                let content = request
+                    .prompt
+                    .into_iter()
+                    .map(convert::content::up)
+                    .collect();
                 self.prompt(&id, content, responder);
             }
             In::SetSessionMode(request) => {

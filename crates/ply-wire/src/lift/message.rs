@@ -72,11 +72,7 @@ impl Segments {
         self.echo = None;
     }
 
-    pub(super) fn user_chunk(
-        &mut self,
-        chunk: v1::ContentChunk,
-        out: &mut Vec<v2::SessionUpdate>,
-    ) {
+    pub(super) fn user_chunk(&mut self, chunk: v1::ContentChunk, out: &mut Vec<v2::SessionUpdate>) {
         let Some(echo) = &mut self.echo else {
             return self.chunk(MessageKind::User, chunk, out);
         };

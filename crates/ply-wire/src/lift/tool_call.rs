@@ -152,7 +152,8 @@ pub(crate) fn content_up(
     for item in items {
         match item {
             v1::ToolCallContent::Content(item) => {
-                let block = v2::Content::new(content::up(item.content.clone())).meta(item.meta.clone());
+                let block =
+                    v2::Content::new(content::up(item.content.clone())).meta(item.meta.clone());
                 content.push(v2::ToolCallContent::Content(Box::new(block)));
             }
             v1::ToolCallContent::Diff(diff) => {

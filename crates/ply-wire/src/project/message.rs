@@ -99,7 +99,12 @@ impl Sent {
 
     fn send(&mut self, block: &v2::ContentBlock, meta: Option<v1::Meta>, out: &mut Vec<Down>) {
         self.print.push(block);
-        let update = chunk(self.kind, content::down(block.clone()), self.id.clone(), meta);
+        let update = chunk(
+            self.kind,
+            content::down(block.clone()),
+            self.id.clone(),
+            meta,
+        );
         out.push(Down::Update(update));
     }
 

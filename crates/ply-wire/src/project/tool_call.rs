@@ -79,7 +79,8 @@ pub(crate) fn item_down(
 ) -> Vec<v1::ToolCallContent> {
     match item {
         v2::ToolCallContent::Content(item) => {
-            let content = v1::Content::new(content::down(item.content.clone())).meta(item.meta.clone());
+            let content =
+                v1::Content::new(content::down(item.content.clone())).meta(item.meta.clone());
             vec![v1::ToolCallContent::Content(content)]
         }
         v2::ToolCallContent::Diff(diff) => diff::down(call, diff, edits),

@@ -23,9 +23,11 @@ impl Agent {
     /// A turn with the prompt "hello" as message `p`, its opening updates taken off.
     pub fn in_turn() -> Self {
         let mut agent = Self::new();
-        agent
-            .lifter
-            .begin_prompt(v2::MessageId::new("p"), vec!["hello".into()], &mut agent.out);
+        agent.lifter.begin_prompt(
+            v2::MessageId::new("p"),
+            vec!["hello".into()],
+            &mut agent.out,
+        );
         let opening = agent.lifted();
         assert_eq!(opening[0]["sessionUpdate"], "user_message");
         assert_eq!(opening[1], state("running"));
