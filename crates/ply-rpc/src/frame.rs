@@ -60,11 +60,6 @@ fn grow(out: &mut Vec<u8>, bytes: usize) {
 }
 
 impl Encoded {
-    /// A frame of no bytes, which only takes its place in the row.
-    pub(crate) fn empty() -> Self {
-        Self(Vec::new())
-    }
-
     pub(crate) fn request(
         id: i64,
         method: &str,

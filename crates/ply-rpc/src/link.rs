@@ -202,7 +202,13 @@ where
                 self.written = 0;
                 match self.shared.outbox.poll_take() {
                     Poll::Ready(segment) => self.segment = segment,
-                    Poll::Pending => break,
+                    Poll::Pending => {
+                        if self.shared.outbox.let_more_in() {
+                            // They go first, and what they send is written together.
+                            cx.waker().wake_by_ref();
+                        }
+                        break;
+                    }
                 }
             }
             let rest = self.segment.get(self.written..).unwrap_or_default();

@@ -1,5 +1,7 @@
 //! The outgoing queue: many senders, one writer, a byte budget that makes senders wait.
 
+mod room;
+
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
@@ -8,6 +10,7 @@ use std::task::{Context, Poll, Waker};
 
 use tokio::sync::Notify;
 
+use self::room::Rooms;
 use crate::frame::Encoded;
 use crate::limits::SEGMENT_BYTES;
 
@@ -33,6 +36,7 @@ struct State {
     /// Bytes in `segments` and in what the writer took and has not written yet.
     queued_bytes: usize,
     waiting: VecDeque<Waiting>,
+    rooms: Rooms,
     /// Bytes in `waiting` that no sender waits for.
     unawaited_bytes: usize,
     last_ticket: u64,
@@ -89,7 +93,7 @@ impl Outbox {
     /// Takes a frame. Over the budget it waits inside the queue, and [`Outbox::admitted`] tells when its turn has come.
     pub(crate) fn send(&self, frame: Encoded) -> Result<Admission, OutboxClosed> {
         let mut state = self.open()?;
-        if state.waiting.is_empty() && state.queued_bytes < self.budget_bytes {
+        if state.has_room(self.budget_bytes) {
             state.enter(frame);
             Self::wake_writer(state);
             return Ok(Admission::Entered);
@@ -222,7 +226,7 @@ impl Outbox {
     /// Returns whether the next frame would have to wait.
     pub(crate) fn is_full(&self) -> bool {
         let state = self.lock();
-        !state.closed && (!state.waiting.is_empty() || state.queued_bytes >= self.budget_bytes)
+        !state.closed && !state.has_room(self.budget_bytes)
     }
 
     /// Returns whether nothing is left to write.
@@ -267,17 +271,18 @@ impl Outbox {
 
     /// Drops what is queued and refuses everything more.
     pub(crate) fn close(&self) {
-        let waiting = {
+        let (waiting, rooms) = {
             let mut state = self.lock();
             state.closed = true;
             state.segments.clear();
             state.queued_bytes = 0;
             state.unawaited_bytes = 0;
-            std::mem::take(&mut state.waiting)
+            (std::mem::take(&mut state.waiting), state.rooms.take_all())
         };
         for waiting in waiting {
             waiting.sender.wake();
         }
+        rooms.for_each(Waker::wake);
         self.flushed.notify_waiters();
     }
 
@@ -312,10 +317,6 @@ impl Outbox {
 impl State {
     fn enter(&mut self, frame: Encoded) {
         let bytes = frame.bytes();
-        if bytes.is_empty() {
-            // It only wanted to know that its turn has come.
-            return;
-        }
         self.queued_bytes += bytes.len();
         self.entered_total += bytes.len() as u64;
         if bytes.len() >= SEGMENT_BYTES {
@@ -365,7 +366,15 @@ impl State {
                 woken.push(waker);
             }
         }
+        if self.has_room(budget_bytes) {
+            woken.extend(self.rooms.let_in());
+        }
         woken
+    }
+
+    /// Returns whether the next frame would enter at once.
+    fn has_room(&self, budget_bytes: usize) -> bool {
+        self.waiting.is_empty() && self.queued_bytes < budget_bytes
     }
 
     fn find(&self, ticket: Ticket) -> Option<usize> {

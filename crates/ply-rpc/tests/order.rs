@@ -482,3 +482,21 @@ async fn an_ordered_call_hears_of_the_end_before_and_after_it() {
         );
     }
 }
+
+#[tokio::test]
+async fn everybody_who_waits_for_room_gets_it_although_nobody_sends() {
+    let mut options = Options::client();
+    options.limits.outbox_bytes = 1;
+    let mut rig = Rig::with_pipe(options, 64);
+    rig.peer.notify_now("update", &"x".repeat(1000)).unwrap();
+    let (peer, mut waiting) = (rig.peer.clone(), tokio::task::JoinSet::new());
+    for _ in 0..100 {
+        let peer = peer.clone();
+        waiting.spawn(async move { peer.room().await });
+    }
+    // Each of them has had its turn, and found no room.
+    tokio::task::yield_now().await;
+    assert!(waiting.try_join_next().is_none());
+    rig.line().await;
+    waiting.join_all().await;
+}
