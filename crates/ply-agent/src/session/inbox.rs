@@ -14,7 +14,7 @@ use super::op::Op;
 use crate::{Error, Result};
 
 /// Bytes of reports that may wait for the session's task before the agent's code waits.
-const OPS_BYTES_MAX: usize = 16 * 1024;
+const OPS_BYTES_MAX: usize = 4 * 1024;
 
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
