@@ -45,4 +45,5 @@ pub use self::{
         Settings, Stop, TurnId, ViewId,
     },
     limits::{ASKS_OPEN_MAX, CANCEL_TIME_MAX, PROMPTS_HELD_MAX},
+    open::Opening,
 };

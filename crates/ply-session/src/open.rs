@@ -10,32 +10,57 @@ use crate::{Action, Answer, AskId, Event, History, Settings};
 /// What a client is told about a turn that ended with its process.
 const INTERRUPTED: &str = "The turn was interrupted: the agent stopped before it ended.";
 
+/// A session on its way back from its journal, of which no more than its state is held.
+#[derive(Debug, Default)]
+pub struct Opening {
+    history: History,
+    asked: BTreeSet<AskId>,
+}
+
+impl Opening {
+    /// Takes the next event of the journal.
+    pub fn event(&mut self, event: &Event) {
+        match event {
+            Event::Asked { ask, .. } => {
+                self.asked.insert(*ask);
+            }
+            Event::Answered { ask, .. } => {
+                self.asked.remove(ask);
+            }
+            Event::Update(_) | Event::Edited { .. } => {}
+        }
+        self.history.apply(event);
+    }
+
+    /// Returns what happened in the session.
+    #[must_use]
+    pub fn into_history(self) -> History {
+        self.history
+    }
+
+    /// Returns the engine of the session, and appends what must be done to close a turn that was cut
+    /// off: its questions are cancelled, its tool calls failed, its state is idle.
+    #[must_use]
+    pub fn finish(self, settings: Settings, out: &mut Vec<Action>) -> Engine {
+        let mut engine = Engine::with_history(settings, self.history);
+        engine.repair(self.asked, out);
+        engine
+    }
+}
+
 impl Engine {
-    /// Returns the engine of a session that was kept, and appends what must be done to close a turn
-    /// that was cut off: its questions are cancelled, its tool calls failed, its state is idle.
+    /// Returns the engine of a session that was kept; see [`Opening`].
     #[must_use]
     pub fn open(
         settings: Settings,
         events: impl IntoIterator<Item = Event>,
         out: &mut Vec<Action>,
     ) -> Self {
-        let mut history = History::default();
-        let mut asked: BTreeSet<AskId> = BTreeSet::new();
+        let mut opening = Opening::default();
         for event in events {
-            match &event {
-                Event::Asked { ask, .. } => {
-                    asked.insert(*ask);
-                }
-                Event::Answered { ask, .. } => {
-                    asked.remove(ask);
-                }
-                Event::Update(_) | Event::Edited { .. } => {}
-            }
-            history.apply(&event);
+            opening.event(&event);
         }
-        let mut engine = Self::with_history(settings, history);
-        engine.repair(asked, out);
-        engine
+        opening.finish(settings, out)
     }
 
     fn repair(&mut self, asked: BTreeSet<AskId>, out: &mut Vec<Action>) {

@@ -132,11 +132,29 @@ impl Projector {
         edits: &dyn EditTexts,
         out: &mut Vec<Down>,
     ) -> Self {
+        let each = |downs: &mut Vec<Down>| out.append(downs);
+        Self::load_by(shows, prefix, history, edits, each)
+    }
+
+    /// Returns the same view, and passes what goes out on after each entry, so that a long history
+    /// is never there a second time.
+    #[must_use]
+    pub fn load_by(
+        shows: Shows,
+        prefix: impl Into<String>,
+        history: &Transcript,
+        edits: &dyn EditTexts,
+        mut pass: impl FnMut(&mut Vec<Down>),
+    ) -> Self {
         let mut projector = Self::new(shows, prefix);
-        for update in history.to_updates() {
-            projector.apply_with(&update, edits, out);
+        let mut out = Vec::new();
+        for update in history.updates() {
+            projector.apply_with(&update, edits, &mut out);
+            pass(&mut out);
+            out.clear();
         }
-        projector.flush(out);
+        projector.flush(&mut out);
+        pass(&mut out);
         projector.prompts.history_ends();
         projector
     }
@@ -154,7 +172,7 @@ impl Projector {
         history: &Transcript,
         edits: &dyn EditTexts,
     ) -> Self {
-        let mut projector = Self::load(shows, prefix, history, edits, &mut Vec::new());
+        let mut projector = Self::load_by(shows, prefix, history, edits, |_| {});
         // One whose content is not here any more could only be announced without it.
         let calls = projector.calls.values_mut();
         calls

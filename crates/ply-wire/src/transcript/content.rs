@@ -18,6 +18,10 @@ pub(crate) fn append(blocks: &mut Vec<v2::ContentBlock>, block: v2::ContentBlock
 /// Appends a copy of a block, of which only the text is copied where it grows another.
 pub(crate) fn append_copy(blocks: &mut Vec<v2::ContentBlock>, block: &v2::ContentBlock) {
     if !grow(blocks, block) {
+        if blocks.is_empty() {
+            // Nearly every message is one block, and blocks are large.
+            blocks.reserve_exact(1);
+        }
         blocks.push(block.clone());
     }
 }

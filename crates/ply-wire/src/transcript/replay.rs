@@ -8,7 +8,16 @@ impl Transcript {
     /// last.
     #[must_use]
     pub fn to_updates(&self) -> Vec<v2::SessionUpdate> {
-        let mut updates: Vec<_> = self.entries().map(entry_update).collect();
+        self.updates().collect()
+    }
+
+    /// Returns the same one at a time: a long history as updates is larger than itself.
+    pub fn updates(&self) -> impl Iterator<Item = v2::SessionUpdate> {
+        self.entries().map(entry_update).chain(self.rest())
+    }
+
+    fn rest(&self) -> Vec<v2::SessionUpdate> {
+        let mut updates = Vec::new();
         if !self.config_options.is_empty() {
             let update = v2::ConfigOptionUpdate::new(self.config_options.clone());
             updates.push(v2::SessionUpdate::ConfigOptionUpdate(update));
