@@ -1,106 +1,32 @@
 //! The sessions of an agent: which are open, and how one is made, found, closed and forgotten.
 
+mod erased;
+mod reading;
+
 use std::collections::HashMap;
-use std::future::Future;
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ply_journal::{Filter, Head, Journal, Log, Page};
+use ply_journal::{Filter, Head, Journal, Page};
 use ply_rpc::Responder;
-use ply_session::{Engine, Event, Settings, Stop, ViewId};
+use ply_session::{Engine, Settings, ViewId};
 use ply_wire::v2;
-use serde_json::Value;
 use tokio::sync::oneshot;
 
+pub(crate) use self::erased::{DynAgent, Erased};
+pub use self::reading::read_history;
 use crate::error::no_such_session;
 use crate::session::control::{Control, Done};
-use crate::session::{Session, Task};
-use crate::{About, Agent, Error, Result, SessionSetup, Turn, clock};
+use crate::session::{Kept, Session, Task};
+use crate::{About, Error, Result, SessionSetup, clock};
 
 /// Sessions on one page of a listing.
 const LIST_PAGE_MAX: usize = 50;
-/// Bytes read from a journal at a time.
-const READ_BYTES: usize = 256 * 1024;
 /// How long all sessions together may take to close when the agent ends.
 const SHUTDOWN_TIME_MAX: Duration = Duration::from_secs(4);
-/// How long an agent may take to free what belongs to a session.
-const CLOSE_HOOK_TIME_MAX: Duration = Duration::from_secs(5);
-
-type Work<T> = Pin<Box<dyn Future<Output = T> + Send>>;
-
-/// [`Agent`] in a form that can be kept without knowing its type.
-pub(crate) trait DynAgent: std::fmt::Debug + Send + Sync {
-    fn about(&self) -> About;
-    fn prompt(self: Arc<Self>, turn: Turn) -> Work<Result<Stop>>;
-    fn open(self: Arc<Self>, session: Session, setup: SessionSetup) -> Work<Result<()>>;
-    fn close(self: Arc<Self>, session: Session) -> Work<()>;
-    fn set_option(
-        self: Arc<Self>,
-        session: Session,
-        option: v2::SessionConfigId,
-        value: v2::SessionConfigOptionValue,
-    ) -> Work<Result<()>>;
-    fn login(self: Arc<Self>, method: v2::AuthMethodId) -> Work<Result<()>>;
-    fn logout(self: Arc<Self>) -> Work<Result<()>>;
-    fn extension(self: Arc<Self>, method: Box<str>, params: Value) -> Work<Result<Value>>;
-}
-
-/// An agent whose type is forgotten.
-pub(crate) struct Erased<A>(pub(crate) A);
-
-impl<A> std::fmt::Debug for Erased<A> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Agent")
-    }
-}
-
-impl<A: Agent> DynAgent for Erased<A> {
-    fn about(&self) -> About {
-        self.0.about()
-    }
-
-    fn prompt(self: Arc<Self>, mut turn: Turn) -> Work<Result<Stop>> {
-        Box::pin(async move { self.0.prompt(&mut turn).await })
-    }
-
-    fn open(self: Arc<Self>, session: Session, setup: SessionSetup) -> Work<Result<()>> {
-        Box::pin(async move { self.0.open(&session, &setup).await })
-    }
-
-    fn close(self: Arc<Self>, session: Session) -> Work<()> {
-        Box::pin(async move {
-            let closed = tokio::time::timeout(CLOSE_HOOK_TIME_MAX, self.0.close(&session));
-            if closed.await.is_err() {
-                tracing::warn!(session = %session.id().0, "closing took too long and was given up");
-            }
-        })
-    }
-
-    fn set_option(
-        self: Arc<Self>,
-        session: Session,
-        option: v2::SessionConfigId,
-        value: v2::SessionConfigOptionValue,
-    ) -> Work<Result<()>> {
-        Box::pin(async move { self.0.set_option(&session, &option, &value).await })
-    }
-
-    fn login(self: Arc<Self>, method: v2::AuthMethodId) -> Work<Result<()>> {
-        Box::pin(async move { self.0.login(&method).await })
-    }
-
-    fn logout(self: Arc<Self>) -> Work<Result<()>> {
-        Box::pin(async move { self.0.logout().await })
-    }
-
-    fn extension(self: Arc<Self>, method: Box<str>, params: Value) -> Work<Result<Value>> {
-        Box::pin(async move { self.0.extension(&method, params).await })
-    }
-}
 
 /// The place of one session, open or about to be. Its lock is held while the session is opened, so
 /// that two clients who ask for it at once get the same one.
@@ -153,7 +79,13 @@ impl Host {
         let engine = Engine::new(self.settings());
         let opened = match self.journal.create(head).await {
             Ok(log) => {
-                let opened = self.start(id.clone(), setup, engine, log, Vec::new(), request);
+                let kept = Kept {
+                    engine,
+                    log,
+                    actions: Vec::new(),
+                    damaged: 0,
+                };
+                let opened = self.start(id.clone(), setup, kept, request);
                 let opened = opened.await;
                 if opened.is_err() {
                     self.undo_create(&id).await;
@@ -218,10 +150,19 @@ impl Host {
         };
         check_cwd(&head.cwd, &setup.cwd)?;
         let mut actions = Vec::new();
-        let events = read_all(&mut *log).await?;
-        let engine = Engine::open(self.settings(), events, &mut actions);
+        let (opening, damaged) = reading::read_back(&mut *log).await?;
+        if damaged > 0 {
+            tracing::warn!(session = %id.0, damaged, "records of a session cannot be read");
+        }
+        let engine = opening.finish(self.settings(), &mut actions);
         setup.reopened = true;
-        let opened = self.start(id.clone(), setup, engine, log, actions, request);
+        let kept = Kept {
+            engine,
+            log,
+            actions,
+            damaged,
+        };
+        let opened = self.start(id.clone(), setup, kept, request);
         let session = opened.await?;
         *place = Some(session.clone());
         Ok(session)
@@ -231,14 +172,12 @@ impl Host {
         self: &Arc<Self>,
         id: v2::SessionId,
         setup: SessionSetup,
-        engine: Engine,
-        log: Box<dyn Log>,
-        actions: Vec<ply_session::Action>,
+        kept: Kept,
         request: &Responder,
     ) -> Result<Session> {
         let additional = setup.additional_directories.clone();
         let session = Session::new(id, setup.cwd.clone(), additional);
-        Task::start(session.clone(), Arc::clone(self), engine, log, actions);
+        Task::start(session.clone(), Arc::clone(self), kept);
         // In a task of its own, so that a panic leaves no session half open.
         let mut opening = tokio::spawn(self.agent().open(session.clone(), setup));
         let prepared = tokio::select! {
@@ -320,6 +259,9 @@ impl Host {
         if tokio::time::timeout(SHUTDOWN_TIME_MAX, all).await.is_err() {
             tracing::warn!("not every session could be closed in time");
         }
+        if let Err(error) = self.journal.close().await {
+            tracing::error!(%error, "the journal did not end well");
+        }
     }
 
     fn settings(&self) -> Settings {
@@ -356,21 +298,6 @@ fn check_cwd(own: &std::path::Path, given: &std::path::Path) -> Result<()> {
         false => Err(Error::invalid_params(
             "The session has another working directory; give the one that session/list shows.",
         )),
-    }
-}
-
-async fn read_all(log: &mut dyn Log) -> Result<Vec<Event>> {
-    let mut events = Vec::new();
-    let mut from = 0;
-    loop {
-        let records = log.read(from, READ_BYTES).await?;
-        if records.is_empty() {
-            return Ok(events);
-        }
-        from += records.len() as u64;
-        for record in records {
-            events.push(serde_json::from_slice(&record)?);
-        }
     }
 }
 

@@ -36,6 +36,7 @@ pub use ply_wire::{transcript, v1, v2};
 
 pub use self::agent::{About, Agent, Mcp, SessionSetup};
 pub use self::error::{Error, Result};
+pub use self::host::read_history;
 pub use self::prompt::Prompt;
 pub use self::server::{Server, serve, serve_stdio};
 pub use self::session::Session;

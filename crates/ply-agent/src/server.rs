@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ply_journal::{Journal, Memory};
+use ply_journal::{IntoJournal, Journal, Memory};
 use ply_rpc::{Limits, Options};
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -52,12 +52,12 @@ impl Server {
         }
     }
 
-    /// Keeps the sessions in `journal`.
+    /// Keeps the sessions in `journal`: the path of a file, or any journal.
     ///
     /// To be said before the first client is served, also by a clone; later it changes nothing.
     #[must_use]
-    pub fn journal(mut self, journal: impl Journal) -> Self {
-        self.journal = Arc::new(journal);
+    pub fn journal(mut self, journal: impl IntoJournal) -> Self {
+        self.journal = journal.into_journal();
         self
     }
 

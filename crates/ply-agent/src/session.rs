@@ -12,9 +12,10 @@ mod view;
 use std::fmt;
 use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
+use ply_rpc::RpcError;
 use ply_session::{AskId, Edit, History, Reply, Stop, TurnId, ViewId};
 use ply_wire::{MaybeUndefined, v2};
 use tokio::sync::oneshot;
@@ -22,7 +23,7 @@ use tokio::sync::oneshot;
 use self::control::Control;
 use self::inbox::Inbox;
 use self::op::Op;
-pub(crate) use self::task::{Task, refuse};
+pub(crate) use self::task::{Kept, Task, refuse};
 use crate::{Error, Result, Turn};
 
 /// A session. Clones are the same session.
@@ -38,6 +39,8 @@ struct Shared {
     additional_directories: Vec<PathBuf>,
     inbox: Inbox,
     asks: AtomicU64,
+    /// Why the session ended, if its journal failed.
+    failure: OnceLock<RpcError>,
 }
 
 impl fmt::Debug for Session {
@@ -54,6 +57,7 @@ impl Session {
             additional_directories: additional,
             inbox: Inbox::default(),
             asks: AtomicU64::new(1),
+            failure: OnceLock::new(),
         }))
     }
 
@@ -263,6 +267,16 @@ impl Session {
         if let Err(control) = self.control(control) {
             tracing::debug!(session = %self.0.id.0, ?control, "the session is closed");
         }
+    }
+
+    /// Notes that the session ends because its journal failed.
+    fn fail(&self, error: RpcError) {
+        self.0.failure.get_or_init(|| error);
+    }
+
+    /// Returns why the session ended, if its journal failed.
+    pub(crate) fn failure(&self) -> Option<&RpcError> {
+        self.0.failure.get()
     }
 
     /// Returns whether both are the same life of the same session.

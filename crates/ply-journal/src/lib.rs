@@ -1,21 +1,40 @@
-//! Where sessions live: one narrow trait of plain data, and the store in memory.
+//! Where sessions live: one narrow trait of plain data, the store in memory and the store in SQLite.
 //!
 //! A [`Journal`] holds sessions; a [`Log`] is the right to write one of them, held by one owner at
-//! a time. Records are opaque bytes: what they mean is for the engine above.
+//! a time. [`Records`] can be read by anybody. What they are, opaque bytes, is for the engine above.
 
+mod error;
+mod into;
+mod listing;
 mod memory;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 
 use std::fmt;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
 
+pub use error::Error;
+pub use into::IntoJournal;
 pub use memory::Memory;
+#[cfg(feature = "sqlite")]
+pub use sqlite::Sqlite;
 
 /// What a journal's methods return, so that a journal can be chosen at run time.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
 /// A store of sessions.
+///
+/// # Errors
+///
+/// Each answer is an [`Error`] if the store cannot do what was asked; it says what to do about it.
+///
+/// # Cancel safety
+///
+/// An answer that is dropped may have had its effect or not: a session may have been made or
+/// deleted, records may have been written, all of a call or none. A session whose opening was given
+/// up is not held.
 pub trait Journal: fmt::Debug + Send + Sync + 'static {
     /// Makes a new session and returns the right to write it. It is safe when this returns.
     fn create(&self, head: Head) -> Answer<'_, Box<dyn Log>>;
@@ -23,21 +42,39 @@ pub trait Journal: fmt::Debug + Send + Sync + 'static {
     /// Opens a session to write it, with what is known of it; none if there is no such session.
     fn open<'a>(&'a self, id: &'a str) -> Answer<'a, Option<(Head, Box<dyn Log>)>>;
 
+    /// Opens a session to read it, whoever writes it; none if there is no such session.
+    fn look<'a>(&'a self, id: &'a str) -> Answer<'a, Option<(Head, Box<dyn Records>)>>;
+
     /// Returns the sessions that match, the latest first, a page at a time.
     fn list(&self, filter: Filter) -> Answer<'_, Page>;
 
     /// Forgets a session; returns whether there was one.
     fn delete<'a>(&'a self, id: &'a str) -> Answer<'a, bool>;
+
+    /// Ends the use of the journal: all that was accepted is safe when this returns, and logs that
+    /// are still held are of no use any more.
+    fn close(&self) -> Answer<'_, ()> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+/// The records of one session.
+pub trait Records: fmt::Debug + Send + 'static {
+    /// Returns the records from number `from`, the first being 0, up to about `bytes_max`; at least
+    /// one if there is one.
+    ///
+    /// A page ends before a record that is damaged. One that begins there is
+    /// [`Error::Damaged`], which says where to go on.
+    fn read(&mut self, from: u64, bytes_max: usize) -> Answer<'_, Vec<Vec<u8>>>;
 }
 
 /// The right to write one session; dropped, another owner may take it.
-pub trait Log: fmt::Debug + Send + 'static {
-    /// Writes records after those that are there. Nothing of it counts unless it returns.
+pub trait Log: Records {
+    /// Writes records after those that are there: all of them, or none.
+    ///
+    /// Nothing of it counts unless it returns. After an error or a dropped future the records may
+    /// be there all the same; reading tells.
     fn append(&mut self, records: Vec<Vec<u8>>, durability: Durability) -> Answer<'_, ()>;
-
-    /// Returns the records from number `from`, the first being 0, up to about `bytes_max`; at least
-    /// one if there is one.
-    fn read(&mut self, from: u64, bytes_max: usize) -> Answer<'_, Vec<Vec<u8>>>;
 
     /// Changes what listings say of the session.
     fn describe(&mut self, change: Description) -> Answer<'_, ()>;
@@ -48,7 +85,7 @@ pub trait Log: fmt::Debug + Send + 'static {
 pub enum Durability {
     /// Before the call returns: whatever happens to the process or the machine, they are there.
     Now,
-    /// Soon, together with others.
+    /// Soon, together with others: what was written before is never missing where this is there.
     Soon,
 }
 
@@ -142,25 +179,4 @@ pub struct Page {
     pub sessions: Vec<Head>,
     /// Where the next page begins, if there is more.
     pub next: Option<String>,
-}
-
-/// Why a journal did not do what it was asked.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// There is a session with this id already.
-    #[error("a session with this id exists already")]
-    Exists,
-    /// Somebody else writes the session.
-    #[error("the session is in use by {0}; close it there first")]
-    InUse(String),
-    /// The session is gone.
-    #[error("the session was deleted")]
-    Deleted,
-    /// The cursor is not one that this journal gave out.
-    #[error("the cursor is not one of this listing; start again without one")]
-    BadCursor,
-    /// Reading or writing failed.
-    #[error("the journal cannot be read or written: {0}")]
-    Io(#[source] std::io::Error),
 }

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::{Answer, Description, Durability, Error, Filter, Head, Journal, Log, Page};
+use crate::listing::{cursor, place, place_of};
+use crate::{Answer, Description, Durability, Error, Filter, Head, Journal, Log, Page, Records};
 
 /// Sessions in memory. Clones share them.
 #[derive(Debug, Clone, Default)]
@@ -13,32 +14,35 @@ pub struct Memory(Arc<Mutex<HashMap<String, Stored>>>);
 #[derive(Debug)]
 struct Stored {
     head: Head,
-    records: Records,
+    records: Kept,
+    /// Tells the session from another that had its id before.
+    made: Arc<()>,
     /// Who writes it. Another session may have the same id later, and its writer is another.
     owner: Option<Arc<()>>,
 }
 
 /// Records back to back, since there are many small ones.
 #[derive(Default)]
-struct Records {
+struct Kept {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
-impl fmt::Debug for Records {
+impl fmt::Debug for Kept {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (records, bytes) = (self.ends.len(), self.bytes.len());
         write!(f, "{records} records of {bytes} bytes")
     }
 }
 
-impl Records {
+impl Kept {
     fn push(&mut self, record: &[u8]) {
         self.bytes.extend_from_slice(record);
         self.ends.push(self.bytes.len());
     }
 
-    fn read(&self, from: usize, bytes_max: usize) -> Vec<Vec<u8>> {
+    fn read(&self, from: u64, bytes_max: usize) -> Vec<Vec<u8>> {
+        let from = usize::try_from(from).unwrap_or(usize::MAX);
         let mut read = Vec::new();
         let mut start = match from.checked_sub(1) {
             None => 0,
@@ -93,21 +97,10 @@ impl Memory {
         found.truncate(filter.limit);
         let next = found.last().filter(|_| more);
         Ok(Page {
-            next: next.map(|head| format!("{}.{}", head.updated_ms, head.id)),
+            next: next.map(|head| cursor(head)),
             sessions: found.into_iter().cloned().collect(),
         })
     }
-}
-
-/// Where a session stands in a listing: the latest first.
-fn place(head: &Head) -> (std::cmp::Reverse<i64>, &str) {
-    (std::cmp::Reverse(head.updated_ms), &head.id)
-}
-
-fn place_of(cursor: &str) -> Result<(std::cmp::Reverse<i64>, &str), Error> {
-    let (updated_ms, id) = cursor.split_once('.').ok_or(Error::BadCursor)?;
-    let updated_ms = updated_ms.parse().map_err(|_| Error::BadCursor)?;
-    Ok((std::cmp::Reverse(updated_ms), id))
 }
 
 impl Journal for Memory {
@@ -120,7 +113,8 @@ impl Journal for Memory {
             let (id, owner) = (head.id.clone(), Arc::new(()));
             let stored = Stored {
                 head,
-                records: Records::default(),
+                records: Kept::default(),
+                made: Arc::new(()),
                 owner: Some(Arc::clone(&owner)),
             };
             sessions.insert(id.clone(), stored);
@@ -140,6 +134,20 @@ impl Journal for Memory {
             let owner = Arc::new(());
             stored.owner = Some(Arc::clone(&owner));
             Ok(Some((stored.head.clone(), self.log(id, owner))))
+        })
+    }
+
+    fn look<'a>(&'a self, id: &'a str) -> Answer<'a, Option<(Head, Box<dyn Records>)>> {
+        Box::pin(async move {
+            let sessions = self.lock();
+            Ok(sessions.get(id).map(|stored| {
+                let look = MemoryLook {
+                    store: self.clone(),
+                    id: id.to_owned(),
+                    made: Arc::clone(&stored.made),
+                };
+                (stored.head.clone(), Box::new(look) as Box<dyn Records>)
+            }))
         })
     }
 
@@ -177,6 +185,13 @@ impl MemoryLog {
     }
 }
 
+impl Records for MemoryLog {
+    fn read(&mut self, from: u64, bytes_max: usize) -> Answer<'_, Vec<Vec<u8>>> {
+        let read = self.with(|stored| stored.records.read(from, bytes_max));
+        Box::pin(std::future::ready(read))
+    }
+}
+
 impl Log for MemoryLog {
     fn append(&mut self, records: Vec<Vec<u8>>, _: Durability) -> Answer<'_, ()> {
         let done = self.with(|stored| {
@@ -185,12 +200,6 @@ impl Log for MemoryLog {
             }
         });
         Box::pin(std::future::ready(done))
-    }
-
-    fn read(&mut self, from: u64, bytes_max: usize) -> Answer<'_, Vec<Vec<u8>>> {
-        let from = usize::try_from(from).unwrap_or(usize::MAX);
-        let read = self.with(|stored| stored.records.read(from, bytes_max));
-        Box::pin(std::future::ready(read))
     }
 
     fn describe(&mut self, change: Description) -> Answer<'_, ()> {
@@ -210,5 +219,31 @@ impl Drop for MemoryLog {
     fn drop(&mut self) {
         // A session that was deleted has nothing to give back.
         let _deleted = self.with(|stored| stored.owner = None).is_err();
+    }
+}
+
+struct MemoryLook {
+    store: Memory,
+    id: String,
+    made: Arc<()>,
+}
+
+impl fmt::Debug for MemoryLook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryLook")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Records for MemoryLook {
+    fn read(&mut self, from: u64, bytes_max: usize) -> Answer<'_, Vec<Vec<u8>>> {
+        let sessions = self.store.lock();
+        let stored = sessions.get(&self.id);
+        let read = stored
+            .filter(|stored| Arc::ptr_eq(&stored.made, &self.made))
+            .map(|stored| stored.records.read(from, bytes_max))
+            .ok_or(Error::Deleted);
+        Box::pin(std::future::ready(read))
     }
 }

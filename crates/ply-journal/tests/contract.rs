@@ -7,11 +7,19 @@
 )]
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
-use ply_journal::{Description, Durability, Error, Filter, Head, Journal, Log, Memory, Page};
+use ply_journal::{
+    Description, Durability, Error, Filter, Head, Journal, Log, Memory, Page, Records,
+};
 
-/// Makes a test of each promise for the journal that `$fresh` makes, which must be empty.
+#[cfg(feature = "sqlite")]
+mod scratch;
+
+/// Makes a test of each promise for one journal. `$fresh` makes an empty one, and what it needs to
+/// outlive it.
 macro_rules! contract {
     ($journal:ident, $fresh:expr, [$($promise:ident),* $(,)?]) => {
         mod $journal {
@@ -20,34 +28,49 @@ macro_rules! contract {
             $(
                 #[tokio::test]
                 async fn $promise() {
-                    super::$promise($fresh).await;
+                    let (_needed, journal) = $fresh;
+                    super::$promise(journal).await;
                 }
             )*
         }
     };
+    ($journal:ident, $fresh:expr) => {
+        contract!(
+            $journal,
+            $fresh,
+            [
+                a_session_is_made_once,
+                an_unknown_session_is_not_there,
+                a_session_has_one_writer_at_a_time,
+                a_session_can_be_looked_at_while_it_is_written,
+                records_are_read_as_they_were_written,
+                reading_goes_by_pages_of_about_the_size_asked_for,
+                a_record_may_have_16_mib,
+                records_outlive_their_writer,
+                what_is_known_of_a_session_changes_as_described,
+                a_listing_shows_the_latest_first,
+                a_listing_of_a_directory_shows_that_one_only,
+                g5_a_directory_may_have_any_name,
+                pages_repeat_and_miss_nothing,
+                pages_go_on_while_sessions_change,
+                a_cursor_that_was_not_given_out_is_refused,
+                a_deleted_session_is_gone,
+                a_writer_of_a_deleted_session_touches_no_other,
+                writers_of_different_sessions_do_not_mix,
+                a_closed_journal_has_accepted_what_it_has,
+            ]
+        );
+    };
 }
 
-contract!(
-    memory,
-    Memory::new(),
-    [
-        a_session_is_made_once,
-        an_unknown_session_is_not_there,
-        a_session_has_one_writer_at_a_time,
-        records_are_read_as_they_were_written,
-        reading_goes_by_pages_of_about_the_size_asked_for,
-        records_outlive_their_writer,
-        what_is_known_of_a_session_changes_as_described,
-        a_listing_shows_the_latest_first,
-        a_listing_of_a_directory_shows_that_one_only,
-        pages_repeat_and_miss_nothing,
-        pages_go_on_while_sessions_change,
-        a_cursor_that_was_not_given_out_is_refused,
-        a_deleted_session_is_gone,
-        a_writer_of_a_deleted_session_touches_no_other,
-        writers_of_different_sessions_do_not_mix,
-    ]
-);
+contract!(memory, ((), Memory::new()));
+
+#[cfg(feature = "sqlite")]
+contract!(sqlite, {
+    let scratch = scratch::Scratch::new();
+    let journal = ply_journal::Sqlite::new(scratch.store());
+    (scratch, journal)
+});
 
 fn head(id: &str) -> Head {
     Head::new(id, "/work", 1)
@@ -60,7 +83,7 @@ async fn write(log: &mut Box<dyn Log>, records: &[&str]) {
         .unwrap();
 }
 
-async fn all(log: &mut Box<dyn Log>) -> Vec<String> {
+async fn all<R: Records + ?Sized>(log: &mut Box<R>) -> Vec<String> {
     let (mut found, mut from) = (Vec::new(), 0);
     loop {
         let page = log.read(from, 10).await.unwrap();
@@ -106,6 +129,7 @@ async fn a_session_is_made_once(journal: impl Journal) {
 async fn an_unknown_session_is_not_there(journal: impl Journal) {
     for id in ["", "a", "../a", "a\0b", "'; drop table"] {
         assert!(journal.open(id).await.unwrap().is_none());
+        assert!(journal.look(id).await.unwrap().is_none());
         assert!(!journal.delete(id).await.unwrap());
     }
     assert_eq!(
@@ -124,6 +148,30 @@ async fn a_session_has_one_writer_at_a_time(journal: impl Journal) {
     assert_eq!(ids(&journal.list(Filter::new(10)).await.unwrap()), ["a"]);
     drop(second);
     reopen(&journal, "a").await;
+}
+
+async fn a_session_can_be_looked_at_while_it_is_written(journal: impl Journal) {
+    let mut log = journal.create(head("a")).await.unwrap();
+    let (seen, mut look) = journal.look("a").await.unwrap().unwrap();
+    assert_eq!(seen, head("a"));
+    assert!(all(&mut look).await.is_empty());
+    write(&mut log, &["one", "two"]).await;
+    assert_eq!(all(&mut look).await, ["one", "two"]);
+    // Also what is not safe yet.
+    let soon = vec![b"three".to_vec()];
+    log.append(soon, Durability::Soon).await.unwrap();
+    assert_eq!(all(&mut look).await, ["one", "two", "three"]);
+    // Looking holds nothing, and outlives the writer.
+    drop(log);
+    assert_eq!(all(&mut look).await.len(), 3);
+    let (_, mut log) = reopen(&journal, "a").await;
+    write(&mut log, &["four"]).await;
+    assert_eq!(look.read(3, 1000).await.unwrap(), [b"four"]);
+    drop(log);
+    journal.delete("a").await.unwrap();
+    assert!(matches!(look.read(0, 10).await, Err(Error::Deleted)));
+    let _another = journal.create(head("a")).await.unwrap();
+    assert!(matches!(look.read(0, 10).await, Err(Error::Deleted)));
 }
 
 async fn records_are_read_as_they_were_written(journal: impl Journal) {
@@ -160,6 +208,22 @@ async fn reading_goes_by_pages_of_about_the_size_asked_for(journal: impl Journal
     let mut expected = small;
     expected.extend([large.as_str(), "after"]);
     assert_eq!(all(&mut log).await, expected);
+}
+
+async fn a_record_may_have_16_mib(journal: impl Journal) {
+    let large: Vec<u8> = (0..16 * 1024 * 1024)
+        .map(|at: u32| (at % 251) as u8)
+        .collect();
+    let mut log = journal.create(head("a")).await.unwrap();
+    for durability in [Durability::Soon, Durability::Now] {
+        let records = vec![b"before".to_vec(), large.clone(), b"after".to_vec()];
+        log.append(records, durability).await.unwrap();
+    }
+    let page = log.read(1, 1024).await.unwrap();
+    assert_eq!(page.len(), 1);
+    assert!(page[0] == large);
+    assert_eq!(log.read(2, 12).await.unwrap(), [&b"after"[..], b"before"]);
+    assert!(log.read(4, usize::MAX).await.unwrap()[0] == large);
 }
 
 async fn records_outlive_their_writer(journal: impl Journal) {
@@ -237,8 +301,33 @@ async fn a_listing_of_a_directory_shows_that_one_only(journal: impl Journal) {
     let mut only = Filter::new(10);
     only.cwd = Some("/work/a".into());
     assert_eq!(ids(&journal.list(only.clone()).await.unwrap()), ["a"]);
+    // The same directory in other words.
+    only.cwd = Some("/work/./a/".into());
+    assert_eq!(ids(&journal.list(only.clone()).await.unwrap()), ["a"]);
     only.cwd = Some("/work/%".into());
     assert_eq!(journal.list(only).await.unwrap(), Page::default());
+}
+
+async fn g5_a_directory_may_have_any_name(journal: impl Journal) {
+    let odd = [
+        &b"/w\xff\xfe/\n"[..],
+        b"/w\xff",
+        "/w\u{e9}".as_bytes(),
+        b"/w'\"%",
+    ];
+    for (number, name) in odd.iter().enumerate() {
+        let head = Head::new(number.to_string(), OsStr::from_bytes(name), 1);
+        journal.create(head).await.unwrap();
+    }
+    for (number, name) in odd.iter().enumerate() {
+        let mut only = Filter::new(10);
+        only.cwd = Some(PathBuf::from(OsStr::from_bytes(name)));
+        let page = journal.list(only).await.unwrap();
+        assert_eq!(ids(&page), [number.to_string()]);
+        assert_eq!(page.sessions[0].cwd.as_os_str().as_bytes(), *name);
+        let (head, _) = reopen(&journal, &number.to_string()).await;
+        assert_eq!(head.cwd.as_os_str().as_bytes(), *name);
+    }
 }
 
 async fn pages_repeat_and_miss_nothing(journal: impl Journal) {
@@ -359,4 +448,14 @@ async fn writers_of_different_sessions_do_not_mix(journal: impl Journal) {
         let expected: Vec<String> = (0..10).map(|round| format!("{id}{round}")).collect();
         assert_eq!(all(log).await, expected);
     }
+}
+
+async fn a_closed_journal_has_accepted_what_it_has(journal: impl Journal) {
+    let mut log = journal.create(head("a")).await.unwrap();
+    log.append(vec![b"soon".to_vec()], Durability::Soon)
+        .await
+        .unwrap();
+    journal.close().await.unwrap();
+    // A second time changes nothing.
+    journal.close().await.unwrap();
 }

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use ply_rpc::{Responder, RpcError};
+use ply_session::ViewId;
 use ply_wire::method::{Extension, v1 as method_v1, v2 as method_v2};
 use ply_wire::negotiate::Version;
 use ply_wire::{convert, v2};
 use serde_json::Value;
 
 use super::Connection;
+use super::setup::revive;
 use super::views::Attached;
 use crate::client::Client;
 use crate::error::no_such_session;
@@ -60,15 +62,15 @@ impl Connection {
                     .into_iter()
                     .map(convert::content::up)
                     .collect();
-                self.prompt(&id, content, responder);
+                self.prompt(client, id, content, responder);
             }
             In::SetSessionMode(request) => {
                 let id = v2::SessionId::new(request.session_id.0.clone());
-                self.set_option(&id, OptionChange::V1Mode(request), responder);
+                self.set_option(client, id, OptionChange::V1Mode(request), responder);
             }
             In::SetSessionConfigOption(request) => {
                 let id = v2::SessionId::new(request.session_id.0.clone());
-                self.set_option(&id, OptionChange::V1(request), responder);
+                self.set_option(client, id, OptionChange::V1(request), responder);
             }
             In::Extension(extension) => self.extension(extension, responder),
             // Served before the version is known, or not a request.
@@ -91,10 +93,12 @@ impl Connection {
             In::ListSessions(request) => self.list(client, request, responder),
             In::CloseSession(request) => self.close(&request.session_id, responder),
             In::DeleteSession(request) => self.delete(request.session_id, responder),
-            In::Prompt(request) => self.prompt(&request.session_id, request.prompt, responder),
+            In::Prompt(request) => {
+                self.prompt(client, request.session_id, request.prompt, responder);
+            }
             In::SetSessionConfigOption(request) => {
                 let id = request.session_id.clone();
-                self.set_option(&id, OptionChange::V2(request), responder);
+                self.set_option(client, id, OptionChange::V2(request), responder);
             }
             In::CancelToolCall(request) => self.cancel_entity(&request.session_id, responder),
             In::CancelTerminal(request) => self.cancel_entity(&request.session_id, responder),
@@ -108,34 +112,60 @@ impl Connection {
         self.views.get(session)
     }
 
-    fn prompt(&self, id: &v2::SessionId, content: Vec<v2::ContentBlock>, responder: Responder) {
-        let Some(Attached { session, view }) = self.attached(id) else {
-            return responder.respond::<()>(Err(no_such_session(id)));
-        };
-        let prompt = Control::Prompt {
+    fn prompt(
+        &self,
+        client: &Arc<Client>,
+        id: v2::SessionId,
+        content: Vec<v2::ContentBlock>,
+        responder: Responder,
+    ) {
+        self.wish(client, id, responder, |view, responder| Control::Prompt {
             view,
             content,
             responder,
-        };
-        pass(&session, prompt);
+        });
     }
 
-    fn set_option(&self, id: &v2::SessionId, change: OptionChange, responder: Responder) {
-        let Some(Attached { session, view }) = self.attached(id) else {
-            return responder.respond::<()>(Err(no_such_session(id)));
+    fn set_option(
+        &self,
+        client: &Arc<Client>,
+        id: v2::SessionId,
+        change: OptionChange,
+        responder: Responder,
+    ) {
+        let change = Box::new(change);
+        self.wish(client, id, responder, |view, responder| {
+            Control::SetOption {
+                view,
+                change,
+                responder,
+            }
+        });
+    }
+
+    /// Passes a wish on to its session, which comes back for it if it ended because its journal failed.
+    fn wish(
+        &self,
+        client: &Arc<Client>,
+        id: v2::SessionId,
+        responder: Responder,
+        wish: impl FnOnce(ViewId, Responder) -> Control + Send + 'static,
+    ) {
+        if let Some(Attached { session, view, .. }) = self.attached(&id) {
+            return pass(&session, wish(view, responder));
+        }
+        let Some(given) = self.views.failed(&id) else {
+            return responder.respond::<()>(Err(no_such_session(&id)));
         };
-        let set = Control::SetOption {
-            view,
-            change: Box::new(change),
-            responder,
-        };
-        pass(&session, set);
+        let (host, views) = (Arc::clone(&self.host), self.views.clone());
+        let client = Arc::clone(client);
+        tokio::spawn(revive(host, views, client, (id, given), responder, wish));
     }
 
     /// Closes a session. One that is not active here is closed as far as this client is concerned
     /// (V2-CLOSE-05).
     fn close(&self, id: &v2::SessionId, responder: Responder) {
-        let Some(Attached { session, view }) = self.attached(id) else {
+        let Some(Attached { session, view, .. }) = self.attached(id) else {
             return respond_empty(responder);
         };
         self.views.remove(id);
@@ -237,9 +267,9 @@ impl Connection {
 }
 
 /// Passes a wish on to its session, and answers it if the session is over.
-fn pass(session: &crate::Session, control: Control) {
+pub(super) fn pass(session: &crate::Session, control: Control) {
     if let Err(control) = session.control(control) {
-        session::refuse(control, session.id());
+        session::refuse(control, session);
     }
 }
 

@@ -4,16 +4,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ply_rpc::{Responder, RpcError};
+use ply_session::ViewId;
 use ply_wire::negotiate::Version;
 use ply_wire::v2;
 use tokio::sync::oneshot;
 
 use super::Connection;
-use super::views::Views;
+use super::requests::pass;
+use super::views::{Attached, Views};
 use crate::client::Client;
 use crate::host::Host;
 use crate::session::control::{Attach, Control, How};
-use crate::{About, SessionSetup, session};
+use crate::{About, SessionSetup};
 
 /// How often a session is opened anew because it closes just then.
 const OPEN_TRIES_MAX: usize = 16;
@@ -23,7 +25,7 @@ const OPEN_TRIES_MAX: usize = 16;
 struct Setup {
     id: Option<v2::SessionId>,
     how: How,
-    setup: SessionSetup,
+    setup: Arc<SessionSetup>,
 }
 
 impl Connection {
@@ -39,7 +41,7 @@ impl Connection {
             mcp_servers: request.mcp_servers,
             reopened: false,
         };
-        let (id, how) = (None, How::New);
+        let (id, how, setup) = (None, How::New, Arc::new(setup));
         self.set_up(client, Setup { id, how, setup }, responder);
     }
 
@@ -64,7 +66,7 @@ impl Connection {
             mcp_servers: request.mcp_servers,
             reopened: true,
         };
-        let id = Some(request.session_id);
+        let (id, setup) = (Some(request.session_id), Arc::new(setup));
         self.set_up(client, Setup { id, how, setup }, responder);
     }
 
@@ -80,14 +82,19 @@ impl Connection {
         tokio::spawn(async move {
             let mut responder = responder;
             for _ in 0..OPEN_TRIES_MAX {
-                let session = match open(&host, setup.clone(), &responder).await {
+                let session = match open(&host, &setup, &responder).await {
                     Ok(session) => session,
                     Err(error) => return responder.respond::<()>(Err(error.to_rpc())),
                 };
-                let attached = attach(&host, &views, &client, session, setup.how, responder);
+                let failure = session.clone();
+                let asked = Some(responder);
+                let attached = attach(&host, &views, &client, session, &setup, asked);
                 match attached.await {
-                    Ok(()) => return,
-                    Err(refused) => responder = refused,
+                    Err(Some(refused)) => responder = refused,
+                    Ok(()) | Err(None) => return,
+                }
+                if let Some(error) = failure.failure() {
+                    return responder.respond::<()>(Err(error.clone()));
                 }
                 if setup.id.is_none() {
                     // A session that was only just made and is closed already has a reason to be.
@@ -101,14 +108,58 @@ impl Connection {
     }
 }
 
+/// Opens a session whose journal failed, attaches the client as it was, and passes its wish on. While the journal still
+/// fails, the wish is answered with that.
+pub(super) async fn revive(
+    host: Arc<Host>,
+    views: Views,
+    client: Arc<Client>,
+    (id, given): (v2::SessionId, Arc<SessionSetup>),
+    responder: Responder,
+    wish: impl FnOnce(ViewId, Responder) -> Control,
+) {
+    let setup = Setup {
+        id: Some(id.clone()),
+        how: How::Resume,
+        setup: given,
+    };
+    let session = match open(&host, &setup, &responder).await {
+        Ok(session) => session,
+        Err(error) => return responder.respond::<()>(Err(error.to_rpc())),
+    };
+    if let Some(Attached { session, view, .. }) = views.get(&id) {
+        // A wish before this one has done it.
+        return pass(&session, wish(view, responder));
+    }
+    let fresh = host.next_view();
+    let attached = views.attach(&session, &setup.setup, fresh, |view| {
+        // If the session closes instead, the wish that follows hears of it.
+        let (refused, _) = oneshot::channel();
+        let attach = Attach {
+            view,
+            client,
+            how: setup.how,
+            responder: None,
+            refused,
+        };
+        pass(&session, Control::Attach(Box::new(attach)));
+        pass(&session, wish(view, responder));
+    });
+    if attached.is_none() {
+        // The client is gone; a view that nobody sees lets the session end.
+        session.control_if_open(Control::Detach(fresh));
+    }
+}
+
 async fn open(
     host: &Arc<Host>,
-    setup: Setup,
+    setup: &Setup,
     request: &Responder,
 ) -> crate::Result<crate::Session> {
-    match setup.id {
-        None => host.create(setup.setup, request).await,
-        Some(id) => host.open(&id, setup.setup, request).await,
+    let given = SessionSetup::clone(&setup.setup);
+    match &setup.id {
+        None => host.create(given, request).await,
+        Some(id) => host.open(id, given, request).await,
     }
 }
 
@@ -118,12 +169,13 @@ async fn attach(
     views: &Views,
     client: &Arc<Client>,
     session: crate::Session,
-    how: How,
-    responder: Responder,
-) -> Result<(), Responder> {
+    setup: &Setup,
+    responder: Option<Responder>,
+) -> Result<(), Option<Responder>> {
     let fresh = host.next_view();
     let (refused, refusal) = oneshot::channel();
-    let attached = views.attach(&session, fresh, |view| {
+    let how = setup.how;
+    let attached = views.attach(&session, &setup.setup, fresh, |view| {
         let attach = Attach {
             view,
             client: Arc::clone(client),
@@ -131,9 +183,7 @@ async fn attach(
             responder,
             refused,
         };
-        if let Err(control) = session.control(Control::Attach(Box::new(attach))) {
-            session::refuse(control, session.id());
-        }
+        pass(&session, Control::Attach(Box::new(attach)));
     });
     let Some(view) = attached else {
         // The client is gone; a view that nobody sees lets the session end.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ply_session::ViewId;
 use ply_wire::v2;
 
+use crate::SessionSetup;
 use crate::session::Session;
 use crate::session::control::Control;
 
@@ -26,6 +27,8 @@ struct State {
 pub(crate) struct Attached {
     pub(crate) session: Session,
     pub(crate) view: ViewId,
+    /// What the session was given to work with, to open it again after its journal failed.
+    pub(crate) setup: Arc<SessionSetup>,
 }
 
 impl Views {
@@ -37,6 +40,14 @@ impl Views {
             .cloned()
     }
 
+    /// Returns what a session was given to work with that ended because its journal failed.
+    pub(super) fn failed(&self, session: &v2::SessionId) -> Option<Arc<SessionSetup>> {
+        let state = self.lock();
+        let attached = state.attached.get(session)?;
+        attached.session.failure()?;
+        Some(Arc::clone(&attached.setup))
+    }
+
     /// Attaches to a session through `attach`, under the view that this connection has of it, or
     /// else under `fresh`. Returns the view, or none if the client is gone.
     ///
@@ -44,6 +55,7 @@ impl Views {
     pub(super) fn attach(
         &self,
         session: &Session,
+        setup: &Arc<SessionSetup>,
         fresh: ViewId,
         attach: impl FnOnce(ViewId),
     ) -> Option<ViewId> {
@@ -54,9 +66,12 @@ impl Views {
         let known = state.attached.get(session.id());
         let known = known.filter(|known| known.session.is(session));
         let view = known.map_or(fresh, |known| known.view);
-        let session = session.clone();
-        let id = session.id().clone();
-        state.attached.insert(id, Attached { session, view });
+        let attached = Attached {
+            session: session.clone(),
+            view,
+            setup: Arc::clone(setup),
+        };
+        state.attached.insert(session.id().clone(), attached);
         attach(view);
         Some(view)
     }

@@ -1,6 +1,7 @@
 //! Answers to a client's requests about a session.
 
 use ply_rpc::{Responder, RpcError};
+use ply_session::Refusal;
 use ply_wire::convert::session as convert;
 use ply_wire::negotiate::Version;
 use ply_wire::transcript::Transcript;
@@ -97,8 +98,7 @@ pub(super) fn after(how: How, transcript: &Transcript, version: Version) -> Vec<
     if how == How::Replay {
         return Vec::new();
     }
-    let mut updates = transcript.to_updates();
-    updates.retain(|update| match update {
+    let updates = transcript.updates().filter(|update| match update {
         v2::SessionUpdate::ConfigOptionUpdate(_) => false,
         v2::SessionUpdate::AvailableCommandsUpdate(_) => version == Version::V1,
         v2::SessionUpdate::SessionInfoUpdate(_) | v2::SessionUpdate::UsageUpdate(_) => true,
@@ -110,5 +110,16 @@ pub(super) fn after(how: How, transcript: &Transcript, version: Version) -> Vec<
         // What the agent said while it prepared a new session.
         _ => how == How::New,
     });
-    updates
+    updates.collect()
+}
+
+/// Returns what a client is told about a prompt that was refused.
+pub(super) fn refusal_error(refusal: Refusal) -> v2::Error {
+    let code = match refusal {
+        Refusal::Empty | Refusal::Unsupported(_) => v2::ErrorCode::InvalidParams,
+        Refusal::Cancelled => v2::ErrorCode::RequestCancelled,
+        Refusal::Closed => v2::ErrorCode::ResourceNotFound,
+        _ => v2::ErrorCode::InternalError,
+    };
+    v2::Error::new(code.into(), refusal.to_string())
 }

@@ -56,9 +56,10 @@ pub(crate) struct Attach {
     pub(crate) view: ViewId,
     pub(crate) client: Arc<Client>,
     pub(crate) how: How,
-    pub(crate) responder: Responder,
+    /// The request for it; none if the client does not know that it attaches anew.
+    pub(crate) responder: Option<Responder>,
     /// Takes the request back if the session closes instead: it may be opened again.
-    pub(crate) refused: oneshot::Sender<Responder>,
+    pub(crate) refused: oneshot::Sender<Option<Responder>>,
 }
 
 impl Attach {

@@ -51,6 +51,19 @@ pub(crate) struct Task {
     late: Vec<Attach>,
     /// When to flush the views next, if there is something to flush.
     flush_at: Option<Instant>,
+    /// Records of the journal that could not be read.
+    damaged: u64,
+}
+
+/// A session as it was made, or read from its journal.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    pub(crate) engine: Engine,
+    pub(crate) log: Box<dyn Log>,
+    /// What opening it left to do.
+    pub(crate) actions: Vec<Action>,
+    /// Records that could not be read.
+    pub(crate) damaged: u64,
 }
 
 /// Why the task ends before the session is closed.
@@ -58,15 +71,15 @@ pub(crate) struct Task {
 pub(super) struct Broken(ply_journal::Error);
 
 impl Task {
-    /// Starts the task of a session; `actions` is what opening it left to do.
-    pub(crate) fn start(
-        session: Session,
-        host: Arc<Host>,
-        engine: Engine,
-        log: Box<dyn Log>,
-        actions: Vec<Action>,
-    ) {
+    /// Starts the task of a session.
+    pub(crate) fn start(session: Session, host: Arc<Host>, kept: Kept) {
         let agent = host.agent();
+        let Kept {
+            engine,
+            log,
+            actions,
+            damaged,
+        } = kept;
         let task = Self {
             session,
             host,
@@ -85,6 +98,7 @@ impl Task {
             option_is_set: false,
             late: Vec::new(),
             flush_at: None,
+            damaged,
         };
         tokio::spawn(task.run());
     }
@@ -271,8 +285,9 @@ impl Task {
         if let Err(Broken(error)) = &outcome {
             tracing::error!(session = %self.session.id().0, %error, "the session ends: its journal failed");
             let error = crate::Error::msg(format!(
-                "The session cannot go on: {error}. Resume it when that is solved."
+                "The session cannot go on: {error}. It goes on with the next prompt once that is solved."
             ));
+            self.session.fail(error.to_rpc());
             self.views.iter_mut().for_each(|view| view.fail(&error));
         }
         if let Some(running) = self.running.take() {
@@ -308,7 +323,7 @@ impl Task {
         }
         self.late.drain(..).for_each(Attach::refuse);
         for control in left {
-            controls::refuse(control, self.session.id());
+            controls::refuse(control, &self.session);
         }
         // What waits behind a replay is of no use any more, but its answers are.
         self.views.iter_mut().for_each(View::write_all);

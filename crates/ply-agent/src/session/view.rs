@@ -1,5 +1,7 @@
 //! One client's view of a session: what it is shown, in the order in which it is written.
 
+mod replay;
+
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -11,9 +13,11 @@ use ply_wire::negotiate::Version;
 use ply_wire::project::{self, Down, Projector, PromptTicket};
 use ply_wire::{v1, v2};
 use serde::Serialize;
+use serde_json::value::RawValue;
 use tokio::task::AbortHandle;
 
-use super::answer::{self, Answer};
+use self::replay::{encoded, replayed};
+use super::answer::{self, Answer, refusal_error};
 use super::control::How;
 use super::offer::Offer;
 use crate::client::Client;
@@ -63,6 +67,8 @@ pub(super) struct Offered {
 pub(super) enum Out {
     V1(v1::SessionUpdate),
     V2(v2::SessionUpdate),
+    /// An update of a replay, as JSON: there are many of them, and as values they are large.
+    Replayed(Box<RawValue>),
     Answer(Responder, Answer),
     Offer(Offer),
 }
@@ -84,16 +90,19 @@ impl View {
         session: v2::SessionId,
         how: How,
         history: &History,
-        responder: Responder,
+        responder: Option<Responder>,
     ) -> Self {
-        let mut downs = Vec::new();
+        let mut backlog = VecDeque::new();
         let shape = match client.version {
             Version::V1 => {
                 let (shows, prefix) = (client.shows, format!("{}/", id.0));
                 let transcript = history.transcript();
                 Shape::V1(Box::new(match how {
                     How::New => Projector::new(shows, prefix),
-                    How::Replay => Projector::load(shows, prefix, transcript, history, &mut downs),
+                    How::Replay => {
+                        let queue = |downs: &mut Vec<Down>| backlog.extend(replayed(downs));
+                        Projector::load_by(shows, prefix, transcript, history, queue)
+                    }
                     How::Resume => Projector::resume(shows, prefix, transcript, history),
                 }))
             }
@@ -108,17 +117,13 @@ impl View {
             offers: HashMap::new(),
             active: history.is_active(),
             hung_up: false,
-            backlog: VecDeque::new(),
+            backlog,
             waiting: 0,
             downs: Vec::new(),
         };
-        let replay = downs.into_iter().filter_map(|down| match down {
-            Down::Update(update) => Some(Out::V1(update)),
-            // A replay settles nothing.
-            _ => None,
-        });
-        view.backlog.extend(replay);
-        view.introduce(how, history, responder);
+        if let Some(responder) = responder {
+            view.introduce(how, history, responder);
+        }
         view
     }
 
@@ -129,8 +134,9 @@ impl View {
             match how {
                 How::New => {}
                 How::Replay => {
-                    let updates = transcript.to_updates();
-                    self.backlog.extend(updates.into_iter().map(Out::V2));
+                    let updates = transcript.updates();
+                    self.backlog
+                        .extend(updates.filter_map(|update| encoded(&update)));
                 }
                 // Also when nothing is replayed (V2-RESUME-08).
                 How::Resume => {
@@ -288,6 +294,7 @@ impl View {
         match out {
             Out::V1(update) => self.tell(&update),
             Out::V2(update) => self.tell(&update),
+            Out::Replayed(update) => self.tell(&update),
             Out::Answer(responder, answer) => answer.give(responder),
             Out::Offer(offer) => self.put(offer),
         }
@@ -344,14 +351,4 @@ impl View {
             self.send(Out::Answer(responder, answer));
         }
     }
-}
-
-fn refusal_error(refusal: Refusal) -> v2::Error {
-    let code = match refusal {
-        Refusal::Empty | Refusal::Unsupported(_) => v2::ErrorCode::InvalidParams,
-        Refusal::Cancelled => v2::ErrorCode::RequestCancelled,
-        Refusal::Closed => v2::ErrorCode::ResourceNotFound,
-        _ => v2::ErrorCode::InternalError,
-    };
-    v2::Error::new(code.into(), refusal.to_string())
 }

@@ -220,6 +220,87 @@ async fn f5_a_question_that_cannot_be_kept_is_not_acted_upon() {
     assert_eq!(said(&seen), "");
 }
 
+#[tokio::test(start_paused = true)]
+async fn f5_the_next_prompt_works_when_there_is_space_again() {
+    for version in [1, 2] {
+        let journal = Gated::open();
+        let server = Actor::new().serve().journal(journal.clone());
+        let mut client = match version {
+            1 => v1_with(&server, json!({})).await,
+            _ => v2_with(&server, json!({})).await,
+        };
+        let session = client.session().await;
+        run(&mut client, &session, "say kept").await;
+        journal.set_fails(true);
+        for _ in 0..3 {
+            let prompt = client.prompt(&session, "say lost").await;
+            let answer = client.answered(prompt).await.pop().unwrap();
+            let message = answer["error"].to_string();
+            assert!(message.contains("disk is full"), "{answer}");
+        }
+        journal.set_fails(false);
+        let recalled = hear(&mut client, &session, "recall").await;
+        assert_eq!(recalled, "say kept|kept|recall", "version {version}");
+        // It is the same session to everybody.
+        assert_eq!(hear(&mut client, &session, "say on").await, "on");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f5_prompts_that_come_together_after_a_failure_are_all_taken_in_order() {
+    let journal = Gated::open();
+    let server = Actor::new().serve().journal(journal.clone());
+    let mut client = v2_with(&server, json!({})).await;
+    let session = client.session().await;
+    journal.set_fails(true);
+    let lost = client.prompt(&session, "say lost").await;
+    client.answered(lost).await;
+    journal.set_fails(false);
+    for text in ["say one", "say two", "say three"] {
+        client.prompt(&session, text).await;
+    }
+    let mut heard = String::new();
+    for _ in 0..3 {
+        heard += &said(&client.idle().await);
+    }
+    assert_eq!(heard, "onetwothree");
+}
+
+// Also: F8.
+#[tokio::test(start_paused = true)]
+async fn f8_what_is_readable_of_a_damaged_session_is_shown_and_the_damage_is_told() {
+    let journal = Gated::open();
+    let first = Actor::new().serve().journal(journal.clone());
+    let mut client = v2_with(&first, json!({})).await;
+    let session = client.session().await;
+    for text in ["say one", "say two", "say three"] {
+        run(&mut client, &session, text).await;
+    }
+    client.vanish().await;
+    first.shutdown().await;
+    // The words of the second turn, each turn being four records: prompt, running, words, idle.
+    journal.damage([6]);
+    let second = Actor::new().serve().journal(journal);
+    let mut client = v2_with(&second, json!({})).await;
+    let mut params = of(&session);
+    params["replayFrom"] = json!({"type": "start"});
+    client.ok("session/resume", params).await;
+    let replayed = crate::fold::v2_fold(&client.log, &session);
+    let texts: Vec<_> = replayed.messages().map(|message| message.text()).collect();
+    assert_eq!(
+        texts,
+        ["say one", "one", "say two", "say three", "three"],
+        "{:#?}",
+        client.log
+    );
+    let notice = client
+        .until(|message| message["params"]["update"]["sessionUpdate"] == "notice")
+        .await;
+    let notice = notice.last().unwrap().to_string();
+    assert!(notice.contains("1 record of this session"), "{notice}");
+    assert_eq!(hear(&mut client, &session, "say on").await, "on");
+}
+
 /// The journal outlives the server, as a file outlives a process.
 #[tokio::test(start_paused = true)]
 async fn e2_another_server_on_the_same_journal_shows_the_same_session() {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ply_journal::{
-    Answer, Description, Durability, Error, Filter, Head, Journal, Log, Memory, Page,
+    Answer, Description, Durability, Error, Filter, Head, Journal, Log, Memory, Page, Records,
 };
 use tokio::sync::watch;
 
@@ -24,6 +24,8 @@ struct Shared {
     calls: AtomicUsize,
     /// Writes that wait at the gate, as the text they hold.
     waiting: Mutex<Vec<String>>,
+    /// Records that cannot be read any more.
+    damaged: Mutex<Vec<u64>>,
 }
 
 impl Gated {
@@ -35,6 +37,7 @@ impl Gated {
             describe_fails: AtomicBool::new(false),
             calls: AtomicUsize::new(0),
             waiting: Mutex::default(),
+            damaged: Mutex::default(),
         }))
     }
 
@@ -55,6 +58,11 @@ impl Gated {
     /// Has it fail at what listings show, and at nothing else.
     pub(crate) fn set_describe_fails(&self, fails: bool) {
         self.0.describe_fails.store(fails, Ordering::Relaxed);
+    }
+
+    /// Has records unreadable from now on.
+    pub(crate) fn damage(&self, records: impl IntoIterator<Item = u64>) {
+        self.0.damaged.lock().unwrap().extend(records);
     }
 
     /// How often it was asked for anything.
@@ -108,6 +116,11 @@ impl Journal for Gated {
         })
     }
 
+    fn look<'a>(&'a self, id: &'a str) -> Answer<'a, Option<(Head, Box<dyn Records>)>> {
+        self.called();
+        self.0.inner.look(id)
+    }
+
     fn list(&self, filter: Filter) -> Answer<'_, Page> {
         self.called();
         self.0.inner.list(filter)
@@ -140,6 +153,23 @@ struct GatedLog {
     inner: Box<dyn Log>,
 }
 
+impl Records for GatedLog {
+    fn read(&mut self, from: u64, bytes_max: usize) -> Answer<'_, Vec<Vec<u8>>> {
+        Box::pin(async move {
+            let damaged = self.journal.0.damaged.lock().unwrap().clone();
+            if damaged.contains(&from) {
+                let next = from + 1;
+                return Err(Error::Damaged { from, next });
+            }
+            let mut page = self.inner.read(from, bytes_max).await?;
+            if let Some(next) = damaged.into_iter().filter(|at| *at > from).min() {
+                page.truncate(usize::try_from(next - from).unwrap());
+            }
+            Ok(page)
+        })
+    }
+}
+
 impl Log for GatedLog {
     fn append(&mut self, records: Vec<Vec<u8>>, durability: Durability) -> Answer<'_, ()> {
         self.journal.called();
@@ -157,10 +187,6 @@ impl Log for GatedLog {
             }
             self.inner.append(records, durability).await
         })
-    }
-
-    fn read(&mut self, from: u64, bytes_max: usize) -> Answer<'_, Vec<Vec<u8>>> {
-        self.inner.read(from, bytes_max)
     }
 
     fn describe(&mut self, change: Description) -> Answer<'_, ()> {

@@ -37,6 +37,7 @@ mod auth;
 mod backpressure;
 mod close;
 mod delete;
+mod durable;
 mod extension;
 mod initialize;
 mod isolation;

@@ -8,8 +8,9 @@ use ply_wire::{convert, v2};
 use super::{Broken, Task};
 use crate::Error;
 use crate::error::no_such_session;
+use crate::session::Session;
 use crate::session::answer::Answer;
-use crate::session::control::{Attach, Control, Done, OptionAnswer, OptionChange};
+use crate::session::control::{Attach, Control, Done, How, OptionAnswer, OptionChange};
 use crate::session::view::View;
 
 impl Task {
@@ -123,7 +124,9 @@ impl Task {
         match self.view(id).map(|view| view.has_prompts()) {
             Some(true) => {
                 let reason = "a prompt of this client is not answered yet; wait or cancel";
-                responder.respond::<()>(Err(RpcError::invalid_request(reason)));
+                if let Some(responder) = responder {
+                    responder.respond::<()>(Err(RpcError::invalid_request(reason)));
+                }
                 return Ok(());
             }
             Some(false) => self.detach(id).await?,
@@ -132,7 +135,10 @@ impl Task {
         self.was_seen = true;
         let answers = client.answers();
         let (session, history) = (self.session.id().clone(), self.engine.history());
-        let view = View::attach(id, client, session, how, history, responder);
+        let mut view = View::attach(id, client, session, how, history, responder);
+        if self.damaged > 0 && how == How::Replay {
+            view.show(&damage_notice(self.damaged), history);
+        }
         self.views.push(view);
         self.step(Input::Attach { view: id, answers }).await
     }
@@ -220,7 +226,7 @@ impl Task {
                 responder,
             };
             if let Err(control) = session.control(set) {
-                refuse(control, session.id());
+                refuse(control, &session);
             }
         });
     }
@@ -266,6 +272,17 @@ impl Task {
     }
 }
 
+fn damage_notice(damaged: u64) -> v2::SessionUpdate {
+    let records = match damaged {
+        1 => "1 record".to_owned(),
+        more => format!("{more} records"),
+    };
+    let message = format!(
+        "{records} of this session cannot be read: the journal is damaged. Everything else is shown."
+    );
+    v2::SessionUpdate::Notice(v2::Notice::new(v2::NoticeSeverity::Warning, message))
+}
+
 /// Returns the options with one changed, or says why it cannot be (V2-CONF-04).
 fn changed(
     options: &[v2::SessionConfigOption],
@@ -304,13 +321,15 @@ fn offers(options: &v2::SessionConfigSelectOptions, value: &v2::SessionConfigVal
 }
 
 /// Answers what a session that is over cannot serve.
-pub(crate) fn refuse(control: Control, session: &v2::SessionId) {
+pub(crate) fn refuse(control: Control, session: &Session) {
     match control {
         Control::Attach(attach) => attach.refuse(),
         Control::Prompt { responder, .. }
         | Control::SetOption { responder, .. }
         | Control::OptionSet { responder, .. } => {
-            responder.respond::<()>(Err(no_such_session(session)));
+            let failure = session.failure().cloned();
+            let error = failure.unwrap_or_else(|| no_such_session(session.id()));
+            responder.respond::<()>(Err(error));
         }
         Control::Close { done, .. } => match done {
             Done::Answer(responder) => Answer::Done.give(responder),

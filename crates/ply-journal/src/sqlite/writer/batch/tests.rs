@@ -1,0 +1,155 @@
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use tokio::sync::oneshot;
+
+use super::*;
+use crate::sqlite::job::Held;
+use crate::sqlite::queue::Queue;
+use crate::sqlite::reader::Session;
+use crate::sqlite::run::Frames;
+use crate::sqlite::writer::{Missing, open};
+use crate::sqlite::{records, schema};
+use crate::{Durability, Head};
+
+/// A writer without a thread, and a session that it holds.
+struct Bench {
+    writer: Writer,
+    lease: Lease,
+    directory: PathBuf,
+}
+
+impl Bench {
+    fn new(name: &str) -> Self {
+        let name = format!("ply-writer-{}-{name}", std::process::id());
+        let directory = std::env::temp_dir().join(name);
+        // Left by a process with the same number, if it is there.
+        drop(std::fs::remove_dir_all(&directory));
+        let path = directory.join("x.db");
+        let file = open(&path, Missing::Make).unwrap().unwrap();
+        let mut writer = Writer::new(path, Queue::new(), file);
+        let (tell, mut told) = oneshot::channel();
+        let head = Head::new("a", "/work", 1);
+        writer.batch(vec![Job::Create { head, tell }]);
+        let lease = told.try_recv().unwrap().unwrap();
+        Self {
+            writer,
+            lease,
+            directory,
+        }
+    }
+
+    fn held(&self) -> Arc<Held> {
+        Arc::clone(&self.lease.held)
+    }
+
+    /// An append that was accepted.
+    fn soon(&self, record: &str) -> Job {
+        self.held().unwritten.fetch_add(1, Ordering::Relaxed);
+        Job::Append {
+            held: self.held(),
+            frames: frames(record),
+            durability: Durability::Soon,
+            tell: None,
+        }
+    }
+
+    /// Writes a record, and returns what comes of it.
+    fn now(&mut self, record: &str) -> Result<(), Trouble> {
+        let (tell, mut told) = oneshot::channel();
+        self.writer.batch(vec![Job::Append {
+            held: self.held(),
+            frames: frames(record),
+            durability: Durability::Now,
+            tell: Some(tell),
+        }]);
+        told.try_recv().unwrap()
+    }
+
+    /// Has the disk fail in a transaction, after the commit or before it.
+    fn fail_at(&mut self, jobs: Vec<Job>, is_written: bool) {
+        let done = self.writer.transact(&jobs).unwrap();
+        if !is_written {
+            let undo = "DELETE FROM runs; UPDATE sessions SET next = 0";
+            let file = self.writer.file.as_ref().unwrap();
+            file.connection.execute_batch(undo).unwrap();
+        }
+        self.writer.attempted = done.moved.into_iter().collect();
+        let trouble = Trouble::io(std::io::ErrorKind::Other, "the disk failed");
+        self.writer.fail(jobs, &trouble, Remedy::Reopen);
+        self.writer.note_failure(Remedy::Reopen, &trouble);
+        assert!(self.writer.file.is_none());
+    }
+
+    fn records(&self) -> Vec<String> {
+        let connection = schema::open_to_read(&self.writer.path).unwrap();
+        let held = self.held();
+        let session = Session {
+            number: held.number,
+            key: held.key,
+        };
+        let page = records::read(&connection, session, 0, usize::MAX);
+        let page = page.unwrap().unwrap().into_iter();
+        page.map(|record| String::from_utf8(record).unwrap())
+            .collect()
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        drop(std::fs::remove_dir_all(&self.directory));
+    }
+}
+
+fn frames(record: &str) -> Frames {
+    Frames::new(&[record.as_bytes().to_vec()]).unwrap()
+}
+
+#[test]
+fn f6_what_failed_and_is_not_there_is_written_before_what_follows() {
+    let mut bench = Bench::new("missing");
+    let jobs = vec![bench.soon("one"), bench.soon("two")];
+    bench.fail_at(jobs, false);
+    assert_eq!(bench.writer.kept.len(), 2);
+    bench.now("three").unwrap();
+    assert_eq!(bench.records(), ["one", "two", "three"]);
+    assert_eq!(bench.held().unwritten.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn f6_what_failed_and_is_there_is_not_written_twice() {
+    let mut bench = Bench::new("there");
+    let jobs = vec![bench.soon("one"), bench.soon("two")];
+    bench.fail_at(jobs, true);
+    bench.now("three").unwrap();
+    assert_eq!(bench.records(), ["one", "two", "three"]);
+    assert_eq!(bench.held().unwritten.load(Ordering::Relaxed), 0);
+    assert!(bench.writer.failing.is_none());
+}
+
+#[test]
+fn f6_nothing_is_written_after_records_that_the_disk_lost() {
+    let mut bench = Bench::new("lost");
+    bench.now("one").unwrap();
+    let jobs = vec![bench.soon("two")];
+    // Not only this one is gone, but also the one that was safe.
+    bench.fail_at(jobs, false);
+    let refused = bench.now("three");
+    assert!(
+        matches!(&refused, Err(Trouble::Io(_, words)) if words.contains("gone")),
+        "{refused:?}"
+    );
+    assert!(bench.records().is_empty());
+}
+
+#[test]
+fn f13_a_file_that_is_another_one_after_an_error_of_the_disk_is_not_written() {
+    let mut bench = Bench::new("other");
+    let jobs = vec![bench.soon("one")];
+    bench.fail_at(jobs, false);
+    let path = bench.writer.path.clone();
+    std::fs::rename(&path, path.with_extension("away")).unwrap();
+    drop(open(&path, Missing::Make).unwrap());
+    assert!(matches!(bench.now("two"), Err(Trouble::Replaced)));
+    assert!(matches!(bench.held().check(), Err(Trouble::Replaced)));
+}
