@@ -1,13 +1,15 @@
 //! Ply, the official Rust SDK and a hand-written floor on the same work, over real pipes between real processes.
 //!
 //! `ply-bench run PEER WORK` measures one JSON-RPC peer once and prints one line of JSON, `ply-bench sdk SDK WORK` does it
-//! with one SDK; `cargo xtask bench rpc` and `cargo xtask bench sdk` run them for every peer and work and make the table.
+//! with one SDK, `ply-bench journal PEER WORK` with one store; `cargo xtask bench rpc`, `sdk` and `journal` run them for every
+//! peer and work and make the table.
 //! The measuring process is the client. It starts this same binary again for the other end of the pipes.
 #![expect(clippy::print_stdout, reason = "the benchmark's result goes to stdout")]
 #![expect(clippy::print_stderr, reason = "its complaints go to stderr")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
 mod drive;
+mod journal;
 mod measure;
 mod payload;
 mod peer;
@@ -60,10 +62,23 @@ enum Command {
         #[command(flatten)]
         bound: Bound,
     },
-    /// The other end of the pipes for `sdk`.
+    /// Measures what keeping sessions costs.
+    Journal {
+        peer: journal::Peer,
+        work: journal::Work,
+        /// How many events or sessions, instead of the work's own number.
+        #[arg(long)]
+        count: Option<u64>,
+        #[command(flatten)]
+        bound: Bound,
+    },
+    /// The other end of the pipes for `sdk` and `journal`.
     #[command(hide = true)]
     SdkAgent {
         sdk: Sdk,
+        /// Where to keep sessions, if not in memory.
+        #[arg(long)]
+        store: Option<std::path::PathBuf>,
         #[command(flatten)]
         bound: Bound,
     },
@@ -137,9 +152,20 @@ fn dispatch(command: Command) -> Result<()> {
             println!("{}", serde_json::to_string(&sdk.run(&plan, &launch)?)?);
             Ok(())
         }
-        Command::SdkAgent { sdk, bound } => {
+        Command::Journal {
+            peer,
+            work,
+            count,
+            bound,
+        } => {
             process::bound_lifetime(Duration::from_secs(bound.limit_s))?;
-            sdk.agent()
+            let outcome = peer.run(work, count, bound.limit_s)?;
+            println!("{}", serde_json::to_string(&outcome)?);
+            Ok(())
+        }
+        Command::SdkAgent { sdk, store, bound } => {
+            process::bound_lifetime(Duration::from_secs(bound.limit_s))?;
+            sdk.agent(store)
         }
         Command::Agent { peer, shared } => {
             process::bound_lifetime(Duration::from_secs(shared.bound.limit_s))?;

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::os::fd::AsFd as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -83,6 +83,12 @@ impl Launch {
             format!("--limit-s={limit_s}"),
         ]);
         Ok(Launch { words, io })
+    }
+
+    /// Has the agent keep its sessions in this file.
+    pub(crate) fn store(mut self, path: &Path) -> Self {
+        self.words.push(format!("--store={}", path.display()));
+        self
     }
 
     pub(crate) fn words(&self) -> &[String] {

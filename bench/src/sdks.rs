@@ -10,10 +10,13 @@ mod tally;
 mod task;
 mod work;
 
+use std::path::PathBuf;
+
 use crate::Result;
 use crate::measure::{Outcome, Plan as FloorPlan, Work as FloorWork};
 use crate::peer::Peer as RpcPeer;
 use crate::process::Launch;
+pub(crate) use task::Task;
 pub(crate) use work::{Plan, Work};
 
 /// A way to build an agent and a client.
@@ -31,6 +34,9 @@ pub(crate) enum Sdk {
     PlyDocumented,
     /// This project on a single thread.
     Ply,
+    /// The same with its sessions on disk; for the benchmark of the journal.
+    #[value(name = "ply-disk", hide = true)]
+    PlyDisk,
 }
 
 impl Sdk {
@@ -45,18 +51,19 @@ impl Sdk {
             Sdk::Documented => official::documented(plan, launch),
             Sdk::Fastest => official::fastest(plan, launch),
             Sdk::PlyDocumented => ply::documented(plan, launch),
-            Sdk::Ply => ply::fastest(plan, launch),
+            Sdk::Ply | Sdk::PlyDisk => ply::fastest(plan, launch),
         }
     }
 
     /// Serves as the agent on standard input and output until the input closes.
-    pub(crate) fn agent(self) -> Result<()> {
+    pub(crate) fn agent(self, store: Option<PathBuf>) -> Result<()> {
         match self {
             Sdk::Floor => crate::peer::floor::agent(),
             Sdk::Documented => official::documented_agent(),
             Sdk::Fastest => official::fastest_agent(),
             Sdk::PlyDocumented => ply::documented_agent(),
-            Sdk::Ply => ply::fastest_agent(),
+            Sdk::Ply => ply::fastest_agent(None),
+            Sdk::PlyDisk => ply::fastest_agent(store),
         }
     }
 }

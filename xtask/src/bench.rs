@@ -31,6 +31,22 @@ pub(crate) enum Command {
     ///
     /// A missed target is a result, not a failure; a peer that hangs or breaks is a failure.
     Sdk(Sdk),
+    /// Sessions on disk: what keeping them costs, and how fast they come back.
+    ///
+    /// A missed target is a result, not a failure; a store that hangs or breaks is a failure.
+    Journal(Journal),
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Journal {
+    /// Only this work; may be given more than once.
+    #[arg(long, value_name = "WORK", value_parser = clap::builder::PossibleValuesParser::new(suite::JOURNAL.works))]
+    only: Vec<String>,
+    /// How often everything is measured; the table shows medians.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
+    #[command(flatten)]
+    shared: Shared,
 }
 
 #[derive(clap::Args)]
@@ -90,6 +106,13 @@ struct Choice<'a> {
 
 pub(crate) fn run(command: &Command) -> Result<()> {
     let choice = match command {
+        Command::Journal(journal) => Choice {
+            suite: &suite::JOURNAL,
+            works: chosen(suite::JOURNAL.works, &journal.only),
+            peers: suite::JOURNAL.peers.to_vec(),
+            runs: journal.runs,
+            shared: &journal.shared,
+        },
         Command::Rpc(rpc) => Choice {
             suite: &suite::RPC,
             works: chosen(suite::RPC.works, &rpc.only),

@@ -18,7 +18,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
         &["ply-journal", "ply-rpc", "ply-session", "ply-wire"],
     ),
     ("ply-client", &["ply-rpc", "ply-wire"]),
-    ("ply", &["ply-agent", "ply-client"]),
+    ("ply", &["ply-agent", "ply-client", "ply-journal"]),
     ("ply-sim", &["ply-session", "ply-wire"]),
     (
         "ply-fuzz",
@@ -26,7 +26,13 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ),
     (
         "ply-bench",
-        &["ply-agent", "ply-client", "ply-rpc", "ply-wire"],
+        &[
+            "ply-agent",
+            "ply-client",
+            "ply-journal",
+            "ply-rpc",
+            "ply-wire",
+        ],
     ),
     ("process-tests", &["ply-client", "ply-rpc"]),
     ("interop-tests", &["ply-agent"]),

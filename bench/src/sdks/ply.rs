@@ -3,6 +3,7 @@
 mod agent;
 mod client;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -35,8 +36,13 @@ pub(super) async fn fastest(plan: &Plan, launch: &Launch) -> Result<Outcome> {
 }
 
 #[tokio::main(flavor = "current_thread")]
-pub(super) async fn fastest_agent() -> Result<()> {
-    Ok(tokio::spawn(ply_agent::serve_stdio(agent::Worker)).await??)
+pub(super) async fn fastest_agent(store: Option<PathBuf>) -> Result<()> {
+    let server = ply_agent::serve(agent::Worker);
+    let server = match store {
+        Some(store) => server.journal(store),
+        None => server,
+    };
+    Ok(tokio::spawn(server.stdio()).await??)
 }
 
 type Driving = std::pin::Pin<Box<dyn Future<Output = Result<Outcome>> + Send>>;

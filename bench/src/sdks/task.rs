@@ -7,9 +7,13 @@ const MEASURE: &str = "measure ";
 
 /// What the agent is asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Task {
+pub(crate) enum Task {
     /// This many updates of 40 bytes, or fewer if cancelled.
     Stream(u64),
+    /// This many updates of all kinds, as turns make them; of the journal's benchmark.
+    Work(u64),
+    /// This many updates of which no two in a row can be joined; of the same.
+    Alternate(u64),
     /// This many permissions, one after the other.
     Ask(u64),
     /// One update of [`LARGE_TEXT_BYTES`].
@@ -20,9 +24,11 @@ pub(super) enum Task {
 
 impl Task {
     /// Returns the prompt that asks for it.
-    pub(super) fn prompt(self) -> String {
+    pub(crate) fn prompt(self) -> String {
         match self {
             Task::Stream(count) => format!("stream {count}"),
+            Task::Work(count) => format!("work {count}"),
+            Task::Alternate(count) => format!("alternate {count}"),
             Task::Ask(count) => format!("ask {count}"),
             Task::Big => "big".to_owned(),
             Task::Measure => format!("{MEASURE}{}", large_text(LARGE_TEXT_BYTES - MEASURE.len())),
@@ -37,6 +43,10 @@ impl Task {
         };
         if let Some(count) = count("stream ") {
             Task::Stream(count)
+        } else if let Some(count) = count("work ") {
+            Task::Work(count)
+        } else if let Some(count) = count("alternate ") {
+            Task::Alternate(count)
         } else if let Some(count) = count("ask ") {
             Task::Ask(count)
         } else if prompt == "big" {
@@ -53,7 +63,14 @@ mod tests {
 
     #[test]
     fn a_task_is_read_from_its_prompt() {
-        for task in [Task::Stream(12), Task::Ask(3), Task::Big, Task::Measure] {
+        for task in [
+            Task::Stream(12),
+            Task::Work(100),
+            Task::Alternate(7),
+            Task::Ask(3),
+            Task::Big,
+            Task::Measure,
+        ] {
             assert_eq!(Task::of(&task.prompt()), task);
         }
     }

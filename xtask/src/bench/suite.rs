@@ -1,8 +1,10 @@
-//! The two benchmarks: who takes part, what is measured and what must be reached.
+//! The benchmarks: who takes part, what is measured and what must be reached.
 
+mod journal;
 mod rpc;
 mod sdk;
 
+pub(super) use journal::JOURNAL;
 pub(super) use rpc::RPC;
 pub(super) use sdk::{SDK, letters};
 
@@ -20,8 +22,8 @@ pub(super) struct Suite {
     pub(super) ours: &'static [&'static str],
     /// The peers that stand beneath the ratios, with the heads of their columns.
     pub(super) against: &'static [(&'static str, &'static str)],
-    /// What the floor does; empty if it does everything.
-    pub(super) floor: &'static [&'static str],
+    /// The peers that do not do everything, with what they do.
+    pub(super) only: &'static [(&'static str, &'static [&'static str])],
     /// The table, top down.
     pub(super) rows: &'static [&'static Row],
     pub(super) targets: &'static [Target],
@@ -32,6 +34,7 @@ pub(super) struct Suite {
 impl Suite {
     /// Whether a peer takes part in a work.
     pub(super) fn does(&self, peer: &str, work: &str) -> bool {
-        peer != "floor" || self.floor.is_empty() || self.floor.contains(&work)
+        let limited = self.only.iter().find(|(limited, _)| *limited == peer);
+        limited.is_none_or(|(_, works)| works.contains(&work))
     }
 }

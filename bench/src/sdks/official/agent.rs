@@ -137,6 +137,8 @@ fn prompt(
             }
             Task::Big => say(&large_text(LARGE_TEXT_BYTES))?,
             Task::Measure => say(&length.to_string())?,
+            // Nothing is kept here, so nobody asks.
+            Task::Work(_) | Task::Alternate(_) => {}
         }
         responder.respond(PromptResponse::new(StopReason::EndTurn))
     })

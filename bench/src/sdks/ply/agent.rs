@@ -12,7 +12,29 @@ use crate::payload::{CHUNK_TEXT, LARGE_TEXT_BYTES, large_text};
 /// The name of the session's one option.
 pub(super) const OPTION: &str = "mode";
 
+/// Updates of one round of work: thoughts, a tool call, words.
+const ROUND: usize = 100;
+/// How many of them are thoughts, and updates of the tool call.
+const THOUGHTS: usize = 20;
+const CALL: usize = 3;
+
 pub(super) struct Worker;
+
+/// What a model does again and again: it thinks, uses a tool and says something, all in small pieces.
+async fn round(turn: &mut Turn, updates: usize) -> Result<()> {
+    for _ in 0..updates.min(THOUGHTS) {
+        turn.think(CHUNK_TEXT).await?;
+    }
+    if updates >= THOUGHTS + CALL {
+        let call = turn.tool_call("Run the tests").await?;
+        call.add(CHUNK_TEXT).await?;
+        call.finish().await?;
+    }
+    for _ in (THOUGHTS + CALL)..updates {
+        turn.say(CHUNK_TEXT).await?;
+    }
+    Ok(())
+}
 
 impl Agent for Worker {
     async fn open(&self, session: &Session, _setup: &SessionSetup) -> Result<()> {
@@ -32,6 +54,20 @@ impl Agent for Worker {
             Task::Stream(count) => {
                 for _ in 0..count {
                     turn.say(CHUNK_TEXT).await?;
+                }
+            }
+            Task::Work(count) => {
+                for begun in (0..count).step_by(ROUND) {
+                    let left = usize::try_from(count - begun).unwrap_or(ROUND);
+                    round(turn, left.min(ROUND)).await?;
+                }
+            }
+            Task::Alternate(count) => {
+                for update in 0..count {
+                    match update % 2 {
+                        0 => turn.say(CHUNK_TEXT).await?,
+                        _ => turn.think(CHUNK_TEXT).await?,
+                    }
                 }
             }
             Task::Ask(count) => {

@@ -38,7 +38,7 @@ pub(in crate::bench) static RPC: Suite = Suite {
         ("sdk-fastest", "ply:fastest"),
         ("floor", "ply:floor"),
     ],
-    floor: &[],
+    only: &[],
     rows: &[
         &UPDATES,
         &ROUNDTRIP,

@@ -94,7 +94,7 @@ pub(in crate::bench) static SDK: Suite = Suite {
         (FASTEST, "ply:fastest"),
         ("floor", "ply:floor"),
     ],
-    floor: &["updates", "roundtrip", "inflight"],
+    only: &[("floor", &["updates", "roundtrip", "inflight"])],
     rows: &[
         &UPDATES,
         &ROUNDTRIP,
