@@ -68,7 +68,7 @@ pub trait Records: fmt::Debug + Send + 'static {
     fn read(&mut self, from: u64, bytes_max: usize) -> Answer<'_, Vec<Vec<u8>>>;
 }
 
-/// The right to write one session; dropped, another owner may take it.
+/// The right to write one session; some time after it is dropped, another owner may take it.
 pub trait Log: Records {
     /// Writes records after those that are there: all of them, or none.
     ///
@@ -78,6 +78,9 @@ pub trait Log: Records {
 
     /// Changes what listings say of the session.
     fn describe(&mut self, change: Description) -> Answer<'_, ()>;
+
+    /// Gives the session back: all that was accepted is safe when this returns, and any other owner may take it.
+    fn close(self: Box<Self>) -> Answer<'static, ()>;
 }
 
 /// When written records must be safe.

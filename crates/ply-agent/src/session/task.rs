@@ -307,7 +307,9 @@ impl Task {
             tracing::error!(panicked = error.is_panic(), "the agent's code broke off");
         }
         // The next owner may open the session from here on.
-        drop(self.log);
+        if let Err(error) = self.log.close().await {
+            tracing::error!(session = %self.session.id().0, %error, "the end of a session is not safe");
+        }
         let left = self.session.0.inbox.close();
         self.host.forget(self.session.id());
         for (view, done) in self.closing.drain(..) {

@@ -195,4 +195,8 @@ impl Log for GatedLog {
             self.inner.describe(change).await
         })
     }
+
+    fn close(self: Box<Self>) -> Answer<'static, ()> {
+        self.inner.close()
+    }
 }

@@ -77,6 +77,13 @@ impl Log for SqliteLog {
     fn describe(&mut self, change: Description) -> Answer<'_, ()> {
         Box::pin(async move { Ok(self.change(change).await?) })
     }
+
+    fn close(self: Box<Self>) -> Answer<'static, ()> {
+        let Self { lease, store } = *self;
+        // Queued before the flush, so it is done when that is.
+        drop(lease);
+        Box::pin(async move { Ok(store.flush().await?) })
+    }
 }
 
 /// A session that somebody reads, whoever writes it.

@@ -201,7 +201,7 @@ impl Writer {
 /// the first whose chained checksum is wrong, so what is there has no gap.
 fn sync_of(jobs: &[Job]) -> Sync {
     let is_durable = |job: &Job| match job {
-        Job::Create { .. } | Job::Delete { .. } => true,
+        Job::Create { .. } | Job::Delete { .. } | Job::Release { .. } => true,
         Job::Append { durability, .. } => *durability == Durability::Now,
         _ => false,
     };
