@@ -1,0 +1,7 @@
+//! The program `ply`.
+
+mod program;
+
+fn main() -> std::process::ExitCode {
+    program::main()
+}

@@ -1,0 +1,47 @@
+//! What the program does with its arguments.
+
+mod arguments;
+mod error;
+mod json;
+mod output;
+mod sessions;
+mod store;
+mod text;
+mod time;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use self::arguments::{Arguments, Command};
+use self::error::{Error, USAGE};
+
+/// Runs the program.
+pub(crate) fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help, or what is wrong with the arguments. If that cannot be printed, nobody listens.
+            drop(error.print());
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE));
+        }
+    };
+    match run(arguments) {
+        Ok(code) => code,
+        // Whoever read our output has seen enough, as `head` does.
+        Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            error.tell();
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+fn run(arguments: Arguments) -> Result<ExitCode, Error> {
+    // One thread: a command waits for one thing at a time, and is to start at once.
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    let runtime = runtime.map_err(Error::Start)?;
+    match arguments.command {
+        Command::Sessions(arguments) => runtime.block_on(sessions::run(arguments)),
+    }
+}

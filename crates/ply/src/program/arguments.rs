@@ -1,0 +1,150 @@
+//! The arguments, from which the help is made too.
+
+use std::path::PathBuf;
+
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// The Agent Client Protocol end to end.
+#[derive(Debug, Parser)]
+#[command(
+    name = "ply",
+    version,
+    arg_required_else_help = true,
+    after_help = "Examples:\n  ply sessions ls\n  ply sessions show sess-4f1d"
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Sessions(Sessions),
+}
+
+/// Lists, shows, exports and deletes the sessions on disk.
+///
+/// Every ID may be cut short as long as no other session begins like it.
+///
+/// Exit codes: 0 done, 1 failed, 2 wrong arguments, 4 no such session, 12 the session is in use.
+#[derive(Debug, Args)]
+#[command(
+    arg_required_else_help = true,
+    after_help = "Examples:\n  \
+        ply sessions ls --cwd .\n  \
+        ply sessions export sess-4f1d -o talk.md"
+)]
+pub(crate) struct Sessions {
+    /// The store [default: $PLY_STORE, else $XDG_DATA_HOME/ply/sessions.db, else
+    /// ~/.local/share/ply/sessions.db].
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) store: Option<PathBuf>,
+
+    #[command(subcommand)]
+    pub(crate) command: SessionsCommand,
+}
+
+/// What to do with sessions.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionsCommand {
+    Ls(Ls),
+    Show(Show),
+    Export(Export),
+    Rm(Rm),
+}
+
+/// Lists sessions, the latest first.
+///
+/// On a terminal it is a table that fits; anywhere else each line has the id, the time of the last
+/// activity (RFC 3339, UTC), the title and the working directory, with tabs in between and nothing
+/// cut. Control characters are shown escaped.
+#[derive(Debug, Args)]
+pub(crate) struct Ls {
+    /// Only the sessions of this working directory.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+
+    /// How many at most; 0 for all.
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(crate) limit: usize,
+
+    /// Prints one JSON array.
+    ///
+    /// Each session is an object with `id`, `cwd`, `title` (null if it has none), `createdAt` and
+    /// `updatedAt` (RFC 3339, UTC). A `cwd` that is not UTF-8 is shown escaped, and `cwdBytes` then
+    /// has its bytes in hexadecimal.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Shows what was said and done in a session.
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// The session, or the beginning of its id.
+    #[arg(value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) id: String,
+
+    /// Shows the agent's thoughts in full.
+    #[arg(long)]
+    pub(crate) thoughts: bool,
+
+    /// Prints one JSON object.
+    ///
+    /// `session` is as in `ls --json`; `entries` are the messages, tool calls, plans and terminals as
+    /// updates of the protocol's version 2; `state` says whether a turn runs and how the last one
+    /// ended; `usage` is the size of the context, or null; `damagedRecords` counts what cannot be
+    /// read. Thoughts are always there.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Writes a session as Markdown or NDJSON.
+#[derive(Debug, Args)]
+pub(crate) struct Export {
+    /// The session, or the beginning of its id.
+    #[arg(value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) id: String,
+
+    /// The format.
+    #[arg(long, value_enum, default_value_t = Format::Md)]
+    pub(crate) format: Format,
+
+    /// Writes to a file that only you may read, all of it or nothing.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Replaces the file if it exists.
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
+}
+
+/// What an export looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// A document to read. Control characters are shown escaped.
+    Md,
+    /// One JSON object per line: `{"ply":"session","version":1,…}` with the fields of `ls --json`, then
+    /// each stored event as it is. `{"ply":"damaged","from":…,"next":…}` stands for records that cannot be
+    /// read.
+    Ndjson,
+}
+
+/// Deletes sessions for good.
+///
+/// On a terminal it asks first. A session that a program has open is not deleted; the others are.
+#[derive(Debug, Args)]
+pub(crate) struct Rm {
+    /// The sessions, or the beginnings of their ids.
+    #[arg(value_name = "ID", required = true, value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) ids: Vec<String>,
+
+    /// Does not ask.
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+
+    /// Prints one JSON object: `deleted` with the ids, `failed` with `id` and `error` of each.
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,147 @@
+//! Why a command did not do what it was asked, and what to do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::program::output;
+use crate::program::text::{self, Line};
+
+/// The exit code when something failed that has no code of its own.
+pub(crate) const FAILED: u8 = 1;
+/// The exit code when the arguments or the environment are wrong.
+pub(crate) const USAGE: u8 = 2;
+/// The exit code when there is no such session.
+pub(crate) const NO_SESSION: u8 = 4;
+/// The exit code when somebody else uses the session.
+pub(crate) const BUSY: u8 = 12;
+
+/// Candidates that are named when an id is not unique.
+const CANDIDATES_MAX: usize = 10;
+
+/// Why a command did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum Error {
+    /// Neither the arguments nor the environment say where the store is.
+    #[error("there is no place for sessions: HOME is not set")]
+    NoStore,
+    /// No session has the id, or begins with it.
+    #[error("no session of {} has the id `{}`", text::path(store), Line(id))]
+    NoSession {
+        /// What was asked for.
+        id: String,
+        /// Where.
+        store: PathBuf,
+    },
+    /// Several sessions begin with the id.
+    #[error("`{}` is the beginning of {} sessions", Line(prefix), ids.len())]
+    Ambiguous {
+        /// What was asked for.
+        prefix: String,
+        /// The sessions.
+        ids: Vec<String>,
+    },
+    /// The store did not do it.
+    #[error("{}", Line(&.0.to_string()))]
+    Journal(#[from] ply_journal::Error),
+    /// The store cannot be used at all.
+    #[error("{}", Line(&source.to_string()))]
+    Store {
+        /// The file of the store.
+        path: PathBuf,
+        /// What is wrong.
+        source: ply_journal::Error,
+    },
+    /// Standard output cannot be written.
+    #[error("the output cannot be written: {0}")]
+    Output(#[source] io::Error),
+    /// A file cannot be written.
+    #[error("{} cannot be written: {source}", text::path(path))]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A file is there already.
+    #[error("{} exists already", text::path(.0))]
+    Exists(PathBuf),
+    /// Something is there that is no file.
+    #[error("{} is not a regular file", text::path(.0))]
+    NotAFile(PathBuf),
+    /// A directory cannot be made absolute.
+    #[error("the directory {} cannot be found: {source}", text::path(path))]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The answer to a question cannot be read.
+    #[error("the answer cannot be read: {0}")]
+    Input(#[source] io::Error),
+    /// The program cannot start.
+    #[error("the program cannot start: {0}")]
+    Start(#[source] io::Error),
+}
+
+impl Error {
+    /// Returns the error with the store named, if it is about more than one session.
+    pub(crate) fn of_store(self, path: &Path) -> Self {
+        use ply_journal::Error::{Deleted, InUse};
+        match self {
+            Self::Journal(source) if !matches!(source, Deleted | InUse(_)) => Self::Store {
+                path: path.to_owned(),
+                source,
+            },
+            error => error,
+        }
+    }
+
+    /// Says what failed and what to do next.
+    pub(crate) fn tell(&self) {
+        output::tell(&format!("error: {self}"));
+        if let Some(hint) = self.hint() {
+            output::tell(&format!("  hint: {hint}"));
+        }
+    }
+
+    /// Returns what to do next, if the error itself does not say so.
+    fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::NoStore => "set HOME or PLY_STORE, or give `--store FILE`".to_owned(),
+            Self::NoSession { .. } => "`ply sessions ls --limit 0` lists all of them".to_owned(),
+            Self::Ambiguous { ids, .. } => {
+                let shown = ids.iter().take(CANDIDATES_MAX);
+                let shown = shown.map(|id| format!("\n    {}", Line(id)));
+                let more = match ids.len() > CANDIDATES_MAX {
+                    true => "\n    …",
+                    false => "",
+                };
+                format!("give more of it:{}{more}", shown.collect::<String>())
+            }
+            Self::Store { path, .. } => {
+                let path = text::path(path);
+                format!("the store is {path}; `--store FILE` names another")
+            }
+            Self::Exists(_) => "give `--force` to replace it, or another name".to_owned(),
+            Self::NotAFile(_) => "leave out `--output` and redirect the output".to_owned(),
+            _ => return None,
+        })
+    }
+
+    /// Returns the exit code of the program.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Self::NoSession { .. } | Self::Journal(ply_journal::Error::Deleted) => NO_SESSION,
+            Self::Journal(ply_journal::Error::InUse(_)) => BUSY,
+            Self::NoStore | Self::Ambiguous { .. } | Self::Exists(_) | Self::NotAFile(_) => USAGE,
+            _ => FAILED,
+        }
+    }
+
+    /// Returns whether the output was closed by its reader.
+    pub(crate) fn is_closed_pipe(&self) -> bool {
+        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}

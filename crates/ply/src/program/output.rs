@@ -1,0 +1,43 @@
+//! The standard streams: data to the one, everything else to the other.
+
+use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write as _};
+
+use rustix::termios::tcgetwinsize;
+
+/// Columns of a terminal that does not tell.
+const COLUMNS: usize = 80;
+
+/// Returns standard output, to be flushed in the end.
+pub(crate) fn stdout() -> BufWriter<StdoutLock<'static>> {
+    BufWriter::new(io::stdout().lock())
+}
+
+/// Returns the columns of standard output, if it is a terminal.
+pub(crate) fn stdout_columns() -> Option<usize> {
+    let stdout = io::stdout();
+    stdout.is_terminal().then(|| match tcgetwinsize(&stdout) {
+        Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
+        _ => COLUMNS,
+    })
+}
+
+/// Returns whether the user can be asked something.
+pub(crate) fn can_ask() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Says something that is not data, one or more lines.
+pub(crate) fn tell(words: &str) {
+    // In one piece, so that it stays one among what others say there. If it cannot be said, there
+    // is nobody to say that to either.
+    drop(io::stderr().write_all(format!("{words}\n").as_bytes()));
+}
+
+/// Asks the user a question and returns whether the answer is yes.
+pub(crate) fn ask(question: &str) -> io::Result<bool> {
+    write!(io::stderr(), "{question} [y/N] ")?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    let answer = answer.trim();
+    Ok(answer.eq_ignore_ascii_case("y") || answer.eq_ignore_ascii_case("yes"))
+}
