@@ -114,7 +114,7 @@ async fn replay_equals_live(turns: Vec<String>) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
-    // Also: E2, V1-LOAD-04, V2-RESUME-06.
+    // Also: E2, V1-LOAD-04, V2-RESUME-03, V2-RESUME-06.
     #[test]
     fn e2_a_replay_from_disk_equals_what_was_seen_live(turns in turns()) {
         let runtime = tokio::runtime::Builder::new_current_thread();
@@ -124,7 +124,7 @@ proptest! {
 }
 
 #[tokio::test]
-async fn v2_resume_05_nothing_is_replayed_from_disk_unless_it_is_asked_for() {
+async fn v2_resume_02_nothing_is_replayed_from_disk_unless_it_is_asked_for() {
     let scratch = Scratch::new();
     let first = serve(&scratch.store());
     let mut client = v2_with(&first, json!({})).await;
@@ -164,7 +164,7 @@ async fn e9_a_session_that_another_server_holds_is_refused_with_its_name() {
     assert_eq!(hear(&mut other, &session, "say mine").await, "mine");
 }
 
-// Also: V1-LOAD-10.
+// Also: V2-SESS-09.
 #[tokio::test]
 async fn an_unknown_session_is_not_found_on_disk_either_and_none_is_made() {
     let scratch = Scratch::new();
