@@ -43,6 +43,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
 const RESERVED: &[(&str, &[&str])] = &[
     ("agent-client-protocol", &["ply-bench", "interop-tests"]),
     ("agent-client-protocol-schema", &["ply-wire", "ply-bench"]),
+    ("rusqlite", &["ply-journal"]),
     ("libc", &["ply-sys"]),
 ];
 

