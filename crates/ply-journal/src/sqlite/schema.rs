@@ -99,8 +99,14 @@ pub(super) fn open_to_write(path: &Path) -> Result<Connection, Trouble> {
     if version == 0 {
         pragma(&connection, "page_size", PAGE_BYTES).map_err(failed)?;
     }
-    let mode =
-        patiently(|| connection.query_row("PRAGMA journal_mode = wal", [], |row| row.get(0)));
+    let mode = patiently(|| {
+        let mut statement = connection.prepare("PRAGMA journal_mode = wal")?;
+        let mut rows = statement.query([])?;
+        let mode = rows.next()?.map(|row| row.get(0)).transpose()?;
+        // The change is committed when the statement ends, and may fail then.
+        rows.next()?;
+        Ok(mode.unwrap_or_default())
+    });
     let mode: String = mode.map_err(failed)?;
     if mode != "wal" {
         let words = format!("its write-ahead log cannot be used, its mode stays {mode}");
