@@ -2,6 +2,7 @@
 
 mod actions;
 mod controls;
+mod ending;
 
 use std::collections::{HashMap, VecDeque};
 use std::future::Future as _;
@@ -279,56 +280,6 @@ impl Task {
             true => self.step(Input::Close).await,
             false => Ok(()),
         }
-    }
-
-    async fn end(mut self, outcome: Result<(), Broken>) {
-        if let Err(Broken(error)) = &outcome {
-            tracing::error!(session = %self.session.id().0, %error, "the session ends: its journal failed");
-            let error = crate::Error::msg(format!(
-                "The session cannot go on: {error}. It goes on with the next prompt once that is solved."
-            ));
-            self.session.fail(error.to_rpc());
-            self.views.iter_mut().for_each(|view| view.fail(&error));
-        }
-        if let Some(running) = self.running.take() {
-            running.abandon();
-        }
-        // Whoever waits for one of these hears that the session is over.
-        self.own.clear();
-        self.asks.clear();
-        for op in self.session.0.inbox.close_ops() {
-            if let Op::Then(then) = op {
-                then();
-            }
-        }
-        // In a task of its own, so that a panic leaves nobody waiting.
-        let closed = tokio::spawn(self.agent.clone().close(self.session.clone()));
-        if let Err(error) = closed.await {
-            tracing::error!(panicked = error.is_panic(), "the agent's code broke off");
-        }
-        // The next owner may open the session from here on.
-        if let Err(error) = self.log.close().await {
-            tracing::error!(session = %self.session.id().0, %error, "the end of a session is not safe");
-        }
-        let left = self.session.0.inbox.close();
-        self.host.forget(self.session.id());
-        for (view, done) in self.closing.drain(..) {
-            let view = self.views.iter_mut().find(|open| Some(open.id) == view);
-            match (done, view) {
-                (Done::Answer(responder), Some(view)) => {
-                    view.answer(responder, super::answer::Answer::Done);
-                }
-                (Done::Answer(responder), None) => super::answer::Answer::Done.give(responder),
-                // Whoever waited may have gone away.
-                (Done::Tell(tell), _) => drop(tell.send(())),
-            }
-        }
-        self.late.drain(..).for_each(Attach::refuse);
-        for control in left {
-            controls::refuse(control, &self.session);
-        }
-        // What waits behind a replay is of no use any more, but its answers are.
-        self.views.iter_mut().for_each(View::write_all);
     }
 }
 

@@ -247,6 +247,11 @@ impl View {
 
     /// Fails everything the client waits for.
     pub(crate) fn fail(&mut self, error: &crate::Error) {
+        let asks: Vec<_> = self.offers.keys().copied().collect();
+        // Their answers could not be kept.
+        for ask in asks {
+            self.retract(ask);
+        }
         for (_, responder) in std::mem::take(&mut self.prompts) {
             self.send(Out::Answer(responder, Answer::Error(error.to_rpc())));
         }
