@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use ply_wire::v2;
+use ply_wire::{MaybeUndefined, v2};
 use serde::{Deserialize, Serialize};
 
 use crate::{Answer, AskId, Question, TurnId};
@@ -53,20 +53,27 @@ pub struct Edit {
 
 impl Event {
     /// Returns whether the event must be safe on disk before anybody hears of it: accepted prompts,
-    /// answers, and the beginnings and ends of turns. The rest may follow in groups.
+    /// answers, and the beginnings of tool calls and of turns and their ends. The rest may follow in
+    /// groups.
+    ///
+    /// A tool that runs may have done something when the process dies; that it was about to must be
+    /// known then, so that nobody runs it again unasked.
     ///
     /// A turn's beginning is among them so that no later life uses the ids of the turn again, if
     /// nothing else of it survives.
     #[must_use]
     pub fn is_durable(&self) -> bool {
         match self {
-            Self::Update(update) => matches!(
-                update,
+            Self::Update(update) => match update {
                 v2::SessionUpdate::UserMessage(_)
-                    | v2::SessionUpdate::StateUpdate(
-                        v2::StateUpdate::Running(_) | v2::StateUpdate::Idle(_)
-                    )
-            ),
+                | v2::SessionUpdate::StateUpdate(
+                    v2::StateUpdate::Running(_) | v2::StateUpdate::Idle(_),
+                ) => true,
+                v2::SessionUpdate::ToolCallUpdate(call) => {
+                    call.status == MaybeUndefined::Value(v2::ToolCallStatus::InProgress)
+                }
+                _ => false,
+            },
             Self::Answered { .. } => true,
             Self::Edited { .. } | Self::Asked { .. } => false,
         }
