@@ -1,6 +1,7 @@
 //! What the repository does to itself. Each command is one file; adding one means a file, a variant and a line.
 
 mod bench;
+mod crash;
 mod fuzz;
 mod prop;
 mod requirements;
@@ -24,6 +25,8 @@ enum Command {
     /// Measures this project against its alternatives.
     #[command(subcommand)]
     Bench(bench::Command),
+    /// Kills agents at any moment and fails their disks, and checks that nothing is lost.
+    Crash(crash::Arguments),
     /// Fuzzes one target, or replays one input through it.
     Fuzz(fuzz::Arguments),
     /// Runs the property tests with many cases.
@@ -38,6 +41,7 @@ enum Command {
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Bench(command) => bench::run(&command),
+        Command::Crash(arguments) => crash::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Prop(arguments) => prop::run(&arguments),
         Command::Requirements(arguments) => requirements::run(&arguments),

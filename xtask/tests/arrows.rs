@@ -36,6 +36,18 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ),
     ("process-tests", &["ply-client", "ply-rpc"]),
     ("interop-tests", &["ply-agent"]),
+    ("crash-shim", &[]),
+    (
+        "crash-tests",
+        &[
+            "crash-shim",
+            "ply-agent",
+            "ply-journal",
+            "ply-session",
+            "ply-sim",
+            "ply-wire",
+        ],
+    ),
     ("xtask", &[]),
 ];
 
@@ -43,8 +55,8 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
 const RESERVED: &[(&str, &[&str])] = &[
     ("agent-client-protocol", &["ply-bench", "interop-tests"]),
     ("agent-client-protocol-schema", &["ply-wire", "ply-bench"]),
-    ("rusqlite", &["ply-journal"]),
-    ("libc", &["ply-sys"]),
+    ("rusqlite", &["ply-journal", "crash-tests"]),
+    ("libc", &["ply-sys", "crash-shim"]),
 ];
 
 #[test]
