@@ -31,23 +31,34 @@ impl Writer {
         all.extend(jobs);
         match prepared {
             Ok(()) if all.is_empty() => {}
-            Ok(()) => self.together(all),
+            Ok(()) => drop(self.together(all)),
             Err(trouble) => self.fail(all, &trouble, Remedy::Retry),
         }
     }
 
-    fn together(&mut self, jobs: Vec<Job>) {
+    /// Does jobs in one transaction; returns why nothing can be done after them.
+    fn together(&mut self, jobs: Vec<Job>) -> Option<Trouble> {
         match self.transact(&jobs) {
-            Ok(done) => self.settle(jobs, done),
+            Ok(done) => {
+                self.settle(jobs, done);
+                None
+            }
             // Whoever touches what is broken must not take the others along.
             Err(failure) if failure.remedy == Remedy::Isolate && jobs.len() > 1 => {
-                for job in jobs {
-                    self.together(vec![job]);
+                let mut jobs = jobs.into_iter();
+                while let Some(job) = jobs.next() {
+                    if let Some(trouble) = self.together(vec![job]) {
+                        // What follows must not overtake what is kept.
+                        self.fail(jobs.collect(), &trouble, Remedy::Retry);
+                        return Some(trouble);
+                    }
                 }
+                None
             }
             Err(failure) => {
                 self.fail(jobs, &failure.trouble, failure.remedy);
                 self.note_failure(failure.remedy, &failure.trouble);
+                (failure.remedy != Remedy::Isolate).then_some(failure.trouble)
             }
         }
     }

@@ -160,10 +160,13 @@ impl Writer {
             return;
         }
         if self.attempted.get(&lease) == Some(&next) {
-            // What was reported as failed is there after all.
-            self.ends.insert(lease, next);
+            // What was reported as failed is there after all; what was accepted since is not.
+            let before = self.ends.insert(lease, next);
+            let mut there = next.saturating_sub(before.unwrap_or(next));
             self.kept.retain(|job| match job {
-                Job::Append { held, .. } if held.lease == lease => {
+                Job::Append { held, frames, .. } if held.lease == lease && there > 0 => {
+                    // Appends are written whole, so this comes out even.
+                    there = there.saturating_sub(frames.count());
                     held.note_written();
                     false
                 }

@@ -128,6 +128,19 @@ fn f6_what_failed_and_is_there_is_not_written_twice() {
 }
 
 #[test]
+fn f6_what_was_accepted_after_a_failure_is_written_although_what_failed_is_there() {
+    let mut bench = Bench::new("since");
+    let jobs = vec![bench.soon("one")];
+    bench.fail_at(jobs, true);
+    // Accepted while the writer was at it, and kept by a first attempt to open the file again.
+    let since = bench.soon("two");
+    bench.writer.kept.push(since);
+    bench.now("three").unwrap();
+    assert_eq!(bench.records(), ["one", "two", "three"]);
+    assert_eq!(bench.held().unwritten.load(Ordering::Relaxed), 0);
+}
+
+#[test]
 fn f6_nothing_is_written_after_records_that_the_disk_lost() {
     let mut bench = Bench::new("lost");
     bench.now("one").unwrap();
