@@ -47,11 +47,14 @@ impl Peer {
             let method = method.into();
             return fail(then, CallError::Unresponsive { method, times });
         }
-        let deadline = options.deadline.map(|after| Deadline {
-            at: Instant::now() + after,
-            after,
-            method: method.into(),
-            waits: None,
+        let deadline = options.deadline.and_then(|after| {
+            Some(Deadline {
+                // One that is too far away to be told is none.
+                at: Instant::now().checked_add(after)?,
+                after,
+                method: method.into(),
+                waits: None,
+            })
         });
         let has_deadline = deadline.is_some();
         let method: Box<str> = method.into();

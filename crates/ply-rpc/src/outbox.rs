@@ -86,7 +86,8 @@ impl Outbox {
         Self {
             state: Mutex::default(),
             flushed: Notify::new(),
-            budget_bytes,
+            // With none at all nobody would ever be let in.
+            budget_bytes: budget_bytes.max(1),
         }
     }
 
