@@ -236,6 +236,11 @@ impl Session {
         drop(self.0.inbox.report_now(op));
     }
 
+    /// Returns whether reports are still taken: the session is not over, and its journal works.
+    pub(crate) fn takes_reports(&self) -> bool {
+        self.0.inbox.takes_ops()
+    }
+
     /// Does something once everything that was reported before is written, or the session is over.
     pub(crate) fn after_reports(&self, then: impl FnOnce() + Send + 'static) {
         if let Some(Op::Then(then)) = self.0.inbox.report_now(Op::Then(Box::new(then))) {

@@ -49,7 +49,10 @@ impl Connection {
                 let id = convert::session::close_up(&request).session_id;
                 match self.attached(&id) {
                     Some(_) => self.close(&id, responder),
-                    None => responder.respond::<()>(Err(no_such_session(&id))),
+                    None => {
+                        self.views.remove(&id);
+                        responder.respond::<()>(Err(no_such_session(&id)));
+                    }
                 }
             }
             In::DeleteSession(request) => {
@@ -165,10 +168,12 @@ impl Connection {
     /// Closes a session. One that is not active here is closed as far as this client is concerned
     /// (V2-CLOSE-05).
     fn close(&self, id: &v2::SessionId, responder: Responder) {
-        let Some(Attached { session, view, .. }) = self.attached(id) else {
+        let attached = self.attached(id);
+        // Also if its journal failed: it must not come back.
+        self.views.remove(id);
+        let Some(Attached { session, view, .. }) = attached else {
             return respond_empty(responder);
         };
-        self.views.remove(id);
         let (view, done) = (Some(view), Done::Answer(responder));
         pass(&session, Control::Close { view, done });
     }

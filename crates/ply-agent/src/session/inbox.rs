@@ -158,6 +158,10 @@ impl Inbox {
         std::mem::take(&mut state.controls)
     }
 
+    pub(crate) fn takes_ops(&self) -> bool {
+        !self.lock().ops_closed
+    }
+
     pub(crate) fn is_closed(&self) -> bool {
         self.lock().closed
     }

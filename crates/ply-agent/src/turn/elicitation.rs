@@ -94,7 +94,7 @@ impl Turn {
     pub async fn finish_url(&self, id: v2::ElicitationId) -> Result<()> {
         let (client, _) = self.context.client("URLs", |client| client.answers().url)?;
         let complete = v2::CompleteElicitationNotification::new(id);
-        self.context.written().await;
+        self.context.written().await?;
         let peer: &Peer = &client.peer;
         let told = match client.version {
             Version::V2 => peer.tell(&complete).await,

@@ -132,7 +132,7 @@ impl Context {
             None => CallOptions::default().patient(),
         };
         self.unless_cancelled(async {
-            self.written().await;
+            self.written().await?;
             let call = client.peer.ask_with(request, options);
             call.await.map_err(Error::client)
         })
@@ -141,10 +141,17 @@ impl Context {
 
     /// Waits until what was reported is written, so that a client hears of a tool call before it is
     /// asked to do what the call is about (V1-PROMPT-05).
-    pub(super) async fn written(&self) {
-        let (until, written) = oneshot::channel::<()>();
-        self.session.after_reports(move || drop(until));
-        // Nothing is ever sent; it ends when the other side is dropped, on every path.
-        drop(written.await);
+    ///
+    /// A journal that failed is an error: what was reported is not known to anybody then.
+    pub(super) async fn written(&self) -> Result<()> {
+        let (tell, told) = oneshot::channel();
+        self.session.after_reports(move || {
+            // Whoever waited may have gone away.
+            tell.send(()).ok();
+        });
+        match told.await {
+            Ok(()) if self.session.takes_reports() => Ok(()),
+            _ => Err(Error::session_closed()),
+        }
     }
 }

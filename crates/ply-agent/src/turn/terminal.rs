@@ -196,7 +196,7 @@ impl Terminal {
             self.keep(&output).await?;
         }
         // A call that shows it must come before the release (V1-TERM-13).
-        self.context.written().await;
+        self.context.written().await?;
         self.released = true;
         // In a task of its own: given up, it would tell the client to forget about it.
         let call = release(&self.client, self.names());
@@ -250,7 +250,7 @@ impl Context {
         client: &Arc<Client>,
         request: v1::CreateTerminalRequest,
     ) -> Result<v1::TerminalId> {
-        self.written().await;
+        self.written().await?;
         let (tell, told) = oneshot::channel();
         let (client, session) = (Arc::clone(client), request.session_id.clone());
         tokio::spawn(async move {

@@ -80,7 +80,7 @@ impl<'t> IntoFuture for NewToolCall<'t> {
                 ended: false,
             };
             // What a tool does comes after the journal knows of it (D22).
-            self.turn.unless_cancelled(call.context.written()).await?;
+            self.turn.unless_cancelled(call.context.written()).await??;
             Ok(call)
         })
     }
@@ -117,11 +117,7 @@ impl ToolCall {
     pub async fn start(&self) -> Result<()> {
         self.report(|update| update.status(v2::ToolCallStatus::InProgress))
             .await?;
-        let written = async {
-            self.context.written().await;
-            Ok(())
-        };
-        self.context.unless_cancelled(written).await
+        self.context.unless_cancelled(self.context.written()).await
     }
 
     /// Changes the title.
