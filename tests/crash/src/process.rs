@@ -102,8 +102,24 @@ impl Process {
         match self.next_within(PATIENCE) {
             Next::Line(line) => Ok(Some(line)),
             Next::End => Ok(None),
-            Next::Nothing => Err(Failure::other("the agent went silent")),
+            Next::Nothing => {
+                let words = format!("the agent went silent, its threads: {}", self.threads());
+                Err(Failure::other(words))
+            }
         }
+    }
+
+    /// Returns what its threads wait for, as the system tells it.
+    fn threads(&self) -> String {
+        let tasks = format!("/proc/{}/task", self.child.id());
+        let tasks = std::fs::read_dir(tasks).into_iter().flatten().flatten();
+        let about = |task: std::fs::DirEntry| {
+            // Its name, the call it is in with its arguments, and the place in the system that it waits at.
+            let files = ["comm", "syscall", "wchan"].map(|name| task.path().join(name));
+            let words = files.map(|file| std::fs::read_to_string(file).unwrap_or_default());
+            words.map(|words| words.trim().to_owned()).join(" ")
+        };
+        tasks.map(about).collect::<Vec<_>>().join("; ")
     }
 
     fn note(&mut self, way: char, line: &str) {
