@@ -18,7 +18,11 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
         &["ply-journal", "ply-rpc", "ply-session", "ply-wire"],
     ),
     ("ply-client", &["ply-rpc", "ply-wire"]),
-    ("ply", &["ply-agent", "ply-client", "ply-journal"]),
+    ("ply-coder", &["ply-agent", "ply-rpc"]),
+    (
+        "ply",
+        &["ply-agent", "ply-client", "ply-coder", "ply-journal"],
+    ),
     ("ply-sim", &["ply-session", "ply-wire"]),
     (
         "ply-fuzz",

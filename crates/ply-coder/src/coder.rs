@@ -1,0 +1,5 @@
+//! The agent.
+
+/// The coding agent.
+#[derive(Debug)]
+pub struct Coder;

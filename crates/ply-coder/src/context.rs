@@ -1,0 +1,1 @@
+//! What a model is told: instructions, the conversation, and how it stays short enough.

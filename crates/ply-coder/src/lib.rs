@@ -1,0 +1,24 @@
+//! The coding agent: models, tools, permission, MCP, on the agent SDK.
+//!
+//! [`Coder`] implements [`ply_agent::Agent`]; a program gives it a [`Config`] and serves it. The
+//! library reads no environment and no home directory: the program does, and passes in what it found.
+
+mod coder;
+pub mod config;
+mod context;
+pub mod mcp;
+pub mod model;
+pub mod permission;
+pub mod shell;
+pub mod tool;
+mod turn;
+pub mod workspace;
+
+use std::future::Future;
+use std::pin::Pin;
+
+pub use self::coder::Coder;
+pub use self::config::Config;
+
+/// A future that is chosen at run time.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -1,0 +1,213 @@
+//! What a tool is: it says what a call would do, and does it once that is allowed.
+//!
+//! A call goes through three steps. [`Tool::prepare`] reads the arguments, and files if it must, and
+//! changes nothing; what it returns says how the call is shown, what it needs permission for and how it
+//! gets along with others. Then the dispatcher decides. Then [`Prepared::work`] is awaited.
+
+pub mod delete;
+pub mod edit_file;
+pub mod glob;
+pub mod grep;
+pub mod list_dir;
+pub mod move_file;
+pub mod plan;
+pub mod process;
+pub mod read_file;
+pub mod shell;
+pub mod think;
+pub mod write_file;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ply_agent::v2;
+use serde_json::Value;
+
+use crate::BoxFuture;
+use crate::model::{Content, ToolSpec};
+use crate::shell::Processes;
+use crate::workspace::Workspace;
+
+/// A tool.
+pub trait Tool: fmt::Debug + Send + Sync {
+    /// Returns what models are told about it.
+    fn spec(&self) -> ToolSpec;
+
+    /// Says what sort of tool it is, before the arguments are known.
+    fn kind(&self) -> v2::ToolKind;
+
+    /// Reads the arguments and says what the call would do. It changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// The arguments make no sense; the words go to the model and say what to do instead.
+    fn prepare<'t>(
+        &'t self,
+        arguments: Value,
+        context: ToolContext<'t>,
+    ) -> BoxFuture<'t, Result<Prepared<'t>, Outcome>>;
+}
+
+/// What a tool may use.
+#[derive(Debug, Clone, Copy)]
+pub struct ToolContext<'t> {
+    /// The files.
+    pub workspace: &'t Workspace,
+    /// The processes that run in the background.
+    pub processes: &'t Arc<Processes>,
+    /// The card of the call, and the client behind it.
+    pub surface: &'t dyn Surface,
+}
+
+/// A call that is ready to run.
+pub struct Prepared<'t> {
+    /// What the call does, in a few words for people.
+    pub title: String,
+    /// What sort of call it is.
+    pub kind: v2::ToolKind,
+    /// The files it touches, absolute, and the line, counted from 1.
+    pub locations: Vec<(PathBuf, Option<u32>)>,
+    /// What it would change, for the user to look at before it is allowed.
+    pub changes: Vec<Change>,
+    /// Everything it needs permission for.
+    pub access: Vec<Access>,
+    /// How it gets along with other calls.
+    pub order: Order,
+    /// The work. Nothing happens before it is polled.
+    pub work: BoxFuture<'t, Outcome>,
+}
+
+impl fmt::Debug for Prepared<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prepared")
+            .field("title", &self.title)
+            .field("access", &self.access)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The text of a file before and after.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The file, absolute.
+    pub path: PathBuf,
+    /// The text before; none for a new file.
+    pub old: Option<String>,
+    /// The text after; none for a file that goes away.
+    pub new: Option<String>,
+}
+
+/// Something that a call needs permission for. Paths are absolute, without `.`, `..` and symbolic links.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Access {
+    /// Reading a file, or looking into a directory.
+    Read(PathBuf),
+    /// Changing or making a file.
+    Write(PathBuf),
+    /// Deleting a file, or moving it away.
+    Delete(PathBuf),
+    /// Running a command line with `sh -c`.
+    Shell {
+        /// The command line.
+        command: String,
+        /// Its directory.
+        cwd: PathBuf,
+    },
+    /// Asking a web server.
+    Fetch(String),
+    /// Calling a tool of an MCP server.
+    Mcp {
+        /// The server's name.
+        server: String,
+        /// The tool's name there.
+        tool: String,
+    },
+}
+
+/// How a call gets along with other calls of its turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Order {
+    /// It may run beside anything that is not alone.
+    Shared,
+    /// The same, but not beside another that names one of its paths.
+    Paths(Vec<PathBuf>),
+    /// Nothing else may run beside it.
+    Alone,
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Outcome {
+    /// What the model is told.
+    pub text: String,
+    /// Images for the model.
+    pub images: Vec<Content>,
+    /// Whether it failed.
+    pub failed: bool,
+    /// What was changed in the end, where that is not what was announced.
+    pub changes: Option<Vec<Change>>,
+    /// What the user is shown, where that is not `text`. Empty shows nothing more.
+    pub shown: Option<String>,
+}
+
+impl Outcome {
+    /// Returns what worked.
+    pub fn done(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Returns what did not, and what to do about it.
+    pub fn failed(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            failed: true,
+            ..Self::default()
+        }
+    }
+
+    /// Sets what the user is shown.
+    #[must_use]
+    pub fn shown(mut self, shown: impl Into<String>) -> Self {
+        self.shown = Some(shown.into());
+        self
+    }
+}
+
+/// The card of a call in the client, and what the client can do for a tool.
+///
+/// Errors of the card mean that nobody looks any more; tools may ignore them.
+pub trait Surface: fmt::Debug + Send + Sync {
+    /// Shows a terminal with a command line, and what it puts out from here on.
+    fn open_terminal<'t>(&'t self, command: &'t str, cwd: &'t Path) -> BoxFuture<'t, ()>;
+
+    /// Shows more output in the terminal.
+    fn terminal_output<'t>(&'t self, bytes: &'t [u8]) -> BoxFuture<'t, ()>;
+
+    /// Shows that the command ended: its exit code, or the signal that ended it.
+    fn close_terminal<'t>(
+        &'t self,
+        code: Option<i32>,
+        signal: Option<&'t str>,
+    ) -> BoxFuture<'t, ()>;
+
+    /// Shows how far the call is, in place of what it said before.
+    fn progress<'t>(&'t self, text: &'t str) -> BoxFuture<'t, ()>;
+
+    /// Says whether the client both reads and writes text files, with what is not saved yet.
+    fn has_files(&self) -> bool;
+
+    /// Reads a whole text file through the client.
+    fn read_text<'t>(&'t self, path: &'t Path) -> BoxFuture<'t, Result<String, String>>;
+
+    /// Writes a whole text file through the client.
+    fn write_text<'t>(&'t self, path: &'t Path, text: String) -> BoxFuture<'t, Result<(), String>>;
+
+    /// Waits until the user cancels the turn. A tool that owns more than memory tidies up then and
+    /// returns what it has; one second later it is dropped.
+    fn cancelled(&self) -> BoxFuture<'_, ()>;
+}
