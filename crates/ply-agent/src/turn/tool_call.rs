@@ -59,6 +59,12 @@ impl<'t> NewToolCall<'t> {
         self.update = self.update.raw_input(input);
         self
     }
+
+    /// Adds metadata of the agent's own.
+    pub fn meta(mut self, meta: v2::Meta) -> Self {
+        self.update = self.update.meta(meta);
+        self
+    }
 }
 
 impl<'t> IntoFuture for NewToolCall<'t> {
@@ -118,6 +124,33 @@ impl ToolCall {
         self.report(|update| update.status(v2::ToolCallStatus::InProgress))
             .await?;
         self.context.unless_cancelled(self.context.written()).await
+    }
+
+    /// Says what kind of tool it is.
+    ///
+    /// # Errors
+    ///
+    /// The session is closed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, nothing is reported.
+    pub async fn set_kind(&self, kind: v2::ToolKind) -> Result<()> {
+        self.report(|update| update.kind(kind)).await
+    }
+
+    /// Reports anything else that goes with the call, such as the output of a terminal that it
+    /// shows.
+    ///
+    /// # Errors
+    ///
+    /// The session is closed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, nothing is reported.
+    pub async fn update(&self, update: v2::SessionUpdate) -> Result<()> {
+        self.context.update(update).await
     }
 
     /// Changes the title.
@@ -328,7 +361,16 @@ impl ToolCall {
         self.end(v2::ToolCallStatus::Cancelled).await
     }
 
-    async fn end(mut self, status: v2::ToolCallStatus) -> Result<()> {
+    /// Reports the final status, with what is shown of the call as it is.
+    ///
+    /// # Errors
+    ///
+    /// The session is closed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, the call counts as failed.
+    pub async fn end(mut self, status: v2::ToolCallStatus) -> Result<()> {
         self.report(|update| update.status(status)).await?;
         self.ended = true;
         Ok(())

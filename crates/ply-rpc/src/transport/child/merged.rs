@@ -1,8 +1,10 @@
-//! A child that is no peer: it gets no input, and what it writes comes as one stream.
+//! A child that is no peer: what it writes comes as one stream.
 
 use std::io;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
+
+use tokio::process::ChildStdin;
 
 use super::{Child, Command, Mark, SpawnError, Tail, Tree, leader, set_pipe_bytes, spawn};
 
@@ -22,6 +24,35 @@ impl Command {
     ///
     /// A child that was started all the same is ended at once.
     pub async fn spawn_merged(self) -> Result<(Child, Merged), SpawnError> {
+        let (child, output, _) = self.spawn_into_one_pipe(Stdio::null()).await?;
+        Ok((child, output))
+    }
+
+    /// Starts the command with both outputs in one pipe, and returns what it reads too.
+    ///
+    /// Like [`Command::spawn_merged`] otherwise.
+    ///
+    /// # Errors
+    ///
+    /// [`SpawnError`] names the command, the directory and what to do next.
+    ///
+    /// # Cancel safety
+    ///
+    /// A child that was started all the same is ended at once.
+    pub async fn spawn_merged_with_input(self) -> Result<(Child, Merged, ChildStdin), SpawnError> {
+        let unpiped = SpawnError::new(
+            &self.program,
+            self.cwd.as_deref(),
+            io::Error::other("the child came without an input"),
+        );
+        let (child, output, input) = self.spawn_into_one_pipe(Stdio::piped()).await?;
+        Ok((child, output, input.ok_or(unpiped)?))
+    }
+
+    async fn spawn_into_one_pipe(
+        self,
+        stdin: Stdio,
+    ) -> Result<(Child, Merged, Option<ChildStdin>), SpawnError> {
         let failed = |source| SpawnError::new(&self.program, self.cwd.as_deref(), source);
         let (output, input) = io::pipe().map_err(failed)?;
         if let Err(error) = set_pipe_bytes(&output, self.stdout_pipe_bytes) {
@@ -31,10 +62,11 @@ impl Command {
         let mark = Mark::fresh();
         let mut command = self.prepared(&mark);
         command
-            .stdin(Stdio::null())
+            .stdin(stdin)
             .stdout(input.try_clone().map_err(failed)?)
             .stderr(input);
-        let process = spawn::on_lasting_thread(command).await.map_err(failed)?;
+        let mut process = spawn::on_lasting_thread(command).await.map_err(failed)?;
+        let stdin = process.stdin.take();
         let gone = || failed(io::Error::other("the child has no process id"));
         let leader = leader(process.id().ok_or_else(gone)?).map_err(failed)?;
         let child = Child {
@@ -44,13 +76,13 @@ impl Command {
             draining: None,
             ended: false,
         };
-        Ok((child, output))
+        Ok((child, output, stdin))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use tokio::io::AsyncReadExt as _;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
     use super::super::Grace;
     use super::*;
@@ -73,6 +105,18 @@ mod tests {
         let mut text = String::new();
         output.read_to_string(&mut text).await.unwrap();
         assert_eq!(text, "/dev/null\n");
+        assert!(child.end(Grace::default()).await.unwrap().success());
+    }
+
+    #[tokio::test]
+    async fn the_input_can_be_a_pipe() {
+        let command = Command::new("cat");
+        let (mut child, mut output, mut input) = command.spawn_merged_with_input().await.unwrap();
+        input.write_all(b"in and out").await.unwrap();
+        drop(input);
+        let mut text = String::new();
+        output.read_to_string(&mut text).await.unwrap();
+        assert_eq!(text, "in and out");
         assert!(child.end(Grace::default()).await.unwrap().success());
     }
 }
