@@ -1,5 +1,237 @@
 //! The files of a session: confined to its roots, with the client's unsaved buffers.
+//!
+//! A path that a model gives is looked up beneath the session's directories and nowhere else, links
+//! included, by opening and not by comparing names. What permission is asked for is the place where it
+//! ends up. A change is made at that place or not at all, and only to content that the model has seen.
+//!
+//! Hard links are the file system's business: one inside a root is a file of that root. Files are
+//! replaced, not written into, so the other names of a file keep what they had.
+
+mod buffers;
+mod disk;
+mod error;
+mod remove;
+mod roots;
+mod seen;
+mod text;
+mod tree;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub(crate) use self::buffers::{Landed, Loaded};
+pub use self::error::Error;
+pub(crate) use self::remove::Doomed;
+use self::roots::Roots;
+pub(crate) use self::roots::{Kind, Leaf, Spot};
+use self::seen::Seen;
+pub(crate) use self::text::{LineEnds, Text, fold};
+pub(crate) use self::tree::{Entry, Show, Walk, Walked};
+
+/// Bytes of a file that is read or written.
+pub const READ_BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// Bytes of a path.
+pub const PATH_BYTES_MAX: usize = 4095;
+/// Directories of a session.
+pub const ROOTS_MAX: usize = 64;
+/// Entries that a walk looks at.
+pub const WALK_ENTRIES_MAX: usize = 100_000;
+/// Directories within directories that a walk goes into.
+pub const WALK_DEPTH_MAX: usize = 64;
+
+/// Characters of a path that is repeated in words.
+const LABEL_CHARS_MAX: usize = 240;
 
 /// The files of a session.
 #[derive(Debug)]
-pub struct Workspace;
+pub struct Workspace {
+    inner: Arc<Inner>,
+    /// Held while something is changed, from the last look to the write.
+    changing: tokio::sync::Mutex<()>,
+}
+
+/// What threads that wait for the disk share.
+#[derive(Debug)]
+pub(crate) struct Inner {
+    roots: Roots,
+    seen: Mutex<Seen>,
+}
+
+impl Workspace {
+    /// Returns the files in and below `cwd` and the `additional` directories.
+    ///
+    /// They are opened here and are these very directories from then on: when one is moved away,
+    /// whatever takes its place is left alone.
+    ///
+    /// # Errors
+    ///
+    /// A path is not absolute, or no directory that can be opened.
+    pub fn new(cwd: PathBuf, additional: Vec<PathBuf>) -> Result<Self, Error> {
+        Ok(Self {
+            inner: Arc::new(Inner {
+                roots: Roots::new(cwd, additional)?,
+                seen: Mutex::default(),
+            }),
+            changing: tokio::sync::Mutex::default(),
+        })
+    }
+
+    /// Returns the directories, absolute and without links, the working directory first.
+    pub fn roots(&self) -> Vec<&Path> {
+        self.inner.roots.reals().collect()
+    }
+
+    /// Returns the working directory, absolute and without links.
+    pub fn cwd(&self) -> &Path {
+        // There is always one.
+        let first = self.inner.roots.reals().next();
+        first.unwrap_or(Path::new("/"))
+    }
+
+    /// Returns where a directory that a model names really is: absolute and without links.
+    ///
+    /// # Errors
+    ///
+    /// It is no directory, or outside of the roots.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping it has no effect.
+    pub async fn directory(&self, path: &str) -> Result<PathBuf, Error> {
+        let spot = self.spot(path, Leaf::Follow).await?;
+        match spot.kind {
+            Kind::Directory => Ok(spot.real),
+            Kind::Missing => Err(Error::NotFound),
+            _ => Err(Error::NotADirectory),
+        }
+    }
+
+    /// Finds out what a path that a model gave means. There need not be anything there.
+    pub(crate) async fn spot(&self, path: &str, leaf: Leaf) -> Result<Spot, Error> {
+        let path = path.to_owned();
+        self.blocking(move |inner| inner.roots.spot(&path, leaf))
+            .await
+    }
+
+    /// Finds out what a path means that must be a regular file or nothing yet.
+    pub(crate) async fn file(&self, path: &str) -> Result<Spot, Error> {
+        let spot = self.spot(path, Leaf::Follow).await?;
+        match spot.kind {
+            Kind::File | Kind::Missing => Ok(spot),
+            Kind::Directory => Err(Error::IsADirectory),
+            // Links are followed, so it has become one.
+            Kind::Link => Err(Error::Moved),
+            Kind::Special => Err(Error::Special),
+        }
+    }
+
+    /// Reads the bytes of a file on disk.
+    pub(crate) async fn bytes(&self, spot: &Spot) -> Result<Option<Vec<u8>>, Error> {
+        let real = spot.real.clone();
+        self.blocking(move |inner| disk::read(&inner.roots, &real))
+            .await
+    }
+
+    /// Moves what is at one place to another, where nothing may be.
+    pub(crate) async fn rename(&self, from: &Spot, to: &Spot) -> Result<(), Error> {
+        let (from, to) = (from.real.clone(), to.real.clone());
+        self.blocking(move |inner| {
+            if inner.roots.holds_root(&from) {
+                return Err(Error::IsARoot);
+            }
+            disk::rename(&inner.roots, &from, &to)?;
+            inner.seen().rename(&from, &to);
+            Ok(())
+        })
+        .await
+    }
+
+    /// Remembers that the model was shown all or part of a file.
+    pub(crate) fn show(&self, spot: &Spot, loaded: &Loaded) {
+        let content = loaded.text.whole();
+        self.inner.seen().show(&spot.real, &content, loaded.unsaved);
+    }
+
+    /// Refuses a file that the model has not seen as it is.
+    pub(crate) fn check_seen(&self, spot: &Spot, loaded: &Loaded) -> Result<(), Error> {
+        let seen = self.inner.seen();
+        if seen.is_shown(&spot.real, &loaded.text.whole()) {
+            return Ok(());
+        }
+        match seen.has_shown(&spot.real) {
+            true => Err(Error::Stale),
+            false => Err(Error::Unread),
+        }
+    }
+
+    /// Waits until nothing else is being changed, and keeps it so until the guard is dropped.
+    pub(crate) async fn change(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.changing.lock().await
+    }
+
+    /// Returns how a place is called in words: relative to the working directory where it is in it.
+    pub(crate) fn label(&self, spot: &Spot) -> String {
+        match spot.real.strip_prefix(self.cwd()) {
+            Ok(rest) if rest.as_os_str().is_empty() => ".".to_owned(),
+            Ok(rest) => label(rest),
+            Err(_) => label(&spot.shown),
+        }
+    }
+
+    /// Runs what may wait for the disk where it holds up nobody else.
+    pub(crate) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Inner) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let inner = Arc::clone(&self.inner);
+        match tokio::task::spawn_blocking(move || work(&inner)).await {
+            Ok(result) => result,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(_) => Err(Error::Ending),
+            },
+        }
+    }
+}
+
+impl Inner {
+    /// Shows everything below a directory.
+    pub(crate) fn walk(
+        &self,
+        spot: &Spot,
+        walk: Walk<'_>,
+        visit: &mut dyn FnMut(&Entry<'_>) -> Result<std::ops::ControlFlow<()>, Error>,
+    ) -> Result<Walked, Error> {
+        tree::walk(&self.roots, &spot.real, walk, visit)
+    }
+
+    /// Opens a regular file at a place that was found before.
+    pub(crate) fn open(&self, spot: &Spot) -> Result<std::fs::File, Error> {
+        let place = self.roots.find(&spot.real)?;
+        match place.missing.is_empty() {
+            true => Ok(disk::open(&place.directory, &place.name)?.0),
+            false => Err(Error::NotFound),
+        }
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        // What is remembered is whole after every statement, so a panic elsewhere does not spoil it.
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns a path as words: on one line, and not for ever.
+pub(crate) fn label(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let mut label = String::new();
+    for character in text.chars().take(LABEL_CHARS_MAX) {
+        match character.is_control() {
+            true => label.extend(character.escape_default()),
+            false => label.push(character),
+        }
+    }
+    if text.chars().nth(LABEL_CHARS_MAX).is_some() {
+        label.push('…');
+    }
+    label
+}
