@@ -1,9 +1,64 @@
-//! Commands: processes of their own group, bounded output, a sandbox.
+//! Commands: process trees of their own, bounded output, a sandbox.
+//!
+//! A command line runs with `/bin/bash -c`, or `/bin/sh -c` where there is no bash: models write bash.
+//! It leads a session of its own without a terminal, its input is the null device, and its two outputs
+//! come as one stream in the order they were written. Nothing that asks a person can hold it up, and
+//! nothing it started outlives it.
+//!
+//! # Environment
+//!
+//! Commands inherit the environment of the program with three differences. Pagers, editors and prompts
+//! are turned off. Variables that would run a file first (`BASH_ENV`, `ENV`) are removed. And so are
+//! variables whose names look like secrets, such as `…_API_KEY`, `…_TOKEN` and `…_SECRET`: they are the
+//! agent's own, and the output of commands goes to a model.
+//!
+//! # Sandbox
+//!
+//! See [`Sandbox`] for what it confines and what it cannot.
 
-/// Processes that run in the background of a session.
-#[derive(Debug, Default)]
-pub struct Processes;
+mod background;
+mod clean;
+mod environment;
+mod error;
+mod exit;
+mod kept;
+mod line;
+mod live;
+mod log;
+mod output;
+mod processes;
+mod run;
+mod sandbox;
 
-/// How commands are confined.
-#[derive(Debug, Clone, Default)]
-pub struct Sandbox;
+use std::time::Duration;
+
+pub use self::error::Error;
+pub use self::exit::Exit;
+pub use self::line::Line;
+pub(crate) use self::processes::SIGNALS;
+pub use self::processes::{Listed, Processes};
+pub use self::run::{Cause, Ran};
+pub use self::sandbox::{Confinement, HELPER_WORD, Sandbox, Support, enter_and_exec};
+
+/// How long a command may run unless the call says so.
+pub const TIME_DEFAULT: Duration = Duration::from_secs(120);
+/// How long a command may run at most.
+pub const TIME_MAX: Duration = Duration::from_secs(600);
+/// How long a command tree has between SIGTERM and SIGKILL.
+pub const TERM_TIME: Duration = Duration::from_millis(200);
+/// How long output is waited for once the command itself has ended.
+pub const DRAIN_TIME_MAX: Duration = Duration::from_millis(500);
+/// How long the end of a session waits for its processes.
+pub const END_TIME_MAX: Duration = Duration::from_secs(1);
+/// How much output of a call the model sees, head and tail together.
+pub const OUTPUT_BYTES_MAX: usize = 64 * 1024;
+/// How much output of a call the client is shown while it runs.
+pub const LIVE_BYTES_MAX: usize = 256 * 1024;
+/// How much of a call's output its log file keeps.
+pub const LOG_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// How many logs a session keeps; the oldest goes first.
+pub const LOGS_MAX: usize = 64;
+/// How many background processes of a session may run at once.
+pub const BACKGROUND_MAX: usize = 16;
+/// How many background processes that have ended are remembered.
+pub const FINISHED_MAX: usize = 32;

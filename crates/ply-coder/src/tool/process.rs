@@ -1,1 +1,182 @@
 //! The tool `process`.
+
+use std::time::Duration;
+
+use ply_agent::v2;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::shell::title;
+use super::{Access, Order, Outcome, Prepared, Tool, ToolContext};
+use crate::BoxFuture;
+use crate::model::ToolSpec;
+use crate::shell::{Error, Listed, Processes, SIGNALS};
+
+/// How long output may be waited for.
+const WAIT_TIME_MAX: Duration = Duration::from_secs(60);
+
+/// Deals with processes in the background, and with logs of commands.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Process;
+
+#[derive(Debug, Clone, Copy, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Action {
+    List,
+    Output,
+    Write,
+    Signal,
+    Stop,
+    Log,
+}
+
+#[derive(Debug, Deserialize)]
+struct Arguments {
+    action: Action,
+    #[serde(default)]
+    id: String,
+    input: Option<String>,
+    signal: Option<String>,
+    #[serde(default)]
+    offset: usize,
+    limit: Option<usize>,
+    #[serde(default)]
+    wait_ms: u64,
+}
+
+impl Tool for Process {
+    fn spec(&self) -> ToolSpec {
+        let signals: Vec<&str> = SIGNALS.iter().map(|(name, _)| *name).collect();
+        ToolSpec {
+            name: "process".to_owned(),
+            description: "Deals with processes that `shell` started in the background, and with logs of \
+                 long outputs. Actions: `list` names the processes; `output` returns what is new since \
+                 the last time and waits for it up to `wait_ms`; `write` writes `input` as it is to the \
+                 process, with a line end only if you give one, and closes its input if there is no \
+                 `input`; `signal` sends `signal`; `stop` ends the process and all it started; `log` \
+                 returns `limit` lines of a log from line `offset` on, counted from 1."
+                .to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": {
+                    "action": {
+                        "type": "string",
+                        "enum": ["list", "output", "write", "signal", "stop", "log"]
+                    },
+                    "id": { "type": "string", "description": "Such as p1, or c2 for a log." },
+                    "input": { "type": "string" },
+                    "signal": { "type": "string", "enum": signals },
+                    "offset": { "type": "integer", "minimum": 1 },
+                    "limit": { "type": "integer", "minimum": 1 },
+                    "wait_ms": {
+                        "type": "integer",
+                        "minimum": 0,
+                        "maximum": WAIT_TIME_MAX.as_millis() as u64
+                    }
+                },
+                "required": ["action"]
+            }),
+        }
+    }
+
+    fn kind(&self) -> v2::ToolKind {
+        v2::ToolKind::Execute
+    }
+
+    fn prepare<'t>(
+        &'t self,
+        arguments: Value,
+        context: ToolContext<'t>,
+    ) -> BoxFuture<'t, Result<Prepared<'t>, Outcome>> {
+        Box::pin(std::future::ready(prepare(arguments, context)))
+    }
+}
+
+fn prepare(arguments: Value, context: ToolContext<'_>) -> Result<Prepared<'_>, Outcome> {
+    let arguments: Arguments = serde_json::from_value(arguments)
+        .map_err(|error| Outcome::failed(format!("The arguments make no sense: {error}.")))?;
+    let Arguments { action, id, .. } = &arguments;
+    if id.is_empty() && *action != Action::List {
+        return Err(Outcome::failed(
+            "`id` is missing; `list` names the processes.",
+        ));
+    }
+    let (title, kind) = match action {
+        Action::List => ("List background processes".to_owned(), v2::ToolKind::Read),
+        Action::Output => (format!("Read output of {id}"), v2::ToolKind::Read),
+        Action::Log => (format!("Read log {id}"), v2::ToolKind::Read),
+        Action::Stop => (format!("Stop {id}"), v2::ToolKind::Execute),
+        Action::Signal => (format!("Signal {id}"), v2::ToolKind::Execute),
+        Action::Write => {
+            let input = arguments.input.as_deref().unwrap_or("(end of input)");
+            (format!("Write to {id}: {input}"), v2::ToolKind::Execute)
+        }
+    };
+    // A shell in the background would run whatever is written to it, so that is asked for like a command.
+    let access = match &arguments.input {
+        Some(input) if *action == Action::Write => vec![Access::Shell {
+            command: input.clone(),
+            cwd: context.workspace.cwd().to_owned(),
+        }],
+        _ => Vec::new(),
+    };
+    let order = match action {
+        Action::List | Action::Output | Action::Log => Order::Shared,
+        Action::Write | Action::Signal | Action::Stop => Order::Alone,
+    };
+    Ok(Prepared {
+        title: self::title(&title),
+        kind,
+        locations: Vec::new(),
+        changes: Vec::new(),
+        access,
+        order,
+        work: Box::pin(async move {
+            match act(arguments, context).await {
+                Ok(text) => Outcome::done(text),
+                Err(error) => Outcome::failed(format!("That did not work: {error}.")),
+            }
+        }),
+    })
+}
+
+async fn act(arguments: Arguments, context: ToolContext<'_>) -> Result<String, Error> {
+    let processes: &Processes = context.processes;
+    let id = arguments.id.as_str();
+    let wait = Duration::from_millis(arguments.wait_ms).min(WAIT_TIME_MAX);
+    match arguments.action {
+        Action::List => Ok(list(&processes.list())),
+        Action::Output => tokio::select! {
+            output = processes.output(id, wait) => output,
+            () = context.surface.cancelled() => processes.output(id, Duration::ZERO).await,
+        },
+        Action::Write => {
+            processes.write(id, arguments.input.as_deref()).await?;
+            processes.output(id, wait).await
+        }
+        Action::Signal => {
+            let name = arguments.signal.as_deref().unwrap_or("INT");
+            processes.signal(id, name).await?;
+            processes.output(id, wait).await
+        }
+        Action::Stop => processes.stop(id).await,
+        Action::Log => {
+            let (first, count) = (arguments.offset, arguments.limit);
+            processes.log(id, first, count).await
+        }
+    }
+}
+
+fn list(processes: &[Listed]) -> String {
+    if processes.is_empty() {
+        return "No process was started in the background.".to_owned();
+    }
+    let line = |process: &Listed| {
+        let state = match process.exit {
+            Some(exit) => exit.to_string(),
+            None => "running".to_owned(),
+        };
+        format!("{}: {state}: {}", process.id, title(&process.command))
+    };
+    processes.iter().map(line).collect::<Vec<_>>().join("\n")
+}

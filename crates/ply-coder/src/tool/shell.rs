@@ -1,1 +1,191 @@
 //! The tool `shell`.
+
+use std::path::Path;
+use std::time::Duration;
+
+use ply_agent::v2;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Access, Order, Outcome, Prepared, Tool, ToolContext};
+use crate::BoxFuture;
+use crate::model::ToolSpec;
+use crate::shell::{Cause, Line, TIME_DEFAULT, TIME_MAX};
+
+/// How long a title may get.
+const TITLE_CHARS_MAX: usize = 120;
+/// How long the first output of a process in the background is waited for.
+const FIRST_OUTPUT_TIME_MAX: Duration = Duration::from_millis(250);
+
+/// Runs command lines.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Shell;
+
+#[derive(Debug, Deserialize)]
+struct Arguments {
+    command: String,
+    cwd: Option<String>,
+    timeout_ms: Option<u64>,
+    #[serde(default)]
+    background: bool,
+    description: Option<String>,
+}
+
+impl Tool for Shell {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "shell".to_owned(),
+            description: format!(
+                "Runs a command line with bash and returns its output and exit code. It has no terminal \
+                 and no input, so pass every answer as an argument. Everything it started is ended when \
+                 it ends; for servers and watchers use `background`, and the tool `process` from then \
+                 on. It may take {} seconds unless `timeout_ms` says otherwise, and {} at most. Prefer \
+                 the tools for files to cat, sed, find and grep.",
+                TIME_DEFAULT.as_secs(),
+                TIME_MAX.as_secs()
+            ),
+            schema: json!({
+                "type": "object",
+                "properties": {
+                    "command": { "type": "string", "description": "The command line." },
+                    "cwd": {
+                        "type": "string",
+                        "description": "The directory to run it in; the working directory if absent."
+                    },
+                    "timeout_ms": {
+                        "type": "integer",
+                        "minimum": 1,
+                        "maximum": TIME_MAX.as_millis() as u64,
+                        "description": "How long it may take."
+                    },
+                    "background": {
+                        "type": "boolean",
+                        "description": "Whether it goes on while you do other things."
+                    },
+                    "description": {
+                        "type": "string",
+                        "description": "What it does, in five to ten words."
+                    }
+                },
+                "required": ["command"]
+            }),
+        }
+    }
+
+    fn kind(&self) -> v2::ToolKind {
+        v2::ToolKind::Execute
+    }
+
+    fn prepare<'t>(
+        &'t self,
+        arguments: Value,
+        context: ToolContext<'t>,
+    ) -> BoxFuture<'t, Result<Prepared<'t>, Outcome>> {
+        Box::pin(prepare(arguments, context))
+    }
+}
+
+async fn prepare<'t>(arguments: Value, context: ToolContext<'t>) -> Result<Prepared<'t>, Outcome> {
+    let arguments: Arguments = serde_json::from_value(arguments)
+        .map_err(|error| Outcome::failed(format!("The arguments make no sense: {error}.")))?;
+    if arguments.command.trim().is_empty() {
+        return Err(Outcome::failed("`command` is empty; give a command line."));
+    }
+    // A null byte would cut the line, and people would be asked about more than is run.
+    if arguments.command.contains('\0') {
+        return Err(Outcome::failed("`command` has a null byte; leave it out."));
+    }
+    let cwd = match &arguments.cwd {
+        Some(cwd) => context.workspace.directory(cwd).await,
+        None => Ok(context.workspace.cwd().to_owned()),
+    };
+    let cwd = cwd.map_err(|error| Outcome::failed(format!("`cwd` cannot be used: {error}")))?;
+    let mut line = Line::new(arguments.command, cwd);
+    let roots = context.workspace.roots().into_iter();
+    line.roots = roots.map(Path::to_path_buf).collect();
+    line.time = arguments
+        .timeout_ms
+        .map_or(TIME_DEFAULT, Duration::from_millis)
+        .clamp(Duration::from_millis(1), TIME_MAX);
+    Ok(Prepared {
+        title: title(&line.command),
+        kind: v2::ToolKind::Execute,
+        locations: Vec::new(),
+        changes: Vec::new(),
+        access: vec![Access::Shell {
+            command: line.command.clone(),
+            cwd: line.cwd.clone(),
+        }],
+        order: Order::Alone,
+        work: if arguments.background {
+            Box::pin(start(line, arguments.description, context))
+        } else {
+            Box::pin(run(line, context))
+        },
+    })
+}
+
+async fn run(line: Line, context: ToolContext<'_>) -> Outcome {
+    match context.processes.run(&line, context.surface).await {
+        Ok(ran) => Outcome {
+            text: ran.text(),
+            failed: ran.cause != Cause::Itself || !ran.exit.is_success(),
+            // The terminal shows the rest.
+            shown: Some(ran.notes.join("\n")),
+            ..Outcome::default()
+        },
+        Err(error) => Outcome::failed(format!("The command was not run: {error}.")),
+    }
+}
+
+async fn start(line: Line, description: Option<String>, context: ToolContext<'_>) -> Outcome {
+    let id = match context.processes.start(&line).await {
+        Ok(id) => id,
+        Err(error) => return Outcome::failed(format!("The command was not run: {error}.")),
+    };
+    if let Some(description) = description {
+        context.surface.progress(&description).await;
+    }
+    let listed = context.processes.list();
+    let log = listed.into_iter().find(|process| process.id == id);
+    let log = match log.and_then(|process| process.log) {
+        Some(log) => format!(" All of its output goes to {}.", log.display()),
+        None => String::new(),
+    };
+    let started = format!(
+        "Started in the background as {id}; use the tool `process` with this id to read it, write to \
+         it and stop it.{log}"
+    );
+    match context.processes.output(&id, FIRST_OUTPUT_TIME_MAX).await {
+        Ok(output) => Outcome::done(format!("{started}\n{output}")),
+        Err(_) => Outcome::done(started),
+    }
+}
+
+/// Returns a command line on one line, cut to a length that fits a card.
+pub(super) fn title(command: &str) -> String {
+    let line = command.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = line.replace(char::is_control, "");
+    match line.char_indices().nth(TITLE_CHARS_MAX) {
+        None => line,
+        Some(_) => line
+            .chars()
+            .take(TITLE_CHARS_MAX - 1)
+            .chain(['\u{2026}'])
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_is_one_short_line() {
+        assert_eq!(title("cargo  test\n\t-p x\x1b[31m"), "cargo test -p x[31m");
+        assert_eq!(title(&"x".repeat(120)).chars().count(), 120);
+        let long = title(&"\u{20ac}".repeat(200));
+        assert_eq!(long.chars().count(), 120);
+        assert!(long.ends_with("\u{20ac}\u{2026}"));
+    }
+}

@@ -1,0 +1,360 @@
+//! The processes of a session: what runs in the background, and what all commands share.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rustix::process::Signal;
+use tokio::sync::OnceCell;
+
+use super::background::{Background, Parts};
+use super::line::Sandboxed;
+use super::log::Logs;
+use super::sandbox::{Confinement, Sandbox, Support};
+use super::{BACKGROUND_MAX, END_TIME_MAX, Error, Exit, FINISHED_MAX, Line, TERM_TIME};
+
+/// The signals that can be sent to a process in the background.
+pub(crate) const SIGNALS: [(&str, Signal); 9] = [
+    ("INT", Signal::INT),
+    ("TERM", Signal::TERM),
+    ("HUP", Signal::HUP),
+    ("QUIT", Signal::QUIT),
+    ("KILL", Signal::KILL),
+    ("USR1", Signal::USR1),
+    ("USR2", Signal::USR2),
+    ("STOP", Signal::STOP),
+    ("CONT", Signal::CONT),
+];
+
+/// The processes of a session.
+///
+/// Dropped, it kills those that run and removes their logs.
+#[derive(Debug)]
+pub struct Processes {
+    sandbox: Sandbox,
+    support: OnceCell<Support>,
+    confinement: Mutex<Confinement>,
+    pub(super) logs: Logs,
+    /// Counts outputs that did not fit.
+    pub(super) cut: Counter,
+    started: Counter,
+    background: Mutex<Table>,
+}
+
+/// The processes in the background, the oldest first.
+#[derive(Debug, Default)]
+struct Table {
+    entries: Vec<Arc<Background>>,
+    /// How many are being started.
+    starting: usize,
+    closed: bool,
+}
+
+/// A process in the background, as it is listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Listed {
+    /// Its id.
+    pub id: String,
+    /// Its command line.
+    pub command: String,
+    /// How it ended; none while it runs.
+    pub exit: Option<Exit>,
+    /// The file with all of its output.
+    pub log: Option<PathBuf>,
+}
+
+/// Counts ids.
+#[derive(Debug, Default)]
+pub(super) struct Counter(AtomicU32);
+
+impl Counter {
+    pub(super) fn next(&self, prefix: &str) -> String {
+        let count = self.0.fetch_add(1, Ordering::Relaxed) + 1;
+        format!("{prefix}{count}")
+    }
+}
+
+impl Default for Processes {
+    /// Returns processes without a sandbox and without logs.
+    fn default() -> Self {
+        let sandbox = Sandbox {
+            enabled: false,
+            ..Sandbox::default()
+        };
+        Self::new(sandbox, PathBuf::new())
+    }
+}
+
+impl Processes {
+    /// Returns the processes of a session that has none yet. Logs go to files in the directory `logs`,
+    /// which is made when it is needed.
+    #[must_use]
+    pub fn new(sandbox: Sandbox, logs: PathBuf) -> Self {
+        Self {
+            sandbox,
+            support: OnceCell::new(),
+            confinement: Mutex::default(),
+            logs: Logs::new(logs),
+            cut: Counter::default(),
+            started: Counter::default(),
+            background: Mutex::default(),
+        }
+    }
+
+    /// Says what commands may write from now on. Those that run already are not changed by it.
+    pub fn confine(&self, confinement: Confinement) {
+        *self.locked_confinement() = confinement;
+    }
+
+    /// Returns what commands may write.
+    #[must_use]
+    pub fn confinement(&self) -> Confinement {
+        *self.locked_confinement()
+    }
+
+    /// Returns whether commands are confined here; found out at the first call.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost when it is dropped.
+    pub async fn support(&self) -> &Support {
+        self.support.get_or_init(|| self.sandbox.probe()).await
+    }
+
+    /// Returns what the user should know about the sandbox, once a command has tried to use it.
+    #[must_use]
+    pub fn sandbox_notice(&self) -> Option<String> {
+        self.support.get()?.notice(&self.sandbox)
+    }
+
+    /// Returns how a command is confined now; not at all where there is no sandbox.
+    pub(super) async fn sandboxed(
+        &self,
+        line: &Line,
+        confinement: Confinement,
+    ) -> Result<Option<Sandboxed>, Error> {
+        let reason = match self.support().await {
+            Support::Landlock { .. } => {
+                return Ok(Sandboxed::new(&self.sandbox, confinement, &line.roots));
+            }
+            Support::Off => "it is turned off",
+            Support::Absent { reason } => reason,
+        };
+        match confinement {
+            Confinement::Workspace => Ok(None),
+            Confinement::ReadOnly => Err(Error::ReadOnlyUnconfined(reason.to_owned())),
+        }
+    }
+
+    /// Starts a command in the background and returns its id.
+    ///
+    /// Its input is a pipe. It and everything it started end with the shell that runs the line.
+    ///
+    /// # Errors
+    ///
+    /// It could not be started, or too many run already.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, nothing is left running.
+    pub async fn start(&self, line: &Line) -> Result<String, Error> {
+        let _place = self.reserve()?;
+        let confinement = self.confinement();
+        let sandboxed = self.sandboxed(line, confinement).await?;
+        let command = line.command(sandboxed.as_ref());
+        let (child, output, input) = command.spawn_merged_with_input().await?;
+        let id = self.started.next("p");
+        let log = self.logs.create(&id).await;
+        let mut table = self.table();
+        if table.closed {
+            return Err(Error::Closed);
+        }
+        table.entries.push(Arc::new(Background::new(Parts {
+            id: id.clone(),
+            command: line.command.clone(),
+            confinement,
+            child,
+            output,
+            input: Box::new(input),
+            log,
+        })));
+        Ok(id)
+    }
+
+    /// Lists the processes in the background, also those that have ended.
+    #[must_use]
+    pub fn list(&self) -> Vec<Listed> {
+        let listed = |entry: &Arc<Background>| Listed {
+            id: entry.id.clone(),
+            command: entry.command.clone(),
+            exit: entry.exit(),
+            log: entry.log.clone(),
+        };
+        self.table().entries.iter().map(listed).collect()
+    }
+
+    /// Returns what a process put out since this was last called, and how it is. Waits for something new.
+    ///
+    /// # Errors
+    ///
+    /// There is no such process.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost when it is dropped.
+    pub async fn output(&self, id: &str, wait: Duration) -> Result<String, Error> {
+        let process = self.find(id)?;
+        process.wait(wait).await;
+        Ok(process.news())
+    }
+
+    /// Writes to the input of a process; without a text, closes it.
+    ///
+    /// # Errors
+    ///
+    /// There is no such process, it does not read, or only reading is allowed now.
+    ///
+    /// # Cancel safety
+    ///
+    /// When it is dropped, part of the text may have been written.
+    pub async fn write(&self, id: &str, input: Option<&str>) -> Result<(), Error> {
+        let process = self.find(id)?;
+        let read_only = self.confinement() == Confinement::ReadOnly;
+        if read_only && process.confinement != Confinement::ReadOnly {
+            return Err(Error::ReadOnlyWrite);
+        }
+        process.write(input).await
+    }
+
+    /// Sends a signal to a process and those of its group; `INT`, `TERM` and the like.
+    ///
+    /// # Errors
+    ///
+    /// There is no such process or signal, or the process has ended.
+    ///
+    /// # Cancel safety
+    ///
+    /// When it is dropped, the signal may have been sent.
+    pub async fn signal(&self, id: &str, name: &str) -> Result<(), Error> {
+        let process = self.find(id)?;
+        let name = name.strip_prefix("SIG").unwrap_or(name);
+        let known = SIGNALS.iter().find(|(known, _)| *known == name);
+        let (_, signal) = known.ok_or(Error::UnknownSignal)?;
+        process.signal(*signal).await
+    }
+
+    /// Ends a process and everything it started, and returns the rest of its output.
+    ///
+    /// # Errors
+    ///
+    /// There is no such process.
+    ///
+    /// # Cancel safety
+    ///
+    /// The process ends also when this is dropped after it was polled.
+    pub async fn stop(&self, id: &str) -> Result<String, Error> {
+        let process = self.find(id)?;
+        process.stop().await;
+        Ok(process.news())
+    }
+
+    /// Returns lines of a log, the first counted as 1.
+    ///
+    /// # Errors
+    ///
+    /// There is no such log, or it cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost when it is dropped.
+    pub async fn log(&self, id: &str, first: usize, count: Option<usize>) -> Result<String, Error> {
+        self.logs.read(id, first, count).await
+    }
+
+    /// Returns news for the model of processes that have ended since this was last called.
+    #[must_use]
+    pub fn take_finished(&self) -> Vec<String> {
+        let entries = self.table().entries.clone();
+        entries
+            .iter()
+            .filter_map(|entry| entry.take_end())
+            .collect()
+    }
+
+    /// Ends everything within [`END_TIME_MAX`]; nothing can be started afterwards.
+    ///
+    /// # Cancel safety
+    ///
+    /// Called again it goes on, and dropping the processes kills what is left.
+    pub async fn end_all(&self) {
+        let entries = {
+            let mut table = self.table();
+            table.closed = true;
+            table.entries.clone()
+        };
+        let ending = futures::future::join_all(entries.iter().map(|entry| entry.stop()));
+        if tokio::time::timeout(END_TIME_MAX, ending).await.is_err() {
+            tracing::warn!("some background processes did not end in time and are killed");
+        }
+        let killed = entries.iter().filter_map(|entry| entry.kill());
+        let gone = futures::future::join_all(killed);
+        if tokio::time::timeout(TERM_TIME, gone).await.is_err() {
+            tracing::warn!("some background processes are stuck");
+        }
+        self.logs.clear();
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.table().closed
+    }
+
+    fn find(&self, id: &str) -> Result<Arc<Background>, Error> {
+        let table = self.table();
+        let found = table.entries.iter().find(|entry| entry.id == id);
+        found.cloned().ok_or(Error::UnknownId)
+    }
+
+    /// Keeps a place for a process that is being started, and forgets the oldest that have ended.
+    fn reserve(&self) -> Result<Place<'_>, Error> {
+        let mut table = self.table();
+        if table.closed {
+            return Err(Error::Closed);
+        }
+        let running = table.entries.iter().filter(|entry| entry.exit().is_none());
+        if running.count() + table.starting >= BACKGROUND_MAX {
+            return Err(Error::TooMany);
+        }
+        let ended = table.entries.iter().filter(|entry| entry.exit().is_some());
+        let mut forget = ended.count().saturating_sub(FINISHED_MAX - 1);
+        table.entries.retain(|entry| {
+            let forgotten = forget > 0 && entry.exit().is_some();
+            forget -= usize::from(forgotten);
+            !forgotten
+        });
+        table.starting += 1;
+        Ok(Place(self))
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.background
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn locked_confinement(&self) -> MutexGuard<'_, Confinement> {
+        self.confinement
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A place for a process that is being started.
+struct Place<'p>(&'p Processes);
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.0.table().starting -= 1;
+    }
+}
