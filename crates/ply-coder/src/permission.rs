@@ -1,4 +1,39 @@
 //! Who may do what: modes, rules and their scopes. No input and output but the rules file.
+//!
+//! [`Permissions::decide`] takes what a call needs and answers with a [`Verdict`]. These hold always:
+//!
+//! - A rule that denies wins over one that asks, and that over one that allows, whatever their scopes.
+//! - [`Mode::Plan`] looks inside the roots and does nothing else, whatever the rules allow.
+//! - Some places are guarded: secrets, repositories' insides, settings that make other programs run code,
+//!   and the agent's own settings. Changing them asks in every mode, unless an allow rule names the
+//!   place itself; `write(**)` does not.
+//! - A command line is taken apart into simple commands, and each of them must be allowed. What cannot be
+//!   taken apart for certain asks.
+//! - Any doubt asks.
+//!
+//! Rules for files hold for the tools that work on files. What a command does with files once it may run
+//! is for the sandbox to confine.
+
+mod decide;
+mod glob;
+mod harmless;
+mod launch;
+pub mod line;
+mod offer;
+mod place;
+mod question;
+mod rule;
+mod rule_text;
+mod shell_rule;
+mod store;
+mod text;
+
+pub use self::decide::{Permissions, SESSION_RULES_MAX};
+pub use self::place::is_secret;
+pub use self::question::{Question, Remember, Verdict};
+pub use self::rule::{Decision, Rule};
+pub use self::rule_text::{RULE_BYTES_MAX, RuleError};
+pub use self::store::{RULES_FILE_BYTES_MAX, StoreError, Stores};
 
 /// How much the agent may do without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -14,6 +49,55 @@ pub enum Mode {
     Full,
 }
 
-/// A rule of the user's.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rule;
+impl Mode {
+    /// All modes, the most careful first.
+    pub const ALL: [Self; 4] = [Self::Plan, Self::Ask, Self::AutoEdit, Self::Full];
+
+    /// Returns its name in the protocol and in configuration.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Ask => "ask",
+            Self::AutoEdit => "auto-edit",
+            Self::Full => "full",
+        }
+    }
+
+    /// Returns the mode with a name, if there is one.
+    pub fn from_id(id: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.id() == id)
+    }
+
+    /// Returns its name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plan => "Plan",
+            Self::Ask => "Ask",
+            Self::AutoEdit => "Auto edit",
+            Self::Full => "Full",
+        }
+    }
+
+    /// Returns what it does, in a sentence for people.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Plan => "Looks at the project and changes nothing.",
+            Self::Ask => "Asks before files are changed and commands are run.",
+            Self::AutoEdit => "Changes files of the project, asks before commands are run.",
+            Self::Full => "Does everything but what a rule denies; asks at guarded places.",
+        }
+    }
+}
+
+/// How long an answer holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// For one call.
+    Once,
+    /// Until the session ends.
+    Session,
+    /// For every session in the project's directory.
+    Project,
+    /// For every session of the user.
+    User,
+}

@@ -1,0 +1,124 @@
+//! What is decided, and what the user is asked.
+
+use super::rule::Rule;
+use super::{Scope, text};
+use crate::tool::Access;
+
+/// What is decided about a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may run.
+    Allow,
+    /// It may not; the words go to the model.
+    Deny(String),
+    /// The user is to be asked.
+    Ask(Question),
+}
+
+/// What the user is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// What the call would do, in a few words.
+    pub title: String,
+    /// All of what it would do, and why that is asked.
+    pub description: String,
+    /// How the answer may be kept; empty where no rule is safe enough to be offered.
+    pub remember: Vec<Remember>,
+}
+
+/// A way to keep a yes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remember {
+    /// How long.
+    pub scope: Scope,
+    /// The rule that is kept, for [`Permissions::remember`](super::Permissions::remember).
+    pub rule: Rule,
+    /// What the choice is called: "Always allow `cargo test …` in this project".
+    pub label: String,
+}
+
+/// Something in a call that the user is to be asked about.
+pub(super) struct Doubt<'a> {
+    pub(super) access: &'a Access,
+    /// Why, in whole sentences.
+    pub(super) reason: String,
+    /// The rule that would have spared the question.
+    pub(super) offer: Option<Rule>,
+}
+
+/// How much of a command or path is in a title.
+const TITLE_CHARS_MAX: usize = 100;
+
+impl Question {
+    /// Puts the doubts about a call into one question. There is at least one doubt.
+    pub(super) fn new(doubts: &[Doubt<'_>], scopes: &[Scope]) -> Self {
+        let title = match doubts {
+            [doubt] => headline(doubt.access),
+            [first, others @ ..] => {
+                format!("{}, and {} more", headline(first.access), others.len())
+            }
+            [] => String::new(),
+        };
+        let description: Vec<String> = doubts
+            .iter()
+            .map(|doubt| format!("{}\n{}", whole(doubt.access), doubt.reason))
+            .collect();
+        let offer = match doubts {
+            [doubt] => doubt.offer.as_ref(),
+            // One answer must not keep several rules.
+            _ => None,
+        };
+        let remember = offer
+            .into_iter()
+            .flat_map(|rule| {
+                scopes
+                    .iter()
+                    .map(|scope| Remember::new(*scope, rule.clone()))
+            })
+            .collect();
+        Self {
+            title,
+            description: description.join("\n\n"),
+            remember,
+        }
+    }
+}
+
+impl Remember {
+    fn new(scope: Scope, rule: Rule) -> Self {
+        let place = match scope {
+            Scope::Once => "once",
+            Scope::Session => "in this session",
+            Scope::Project => "in this project",
+            Scope::User => "everywhere",
+        };
+        let label = format!("Always allow {} {place}", super::offer::phrase(&rule));
+        Self { scope, rule, label }
+    }
+}
+
+fn headline(access: &Access) -> String {
+    let (verb, what) = parts(access);
+    format!("{verb} `{}`", text::shown_short(&what, TITLE_CHARS_MAX))
+}
+
+fn whole(access: &Access) -> String {
+    let (verb, what) = parts(access);
+    let cwd = match access {
+        Access::Shell { cwd, .. } => format!(" in `{}`", text::shown(&cwd.to_string_lossy())),
+        _ => String::new(),
+    };
+    format!("{verb} `{}`{cwd}.", text::shown(&what))
+}
+
+fn parts(access: &Access) -> (&'static str, String) {
+    let path = |path: &std::path::Path| path.to_string_lossy().into_owned();
+    match access {
+        Access::Read(at) => ("Read", path(at)),
+        Access::Write(at) => ("Write", path(at)),
+        Access::Delete(at) => ("Delete", path(at)),
+        Access::Shell { command, .. } => ("Run", command.clone()),
+        Access::Fetch(address) => ("Fetch", address.clone()),
+        Access::Mcp { server, tool } => ("Call", format!("{server}/{tool}")),
+    }
+}

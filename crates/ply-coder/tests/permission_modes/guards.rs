@@ -1,0 +1,169 @@
+//! Places that are guarded.
+
+use std::path::Path;
+
+use ply_coder::permission::is_secret;
+
+use super::{A, D, Q, check};
+
+#[test]
+fn h11_guarded_places_inside_the_roots_are_asked_about_in_every_mode() {
+    let places = [
+        ".git",
+        ".git/config",
+        ".git/hooks/post-checkout",
+        "a/b/.git/x",
+        ".GIT/config",
+        ".hg/hgrc",
+        ".jj/x",
+        ".gitconfig",
+        ".gitmodules",
+        ".husky/pre-commit",
+        ".pre-commit-config.yaml",
+        ".githooks/x",
+        ".bashrc",
+        ".zshrc",
+        ".zshenv",
+        ".profile",
+        ".bash_profile",
+        ".config/fish/config.fish",
+        ".envrc",
+        ".vscode/tasks.json",
+        ".vscode/settings.json",
+        ".idea/workspace.xml",
+        ".zed/tasks.json",
+        ".devcontainer/devcontainer.json",
+        ".nvim.lua",
+        ".exrc",
+        ".vimrc",
+        ".dir-locals.el",
+        "x.code-workspace",
+        ".claude/settings.json",
+        ".codex/config.toml",
+        ".cursor/mcp.json",
+        ".mcp.json",
+        ".gemini/settings.json",
+        ".ply/config.toml",
+        ".ply/rules.toml",
+        ".cargo/config.toml",
+        ".mvn/jvm.config",
+        ".npmrc",
+        ".yarnrc.yml",
+        ".gdbinit",
+        ".github/workflows/ci.yml",
+        ".GitHub/Workflows/ci.yml",
+        ".github/actions/x/action.yml",
+        ".gitlab-ci.yml",
+        ".circleci/config.yml",
+        "Jenkinsfile",
+        ".travis.yml",
+        "azure-pipelines.yml",
+        ".env",
+        ".env.local",
+        ".env.production",
+        "prod.env",
+        "deploy/key.pem",
+        "tls/server.key",
+        "id_rsa",
+        "id_ed25519",
+        ".ssh/config",
+        ".aws/credentials",
+        ".netrc",
+        "credentials",
+        "credentials.json",
+        "secrets.yml",
+        ".pypirc",
+        ".kube/config",
+        ".gnupg/x",
+        "terraform.tfstate",
+        "prod.tfvars",
+        ".git-credentials",
+        ".pgpass",
+        ".htpasswd",
+    ];
+    for place in places {
+        for rules in [
+            &[][..],
+            &["write(**)", "delete(**)"],
+            &["write(*)", "delete(*)"],
+            &["write(/**)", "delete(/**)"],
+        ] {
+            check(rules, &format!("write /p/{place}"), [D, Q, Q, Q]);
+            check(rules, &format!("delete /p/{place}"), [D, Q, Q, Q]);
+        }
+    }
+}
+
+#[test]
+fn ordinary_places_are_not_guarded() {
+    let places = [
+        "src/credentials/mod.rs",
+        "src/credentials.rs",
+        "src/environment.rs",
+        ".env.example",
+        ".env.sample",
+        "git/x",
+        ".gitignore",
+        ".gitattributes",
+        ".github/CODEOWNERS",
+        "src/key.rs",
+        "docs/secrets.md",
+        "workflows/a.yml",
+        ".editorconfig",
+        ".prettierrc",
+        "Cargo.toml",
+        "package.json",
+        "src/.hidden",
+        "keys.json",
+    ];
+    for place in places {
+        check(&[], &format!("write /p/{place}"), [D, Q, A, A]);
+        check(&[], &format!("read /p/{place}"), [A, A, A, A]);
+    }
+}
+
+#[test]
+fn a_rule_that_names_a_guarded_place_allows_it() {
+    check(&["write(.git/**)"], "write /p/.git/config", [D, A, A, A]);
+    check(
+        &["write(**/.git/**)"],
+        "write /p/a/.git/config",
+        [D, A, A, A],
+    );
+    check(&["write(.env)"], "write /p/.env", [D, A, A, A]);
+    check(&["write(.env*)"], "write /p/.env.local", [D, A, A, A]);
+    check(&["read(**/.env)"], "read /p/a/.env", [A, A, A, A]);
+    check(&["read(**/*.pem)"], "read /p/a/b.pem", [A, A, A, A]);
+    check(
+        &["write(.github/workflows/*)"],
+        "write /p/.github/workflows/ci.yml",
+        [D, A, A, A],
+    );
+    check(
+        &["write(/nowhere/ply/**)"],
+        "write /nowhere/ply/rules.toml",
+        [D, A, A, A],
+    );
+    // Every guarded part must be named.
+    check(&["write(.git/**)"], "write /p/.git/.env", [D, Q, Q, Q]);
+    check(&["write(.git/*)"], "write /p/.git/hooks/x", [D, Q, Q, Q]);
+    check(&["write(.*)"], "write /p/.env", [D, Q, Q, Q]);
+    check(&["write(?env)"], "write /p/.env", [D, A, A, A]);
+    check(&["write(????)"], "write /p/.env", [D, Q, Q, Q]);
+}
+
+#[test]
+fn secrets_are_known_by_their_names() {
+    for path in [
+        "/a/.env",
+        "/a/ID_RSA",
+        "/a/.ssh/known_hosts",
+        "/a/x.pem",
+        "/a/Credentials",
+    ] {
+        assert!(is_secret(Path::new(path)), "{path}");
+    }
+    for path in ["/a/.env.example", "/a/env.rs", "/a/ssh/x"] {
+        assert!(!is_secret(Path::new(path)), "{path}");
+    }
+}
