@@ -1,0 +1,234 @@
+//! What a server answers to a call, as a model is told.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use rmcp::model::{CallToolResult, ContentBlock, Resource, ResourceContents, ServerResult};
+use serde_json::Value;
+
+use super::words;
+use crate::model::Content;
+use crate::tool::Outcome;
+
+/// How much text of one answer a model is told.
+pub(super) const TEXT_BYTES_MAX: usize = 64 * 1024;
+/// How many images of one answer a model is shown.
+const IMAGES_MAX: usize = 8;
+/// How large an image may be, in base64.
+const IMAGE_BYTES_MAX: usize = 5 * 1024 * 1024;
+/// How long a name, type or address inside an answer may be, in characters.
+const LABEL_CHARS_MAX: usize = 300;
+
+/// Makes an outcome of an answer.
+pub(super) fn outcome(answer: ServerResult) -> Outcome {
+    match answer {
+        ServerResult::CallToolResult(result) => complete(result),
+        // An answer with something odd in it; what makes sense is told all the same.
+        ServerResult::CustomResult(result) => odd(&result.0),
+        ServerResult::InputRequiredResult(_) => Outcome::failed(
+            "The server wants to ask the user something in between, which this agent cannot do.",
+        ),
+        ServerResult::CreateTaskResult(_) | ServerResult::GetTaskResult(_) => Outcome::failed(
+            "The server runs the call as a task of its own, which this agent cannot follow.",
+        ),
+        _ => Outcome::failed("The server's answer makes no sense."),
+    }
+}
+
+fn complete(result: CallToolResult) -> Outcome {
+    let mut answer = Answer::default();
+    for block in result.content {
+        answer.add(block);
+    }
+    if answer.is_wordless()
+        && let Some(structured) = result.structured_content
+    {
+        answer.parts.push(structured.to_string());
+    }
+    answer.finish(result.is_error == Some(true))
+}
+
+fn odd(result: &Value) -> Outcome {
+    let Some(blocks) = result.get("content").and_then(Value::as_array) else {
+        return Outcome::failed("The server's answer makes no sense.");
+    };
+    let mut answer = Answer::default();
+    for block in blocks {
+        match serde_json::from_value(block.clone()) {
+            Ok(block) => answer.add(block),
+            Err(_) => answer.note("something that is no known kind of content"),
+        }
+    }
+    answer.finish(result.get("isError") == Some(&Value::Bool(true)))
+}
+
+/// An answer, as it comes together.
+#[derive(Debug, Default)]
+struct Answer {
+    parts: Vec<String>,
+    images: Vec<Content>,
+    has_text: bool,
+}
+
+impl Answer {
+    fn add(&mut self, block: ContentBlock) {
+        match block {
+            ContentBlock::Text(text) => {
+                self.has_text = true;
+                self.parts.push(text.text);
+            }
+            ContentBlock::Image(image) => self.add_image(image.mime_type, image.data),
+            ContentBlock::Audio(_) => self.note("sound"),
+            ContentBlock::Resource(resource) => self.add_resource(resource.resource),
+            ContentBlock::ResourceLink(resource) => self.add_link(&resource),
+            _ => self.note("something that is no known kind of content"),
+        }
+    }
+
+    fn add_image(&mut self, mime_type: String, data: String) {
+        let sound = mime_type.starts_with("image/") && mime_type.len() <= LABEL_CHARS_MAX;
+        if self.images.len() >= IMAGES_MAX {
+            self.note("another image");
+        } else if data.len() > IMAGE_BYTES_MAX {
+            self.note("an image that is too large");
+        } else if !sound || STANDARD.decode(&data).is_err() {
+            self.note("an image that is broken");
+        } else {
+            self.images.push(Content::Image { mime_type, data });
+        }
+    }
+
+    fn add_resource(&mut self, resource: ResourceContents) {
+        match resource {
+            ResourceContents::TextResourceContents { uri, text, .. } => {
+                self.has_text = true;
+                let uri = words::line(&uri, LABEL_CHARS_MAX);
+                self.parts.push(format!("Resource {uri}:\n{text}"));
+            }
+            ResourceContents::BlobResourceContents {
+                mime_type: Some(mime_type),
+                blob,
+                ..
+            } if mime_type.starts_with("image/") => self.add_image(mime_type, blob),
+            ResourceContents::BlobResourceContents { uri, .. } => {
+                let uri = words::line(&uri, LABEL_CHARS_MAX);
+                self.note(&format!("resource {uri}, which is not text"));
+            }
+            _ => self.note("a resource of no known kind"),
+        }
+    }
+
+    fn add_link(&mut self, link: &Resource) {
+        let name = words::line(&link.name, LABEL_CHARS_MAX);
+        let uri = words::line(&link.uri, LABEL_CHARS_MAX);
+        self.has_text = true;
+        self.parts.push(format!("Resource {name}: {uri}"));
+    }
+
+    /// Notes that something was left out.
+    fn note(&mut self, what: &str) {
+        self.parts.push(format!("[left out: {what}]"));
+    }
+
+    fn is_wordless(&self) -> bool {
+        !self.has_text
+    }
+
+    fn finish(self, failed: bool) -> Outcome {
+        let mut text = bounded(self.parts.join("\n"));
+        if text.is_empty() && self.images.is_empty() {
+            text = if failed {
+                "The tool failed and said nothing."
+            } else {
+                "The tool said nothing."
+            }
+            .to_owned();
+        }
+        Outcome {
+            text,
+            images: self.images,
+            failed,
+            ..Outcome::default()
+        }
+    }
+}
+
+/// Keeps the beginning and the end of text that is too long.
+fn bounded(text: String) -> String {
+    if text.len() <= TEXT_BYTES_MAX {
+        return text;
+    }
+    let half = TEXT_BYTES_MAX / 2;
+    let (head, rest) = text.split_at(text.floor_char_boundary(half));
+    let (gap, tail) = rest.split_at(rest.ceil_char_boundary(rest.len() - half));
+    format!("{head}\n[… {} bytes left out …]\n{tail}", gap.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::CustomResult;
+    use serde_json::json;
+
+    use super::*;
+
+    fn told(result: Value) -> Outcome {
+        outcome(ServerResult::CallToolResult(
+            serde_json::from_value(result).unwrap(),
+        ))
+    }
+
+    #[test]
+    fn structured_content_is_told_where_there_is_no_text() {
+        let outcome = told(json!({ "content": [], "structuredContent": { "sum": 3 } }));
+        assert_eq!(outcome, Outcome::done(r#"{"sum":3}"#));
+        let outcome = told(json!({
+            "content": [{ "type": "text", "text": "three" }], "structuredContent": { "sum": 3 }
+        }));
+        assert_eq!(outcome, Outcome::done("three"));
+    }
+
+    #[test]
+    fn resources_are_told_and_what_cannot_be_is_named() {
+        let outcome = told(json!({ "content": [
+            { "type": "resource", "resource": { "uri": "file:///a", "text": "A" } },
+            { "type": "resource", "resource": { "uri": "file:///b", "blob": "AAAA" } },
+            { "type": "resource_link", "uri": "file:///c", "name": "c" },
+            { "type": "audio", "data": "AAAA", "mimeType": "audio/wav" },
+        ] }));
+        let expected = "Resource file:///a:\nA\n[left out: resource file:///b, which is not text]\nResource c: file:///c\n[left out: sound]";
+        assert_eq!(outcome, Outcome::done(expected));
+    }
+
+    #[test]
+    fn images_are_bounded_and_must_be_whole() {
+        let image = json!({ "type": "image", "data": "AAAA", "mimeType": "image/png" });
+        let broken = json!({ "type": "image", "data": "%", "mimeType": "image/png" });
+        let odd = json!({ "type": "image", "data": "AAAA", "mimeType": "text/html" });
+        let mut content = vec![broken, odd];
+        content.extend(vec![image; IMAGES_MAX + 1]);
+        let outcome = told(json!({ "content": content }));
+        assert_eq!(outcome.images.len(), IMAGES_MAX);
+        let broken = "[left out: an image that is broken]";
+        assert_eq!(
+            outcome.text,
+            format!("{broken}\n{broken}\n[left out: another image]")
+        );
+    }
+
+    #[test]
+    fn an_answer_with_something_odd_in_it_is_told_as_far_as_it_goes() {
+        let odd = json!({ "content": [{ "type": "hologram" }, { "type": "text", "text": "hi" }], "isError": true });
+        let outcome = outcome(ServerResult::CustomResult(CustomResult(odd)));
+        assert_eq!(
+            outcome,
+            Outcome::failed("[left out: something that is no known kind of content]\nhi")
+        );
+    }
+
+    #[test]
+    fn long_text_keeps_its_beginning_and_its_end() {
+        let text = format!("begin{}ü{}end", "x".repeat(40_000), "y".repeat(40_000));
+        let bounded = bounded(text);
+        assert!(bounded.starts_with("begin") && bounded.ends_with("end"));
+        assert!(bounded.contains("bytes left out") && bounded.len() < TEXT_BYTES_MAX + 64);
+    }
+}
