@@ -1,11 +1,21 @@
 //! What a program tells the agent.
 
+mod file;
+mod providers;
+mod proxy;
+mod rules;
+mod table;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::mcp;
+use crate::model::service::{self, Service};
 use crate::model::{Effort, Model};
 use crate::permission::{Mode, Rule};
 use crate::shell::Sandbox;
+
+pub use crate::model::service::ollama_models;
 
 /// How many requests a turn may make of the model.
 pub const TURN_REQUESTS_MAX: u32 = 200;
@@ -14,7 +24,10 @@ pub const TURN_REQUESTS_MAX: u32 = 200;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Config {
-    /// The models to choose from, the default first; never empty.
+    /// The models to choose from, the default first; never empty when it is given to the agent.
+    ///
+    /// [`Config::read`] leaves it empty when nothing is configured: the program then adds the built-in
+    /// model of [`crate::model::offline`].
     pub models: Vec<Arc<dyn Model>>,
     /// How hard models are to think at first.
     pub effort: Option<Effort>,
@@ -36,4 +49,145 @@ pub struct Config {
     pub logs: PathBuf,
     /// Further instructions of the user, for every session.
     pub instructions: Option<String>,
+    /// How MCP servers are started and how long they may take.
+    pub mcp: mcp::Settings,
+    /// Where Ollama is, for [`ollama_models`] to ask when the models are shown.
+    pub ollama_url: String,
 }
+
+/// Where the program keeps things.
+#[derive(Debug, Clone, Default)]
+pub struct Places {
+    /// Where whole outputs of commands are kept.
+    pub logs: PathBuf,
+    /// The file that keeps rules which the user allows for good.
+    pub user_rules: Option<PathBuf>,
+    /// The program that confines itself and becomes a command; see [`Sandbox::helper`].
+    pub helper: Option<PathBuf>,
+}
+
+/// What is wrong with the configuration, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The file is not TOML.
+    #[error("`config.toml` cannot be read from line {line} on: {what}")]
+    Syntax {
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong.
+        what: String,
+    },
+    /// The file says something that is not understood.
+    #[error("line {line} of `config.toml`: {what}")]
+    Line {
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong, and what to do.
+        what: String,
+    },
+    /// A permission rule is not understood.
+    #[error("the permission rule `{rule}` of `config.toml`: {what}")]
+    Rule {
+        /// The rule, as it was written.
+        rule: String,
+        /// What is wrong, and what to do.
+        what: String,
+    },
+    /// A variable of the environment says something that is not understood.
+    #[error("the environment variable `{name}`: {what}")]
+    Variable {
+        /// Its name.
+        name: &'static str,
+        /// What is wrong, and what to do.
+        what: String,
+    },
+}
+
+impl Config {
+    /// Returns a configuration with some models, the default first, and the defaults for the rest.
+    #[must_use]
+    pub fn new(models: Vec<Arc<dyn Model>>, places: Places) -> Self {
+        let sandbox = Sandbox {
+            helper: places.helper,
+            ..Sandbox::default()
+        };
+        Self {
+            models,
+            effort: None,
+            mode: Mode::default(),
+            rules: Vec::new(),
+            user_rules: places.user_rules,
+            turn_requests_max: TURN_REQUESTS_MAX,
+            compact: true,
+            web_fetch: false,
+            sandbox,
+            mcp: mcp::Settings::default(),
+            logs: places.logs,
+            instructions: None,
+            ollama_url: providers::OLLAMA_URL.to_owned(),
+        }
+    }
+
+    /// Reads the text of `config.toml` and the environment.
+    ///
+    /// The models are, in this order and each once: the one that `PLY_MODEL` or `model` names, those of
+    /// `[[models]]`, and some of every provider that there is a key for. With none of these there are no
+    /// models. Nothing is asked of any service, and no key is looked at: a model without a key, or with a
+    /// wrong one, says so when it is used.
+    ///
+    /// # Errors
+    ///
+    /// The file or a variable says something that is not understood.
+    pub fn read(
+        file: Option<&str>,
+        env: &dyn Fn(&str) -> Option<String>,
+        places: Places,
+    ) -> Result<Self, ConfigError> {
+        let file = file::parse(file.unwrap_or_default())?;
+        let services = providers::services(&file, env)?;
+        let models = services.into_iter().map(service::open).collect();
+        let new = Self::new(models, places);
+        let mut sandbox = Sandbox {
+            enabled: file.sandbox.enabled,
+            network: file.sandbox.network,
+            writable: file.sandbox.writable,
+            ..new.sandbox.clone()
+        };
+        sandbox.temporary.extend(env("TMPDIR").map(PathBuf::from));
+        // What a server needs of the environment it is given; these are not for it.
+        let mcp = mcp::Settings {
+            withheld: providers::key_variables().map(str::to_owned).collect(),
+            search_path: env("PATH"),
+            ..mcp::Settings::default()
+        };
+        Ok(Self {
+            effort: file.effort,
+            mode: file.mode,
+            rules: file.rules.parse()?,
+            turn_requests_max: file.turn_requests_max,
+            compact: file.compact,
+            web_fetch: file.web_fetch,
+            sandbox,
+            mcp,
+            instructions: file.instructions,
+            ollama_url: providers::ollama_url(&file.providers, env),
+            ..new
+        })
+    }
+
+    /// Returns the models that [`Config::read`] would open, with what is needed to reach them.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Config::read`].
+    pub fn services(
+        file: Option<&str>,
+        env: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Vec<Service>, ConfigError> {
+        providers::services(&file::parse(file.unwrap_or_default())?, env)
+    }
+}
+
+#[cfg(test)]
+mod tests;

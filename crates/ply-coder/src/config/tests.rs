@@ -1,0 +1,281 @@
+use super::*;
+use crate::model::service::Api;
+use crate::permission::Decision;
+
+fn read(file: &str, variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
+    Config::read(Some(file), &env(variables), Places::default())
+}
+
+fn env(variables: &[(&str, &str)]) -> impl Fn(&str) -> Option<String> {
+    move |name| {
+        let found = variables.iter().find(|(key, _)| *key == name);
+        found.map(|(_, value)| (*value).to_owned())
+    }
+}
+
+#[track_caller]
+fn services(file: &str, variables: &[(&str, &str)]) -> Vec<Service> {
+    Config::services(Some(file), &env(variables)).unwrap()
+}
+
+#[track_caller]
+fn ids(file: &str, variables: &[(&str, &str)]) -> Vec<String> {
+    let services = services(file, variables);
+    services
+        .into_iter()
+        .map(|service| service.facts.id)
+        .collect()
+}
+
+/// Returns what is told about files that are wrong.
+#[track_caller]
+fn told(files: &[&str]) -> String {
+    let told = files.iter().map(|file| match read(file, &[]) {
+        Ok(_) => format!("accepted: {file}"),
+        Err(error) => error.to_string(),
+    });
+    told.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn without_anything_there_are_defaults_and_no_models() {
+    let config = Config::read(None, &|_| None, Places::default()).unwrap();
+    assert!(config.models.is_empty());
+    assert_eq!(config.mode, Mode::Ask);
+    assert_eq!(config.turn_requests_max, TURN_REQUESTS_MAX);
+    assert!(config.compact);
+    assert!(!config.web_fetch);
+    assert_eq!(config.ollama_url, "http://localhost:11434");
+}
+
+#[test]
+fn everything_in_a_file_is_read() {
+    let file = r#"
+        model = "local/coder"
+        effort = "high"
+        mode = "auto-edit"
+        max_turn_requests = 50
+        compact = false
+        web_fetch = true
+        instructions = "Be brief."
+
+        [providers.local]
+        api = "openai"
+        base_url = "http://localhost:8080/v1"
+        key = "sk-local"
+        headers = { "X-Team" = "a" }
+
+        [[models]]
+        id = "local/coder"
+        name = "Coder"
+        window_tokens = 64_000
+        output_tokens_max = 8000
+        images = true
+
+        [permissions]
+        allow = ["shell(cargo test)"]
+        deny = ["read(.env)"]
+
+        [sandbox]
+        network = true
+        writable = ["/tmp/cache"]
+    "#;
+    let config = read(file, &[]).unwrap();
+    assert_eq!(config.effort, Some(Effort::High));
+    assert_eq!(config.mode, Mode::AutoEdit);
+    assert_eq!(config.turn_requests_max, 50);
+    assert!(!config.compact);
+    assert!(config.web_fetch);
+    assert_eq!(config.instructions.as_deref(), Some("Be brief."));
+    let rules: Vec<_> = config
+        .rules
+        .iter()
+        .map(|rule| (rule.decision, rule.to_string()))
+        .collect();
+    let expected = [
+        (Decision::Allow, "shell(cargo test)".to_owned()),
+        (Decision::Deny, "read(.env)".to_owned()),
+    ];
+    assert_eq!(rules, expected);
+    assert!(config.sandbox.enabled);
+    assert!(config.sandbox.network);
+    assert_eq!(config.sandbox.writable, [PathBuf::from("/tmp/cache")]);
+    let [model] = config.models.as_slice() else {
+        panic!("{:?}", config.models);
+    };
+    assert_eq!(model.facts().name, "Coder");
+    assert_eq!(model.facts().window_tokens, 64_000);
+    assert!(model.facts().images);
+    assert!(!format!("{config:?}").contains("sk-local"));
+    let service = services(file, &[]).remove(0);
+    assert_eq!(service.api, Api::OpenAi);
+    assert_eq!(
+        service.base_url.as_deref(),
+        Some("http://localhost:8080/v1")
+    );
+    assert_eq!(service.key.unwrap().reveal(), "sk-local");
+    assert_eq!(service.headers.len(), 1);
+}
+
+#[test]
+fn keys_of_the_environment_bring_their_models() {
+    assert_eq!(
+        ids("", &[("GOOGLE_API_KEY", "k")]),
+        ["gemini/gemini-3.8-flash", "gemini/gemini-3.1-pro-preview"]
+    );
+    let both = ids("", &[("OPENAI_API_KEY", "k"), ("ANTHROPIC_API_KEY", "k")]);
+    assert_eq!(
+        both,
+        [
+            "anthropic/claude-sonnet-5",
+            "anthropic/claude-opus-5",
+            "anthropic/claude-haiku-5-5",
+            "openai/gpt-6-luna",
+            "openai/gpt-5.6",
+        ]
+    );
+    assert!(ids("", &[("OPENAI_API_KEY", " ")]).is_empty());
+}
+
+#[test]
+fn the_variable_wins_over_the_file_and_comes_first() {
+    let file = "model = \"openai/gpt-5.6\"\n[[models]]\nid = \"ollama/qwen3\"";
+    let key = ("OPENAI_API_KEY", "k");
+    assert_eq!(
+        ids(file, &[key]),
+        ["openai/gpt-5.6", "ollama/qwen3", "openai/gpt-6-luna"]
+    );
+    assert_eq!(
+        ids(file, &[key, ("PLY_MODEL", "claude-opus-5")]),
+        [
+            "anthropic/claude-opus-5",
+            "ollama/qwen3",
+            "openai/gpt-6-luna",
+            "openai/gpt-5.6"
+        ]
+    );
+}
+
+#[test]
+fn a_model_without_a_key_says_which_to_set() {
+    let hint = |file: &str| services(file, &[]).remove(0).key_hint;
+    assert_eq!(
+        hint("model = \"groq/openai/gpt-oss-120b\""),
+        "set `GROQ_API_KEY`, or `key` in `[providers.groq]` of `config.toml`"
+    );
+    assert_eq!(
+        hint("model = \"groq/x\"\n[providers.groq]\nkey_env = \"MY_KEY\""),
+        "set `MY_KEY`, or `key` in `[providers.groq]` of `config.toml`"
+    );
+    assert_eq!(
+        hint("model = \"groq/x\"\n[providers.groq]\nkey = \"k\""),
+        "check `key` in `[providers.groq]` of `config.toml`"
+    );
+}
+
+#[test]
+fn keys_are_found_in_their_order() {
+    let key = |file: &str, variables: &[(&str, &str)]| {
+        let service = services(file, variables).remove(0);
+        service.key.map(|key| key.reveal().to_owned())
+    };
+    let model = "model = \"openai/m\"\n[providers.openai]\n";
+    let variables = [("OPENAI_API_KEY", "usual"), ("MINE", "mine")];
+    assert_eq!(key(model, &variables).as_deref(), Some("usual"));
+    let named = format!("{model}key_env = \"MINE\"");
+    assert_eq!(key(&named, &variables).as_deref(), Some("mine"));
+    let said = format!("{named}\nkey = \"said\"");
+    assert_eq!(key(&said, &variables).as_deref(), Some("said"));
+    // A variable that was named and is not there is no reason to take another.
+    assert_eq!(key(&named, &[("OPENAI_API_KEY", "usual")]), None);
+}
+
+#[test]
+fn addresses_of_the_environment_are_used() {
+    let variables = [
+        ("OPENAI_BASE_URL", "http://h/v1"),
+        ("OPENAI_API_KEY", "k"),
+        ("PLY_MODEL", "openai/local"),
+    ];
+    // What the usual models are is not known there.
+    let [service] = services("", &variables).try_into().unwrap();
+    assert_eq!(service.api, Api::OpenAi);
+    assert_eq!(service.base_url.as_deref(), Some("http://h/v1"));
+    assert!(!service.cache_keys);
+    for (host, url) in [
+        ("0.0.0.0", "http://127.0.0.1:11434"),
+        ("box:8080", "http://box:8080"),
+        ("https://box.example/", "https://box.example:443"),
+        (":9", "http://127.0.0.1:9"),
+    ] {
+        let variables = [("OLLAMA_HOST", host)];
+        assert_eq!(read("", &variables).unwrap().ollama_url, url);
+        let service = services("model = \"ollama/qwen3\"", &variables).remove(0);
+        assert_eq!(service.base_url.as_deref(), Some(url));
+    }
+}
+
+#[test]
+fn openai_is_spoken_to_in_its_newest_way() {
+    let service = services("model = \"openai/gpt-5\"", &[]).remove(0);
+    assert_eq!(service.api, Api::OpenAiResponses);
+    assert!(service.cache_keys);
+    let file = "model = \"openai/gpt-5\"\n[providers.openai]\napi = \"openai\"";
+    assert_eq!(services(file, &[]).remove(0).api, Api::OpenAi);
+}
+
+#[test]
+fn files_that_are_wrong_are_told_with_their_lines() {
+    let told = told(&[
+        "model = \n",
+        "\n\nmodle = \"a/b\"",
+        "zebra = 1",
+        "effort = \"hihg\"",
+        "mode = 3",
+        "compact = \"yes\"",
+        "max_turn_requests = 0",
+        "max_turn_requests = -4",
+        "model = \"qwen3\"",
+        "model = \"antropic/claude\"",
+        "model = \"/x\"",
+        "\n[providers.mine]\napi = \"openai\"",
+        "[providers.mine]\napi = \"opnai\"\nbase_url = \"http://h\"",
+        "[providers]\nmine = 3",
+        "[providers.openai]\nheaders = { a = 1 }",
+        "[[models]]\nname = \"x\"",
+        "[[models]]\nid = \"ollama/x\"\nwindow = 3",
+        "[models]\nid = \"ollama/x\"",
+        "[permissions]\nallow = \"all\"",
+        "[sandbox]\nenable = true",
+        "[sandbox]\nenabled = true\n[sandbox]\n",
+    ]);
+    insta::assert_snapshot!(told, @r#"
+    `config.toml` cannot be read from line 1 on: string values must be quoted, expected literal string
+    line 3 of `config.toml`: there is no key `modle`; did you mean `mode` or `model`?
+    line 1 of `config.toml`: there is no key `zebra`; there are `model`, `max_turn_requests`, `effort`, `mode`, `compact`, `web_fetch`, `instructions`, `providers`, `models`, `permissions`, `sandbox`
+    line 1 of `config.toml`: `effort` must be one of `low`, `medium`, `high`; did you mean `high`?
+    line 1 of `config.toml`: `mode` must be a text in quotes
+    line 1 of `config.toml`: `compact` must be `true` or `false`
+    line 1 of `config.toml`: `max_turn_requests` must be a whole number from 1 to 100000
+    line 1 of `config.toml`: `max_turn_requests` must be a whole number from 1 to 100000
+    line 1 of `config.toml`: write a model as `provider/name`, such as `ollama/qwen3`
+    line 1 of `config.toml`: there is no provider `antropic`; did you mean `anthropic`?
+    line 1 of `config.toml`: write a model as `provider/name`, such as `ollama/qwen3`
+    line 2 of `config.toml`: `[providers.mine]` needs `api` and `base_url`: it is none of the providers that are known
+    line 2 of `config.toml`: `api` must be one of `openai`, `openai-responses`, `anthropic`, `gemini`, `ollama`; did you mean `openai`?
+    line 2 of `config.toml`: write `[providers.mine]` on a line of its own
+    line 2 of `config.toml`: the header `a` must be a text in quotes
+    line 1 of `config.toml`: a model needs an id: `id = "provider/name"`
+    line 3 of `config.toml`: there is no key `window` in `[[models]]`; did you mean `window_tokens`?
+    line 1 of `config.toml`: `models` must be tables, each under `[[models]]`
+    line 2 of `config.toml`: `allow` must be a list of texts, `["…", "…"]`
+    line 2 of `config.toml`: there is no key `enable` in `[sandbox]`; did you mean `enabled`?
+    `config.toml` cannot be read from line 3 on: duplicate key
+    "#);
+}
+
+#[test]
+fn a_variable_that_is_wrong_is_told_by_its_name() {
+    let error = read("", &[("PLY_MODEL", "opnai/gpt-5")]).unwrap_err();
+    insta::assert_snapshot!(error, @"the environment variable `PLY_MODEL`: there is no provider `opnai`; did you mean `openai`?");
+}

@@ -1,0 +1,50 @@
+//! Models of a server on this machine.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::{Api, Service, target};
+use crate::model::catalogue;
+
+/// How long a server on this machine may take to say what it has.
+const ASK_TIMEOUT: Duration = Duration::from_millis(300);
+/// How long a list of models may be.
+const LIST_BYTES_MAX: usize = 1 << 20;
+
+/// Asks a running Ollama for its models, by the URL of the server. None are had when there is none.
+///
+/// # Cancel safety
+///
+/// Dropping it drops the request.
+pub async fn ollama_models(base_url: &str) -> Vec<Service> {
+    let list = timeout(ASK_TIMEOUT, list(base_url)).await;
+    list.ok().flatten().unwrap_or_default()
+}
+
+async fn list(base_url: &str) -> Option<Vec<Service>> {
+    let base = base_url.trim_end_matches('/').trim_end_matches("/v1");
+    let http = target::http(None, ASK_TIMEOUT).ok()?;
+    let mut response = http.get(format!("{base}/api/tags")).send().await.ok()?;
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.ok()? {
+        body.extend_from_slice(&chunk);
+        if body.len() > LIST_BYTES_MAX {
+            return None;
+        }
+    }
+    let body: Value = serde_json::from_slice(&body).ok()?;
+    let models = body.get("models")?.as_array()?.iter();
+    let names = models.filter_map(|model| model.get("name")?.as_str());
+    Some(
+        names
+            .map(|name| {
+                let facts = catalogue::local(&format!("ollama/{name}"));
+                let mut service = Service::new(Api::Ollama, name, facts);
+                service.base_url = Some(base.to_owned());
+                service
+            })
+            .collect(),
+    )
+}
