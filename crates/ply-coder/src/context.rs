@@ -1,1 +1,7 @@
 //! What a model is told: instructions, the conversation, and how it stays short enough.
+
+pub(crate) mod budget;
+pub(crate) mod compaction;
+pub(crate) mod content;
+pub(crate) mod conversation;
+pub(crate) mod instructions;

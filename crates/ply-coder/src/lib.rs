@@ -4,14 +4,19 @@
 //! library reads no environment and no home directory: the program does, and passes in what it found.
 
 mod coder;
+mod commands;
 pub mod config;
 mod context;
 pub mod mcp;
 pub mod model;
+mod options;
 pub mod permission;
+mod session;
 pub mod shell;
+mod text;
 pub mod tool;
 mod turn;
+mod web;
 pub mod workspace;
 
 use std::future::Future;

@@ -1,5 +1,6 @@
 //! What the turn loop knows of language models: one request in, a stream of ordered deltas out.
 
+pub mod catalogue;
 pub mod offline;
 pub mod retry;
 pub mod service;
@@ -72,6 +73,26 @@ pub enum Effort {
     Medium,
     /// As hard as it can.
     High,
+}
+
+impl Effort {
+    /// Returns its name in configuration and options.
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+
+    /// Returns the effort of that name.
+    #[must_use]
+    pub fn from_id(id: &str) -> Option<Self> {
+        [Self::Low, Self::Medium, Self::High]
+            .into_iter()
+            .find(|effort| effort.id() == id)
+    }
 }
 
 /// One request.

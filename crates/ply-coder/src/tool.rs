@@ -4,10 +4,13 @@
 //! changes nothing; what it returns says how the call is shown, what it needs permission for and how it
 //! gets along with others. Then the dispatcher decides. Then [`Prepared::work`] is awaited.
 
+mod arguments;
+pub mod ask_user;
 pub mod delete;
 pub mod edit_file;
 pub mod glob;
 pub mod grep;
+mod lines;
 pub mod list_dir;
 pub mod move_file;
 pub mod plan;
@@ -15,19 +18,21 @@ pub mod process;
 pub mod read_file;
 pub mod shell;
 pub mod think;
+pub mod web_fetch;
 pub mod write_file;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ply_agent::v2;
+use ply_agent::{Turn, v2};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::BoxFuture;
 use crate::model::{Content, ToolSpec};
 use crate::shell::Processes;
 use crate::workspace::Workspace;
+use crate::{BoxFuture, Config};
 
 /// A tool.
 pub trait Tool: fmt::Debug + Send + Sync {
@@ -210,4 +215,56 @@ pub trait Surface: fmt::Debug + Send + Sync {
     /// Waits until the user cancels the turn. A tool that owns more than memory tidies up then and
     /// returns what it has; one second later it is dropped.
     fn cancelled(&self) -> BoxFuture<'_, ()>;
+
+    /// Shows the plan, all of it.
+    fn plan(&self, entries: Vec<v2::PlanEntry>) -> BoxFuture<'_, ()> {
+        drop(entries);
+        Box::pin(std::future::ready(()))
+    }
+
+    /// Asks the user something, to be answered in words or by one of the choices. None means that
+    /// they will not say.
+    fn ask<'t>(
+        &'t self,
+        question: &'t str,
+        choices: &'t [String],
+    ) -> BoxFuture<'t, Result<Option<String>, String>> {
+        let _ = (question, choices);
+        Box::pin(std::future::ready(Err("Nobody can be asked.".to_owned())))
+    }
+}
+
+/// Returns the tools that are built in.
+pub(crate) fn built_in(config: &Config, turn: &Turn) -> Vec<Arc<dyn Tool>> {
+    let mut tools: Vec<Arc<dyn Tool>> = vec![
+        Arc::new(read_file::ReadFile),
+        Arc::new(list_dir::ListDir),
+        Arc::new(glob::Glob),
+        Arc::new(grep::Grep),
+        Arc::new(edit_file::EditFile),
+        Arc::new(write_file::WriteFile),
+        Arc::new(delete::Delete),
+        Arc::new(move_file::MoveFile),
+        Arc::new(shell::Shell),
+        Arc::new(process::Process),
+        Arc::new(plan::UpdatePlan),
+        Arc::new(think::Think),
+    ];
+    if turn.has_forms() {
+        tools.push(Arc::new(ask_user::AskUser));
+    }
+    if config.web_fetch {
+        tools.push(Arc::new(web_fetch::WebFetch));
+    }
+    tools
+}
+
+/// Reads the arguments of a call.
+///
+/// # Errors
+///
+/// They are not what the schema says; the words name the field.
+pub(crate) fn parse<T: DeserializeOwned>(arguments: Value) -> Result<T, Outcome> {
+    serde_json::from_value(arguments)
+        .map_err(|error| Outcome::failed(format!("The arguments are wrong: {error}.")))
 }

@@ -1,1 +1,119 @@
-//! The tool `plan`.
+//! The tool `update_plan`: the plan that the user sees.
+
+use ply_agent::v2;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Order, Outcome, Prepared, Tool, ToolContext, parse};
+use crate::BoxFuture;
+use crate::model::ToolSpec;
+
+/// How many steps a plan may have.
+const STEPS_MAX: usize = 50;
+
+/// Shows the plan, all of it.
+#[derive(Debug, Clone, Copy)]
+pub struct UpdatePlan;
+
+#[derive(Deserialize)]
+struct Arguments {
+    steps: Vec<Step>,
+}
+
+#[derive(Deserialize)]
+struct Step {
+    step: String,
+    status: Status,
+}
+
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+enum Status {
+    Pending,
+    InProgress,
+    Completed,
+}
+
+impl From<Status> for v2::PlanEntryStatus {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Pending => Self::Pending,
+            Status::InProgress => Self::InProgress,
+            Status::Completed => Self::Completed,
+        }
+    }
+}
+
+impl Tool for UpdatePlan {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "update_plan".to_owned(),
+            description: "Shows the user the plan for work of several steps. Give all steps each \
+                          time; at most one is in_progress. Update it whenever a step is done."
+                .to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": {
+                    "steps": {
+                        "type": "array",
+                        "items": {
+                            "type": "object",
+                            "properties": {
+                                "step": { "type": "string", "description": "A few words" },
+                                "status": {
+                                    "type": "string",
+                                    "enum": ["pending", "in_progress", "completed"],
+                                },
+                            },
+                            "required": ["step", "status"],
+                        },
+                    },
+                },
+                "required": ["steps"],
+            }),
+        }
+    }
+
+    fn kind(&self) -> v2::ToolKind {
+        v2::ToolKind::Think
+    }
+
+    fn prepare<'t>(
+        &'t self,
+        given: Value,
+        context: ToolContext<'t>,
+    ) -> BoxFuture<'t, Result<Prepared<'t>, Outcome>> {
+        Box::pin(async move {
+            let Arguments { steps } = parse(given)?;
+            if steps.len() > STEPS_MAX {
+                let words = format!("A plan has at most {STEPS_MAX} steps; join some.");
+                return Err(Outcome::failed(words));
+            }
+            let running = steps
+                .iter()
+                .filter(|step| step.status == Status::InProgress);
+            if running.count() > 1 {
+                return Err(Outcome::failed("At most one step may be in_progress."));
+            }
+            let done = steps.iter().filter(|step| step.status == Status::Completed);
+            let title = format!("Plan: {} of {} steps done", done.count(), steps.len());
+            let entries = steps.into_iter().map(|step| {
+                let priority = v2::PlanEntryPriority::Medium;
+                v2::PlanEntry::new(step.step, priority, step.status.into())
+            });
+            let entries = entries.collect();
+            Ok(Prepared {
+                title,
+                kind: self.kind(),
+                locations: Vec::new(),
+                changes: Vec::new(),
+                access: Vec::new(),
+                order: Order::Shared,
+                work: Box::pin(async move {
+                    context.surface.plan(entries).await;
+                    Outcome::done("The user sees the plan.").shown("")
+                }),
+            })
+        })
+    }
+}

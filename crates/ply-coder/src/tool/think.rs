@@ -1,1 +1,58 @@
-//! The tool `think`.
+//! The tool `think`: room to think for models that have none of their own.
+
+use ply_agent::v2;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Order, Outcome, Prepared, Tool, ToolContext, parse};
+use crate::BoxFuture;
+use crate::model::ToolSpec;
+
+/// Does nothing but hold a thought.
+#[derive(Debug, Clone, Copy)]
+pub struct Think;
+
+#[derive(Deserialize)]
+struct Arguments {
+    thought: String,
+}
+
+impl Tool for Think {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "think".to_owned(),
+            description:
+                "Writes a thought down. It changes nothing and tells nobody anything; use it \
+                          to reason about something hard between other calls."
+                    .to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": { "thought": { "type": "string" } },
+                "required": ["thought"],
+            }),
+        }
+    }
+
+    fn kind(&self) -> v2::ToolKind {
+        v2::ToolKind::Think
+    }
+
+    fn prepare<'t>(
+        &'t self,
+        given: Value,
+        _: ToolContext<'t>,
+    ) -> BoxFuture<'t, Result<Prepared<'t>, Outcome>> {
+        Box::pin(async move {
+            let Arguments { thought } = parse(given)?;
+            Ok(Prepared {
+                title: "Think".to_owned(),
+                kind: self.kind(),
+                locations: Vec::new(),
+                changes: Vec::new(),
+                access: Vec::new(),
+                order: Order::Shared,
+                work: Box::pin(async move { Outcome::done("Noted.").shown(thought) }),
+            })
+        })
+    }
+}

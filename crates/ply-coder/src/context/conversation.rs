@@ -1,0 +1,242 @@
+//! The conversation as models see it: a projection of the session's history.
+//!
+//! Nothing else is kept, so a session that was loaded after a crash goes on like one that never ended.
+//! Whatever happened to a turn, every call in it has a result here, as every service demands. Thoughts
+//! of earlier turns are left out: services want them back only within a turn.
+
+use ply_agent::History;
+use ply_agent::transcript::{Entry, MessageKind, ToolCall};
+use ply_agent::v2;
+use serde_json::{Value, json};
+
+use super::{compaction, content};
+use crate::commands::Command;
+use crate::model::{Call, CallResult, Content, Facts, Message, Part};
+
+/// The key of our metadata on tool calls.
+const META: &str = "ply";
+/// Says there which request of its turn made the call: calls of one request are one message.
+const STEP: &str = "step";
+/// Says in a call's raw output what the model was told.
+const TOLD: &str = "text";
+/// What the model is told of a call without a result.
+const CUT_OFF: &str = "This call was cut off; it may have been done in part.";
+
+/// Returns the metadata of a call that a request made.
+pub(crate) fn step_meta(step: u64) -> v2::Meta {
+    let mut meta = v2::Meta::new();
+    meta.insert(META.to_owned(), json!({ STEP: step }));
+    meta
+}
+
+/// Returns a call's raw output, which holds what the model is told.
+pub(crate) fn raw_output(text: &str, failed: bool) -> Value {
+    match failed {
+        true => json!({ TOLD: text, "failed": true }),
+        false => json!({ TOLD: text }),
+    }
+}
+
+/// Returns the conversation of a session.
+pub(crate) fn project(history: &History, facts: &Facts) -> Vec<Message> {
+    let mut projection = Projection {
+        facts,
+        messages: Vec::new(),
+        said: Vec::new(),
+        results: Vec::new(),
+        step: None,
+        local: false,
+    };
+    for entry in history.entries() {
+        projection.entry(entry);
+    }
+    projection.flush();
+    projection.messages
+}
+
+/// Makes a conversation that a service did not take as plain as it gets: no thoughts, no signatures,
+/// no images, and a result for every call.
+pub(crate) fn repair(messages: &mut Vec<Message>) {
+    let mut open: Vec<(String, String)> = Vec::new();
+    let mut repaired = Vec::with_capacity(messages.len());
+    for message in messages.drain(..) {
+        if !open.is_empty() && !matches!(message, Message::Results(_)) {
+            repaired.push(Message::Results(missing(open.drain(..))));
+        }
+        match message {
+            Message::User(mut contents) => {
+                contents.retain(|content| matches!(content, Content::Text(_)));
+                if contents.is_empty() {
+                    contents.push(Content::Text(
+                        "[An attachment that you cannot see.]".to_owned(),
+                    ));
+                }
+                repaired.push(Message::User(contents));
+            }
+            Message::Assistant(mut parts) => {
+                parts.retain(|part| !matches!(part, Part::Thought { .. }));
+                for part in &mut parts {
+                    if let Part::Call(call) = part {
+                        call.signatures.clear();
+                        open.push((call.id.clone(), call.name.clone()));
+                    }
+                }
+                if !parts.is_empty() {
+                    repaired.push(Message::Assistant(parts));
+                }
+            }
+            Message::Results(mut results) => {
+                results.retain(|result| open.iter().any(|(id, _)| *id == result.call));
+                open.retain(|(id, _)| !results.iter().any(|result| result.call == *id));
+                results.extend(missing(open.drain(..)));
+                for result in &mut results {
+                    result.images.clear();
+                }
+                if !results.is_empty() {
+                    repaired.push(Message::Results(results));
+                }
+            }
+        }
+    }
+    if !open.is_empty() {
+        repaired.push(Message::Results(missing(open.drain(..))));
+    }
+    *messages = repaired;
+}
+
+fn missing(calls: impl Iterator<Item = (String, String)>) -> Vec<CallResult> {
+    let results = calls.map(|(call, name)| CallResult {
+        call,
+        name,
+        text: CUT_OFF.to_owned(),
+        images: Vec::new(),
+        failed: true,
+    });
+    results.collect()
+}
+
+struct Projection<'f> {
+    facts: &'f Facts,
+    messages: Vec<Message>,
+    /// The message of the model that is being put together.
+    said: Vec<Part>,
+    /// The results of its calls.
+    results: Vec<CallResult>,
+    /// The request that made those calls.
+    step: Option<u64>,
+    /// Whether the turn was a command that no model heard of.
+    local: bool,
+}
+
+impl Projection<'_> {
+    fn entry(&mut self, entry: &Entry) {
+        match entry {
+            Entry::Message(message) if message.kind == MessageKind::User => {
+                self.flush();
+                self.local = Command::parse(&message.text()).is_some();
+                if !self.local {
+                    self.user(content::of_blocks(&message.content, self.facts));
+                }
+            }
+            Entry::Compaction(compaction) => {
+                if let Some(summary) = compaction::summary_of(compaction) {
+                    // A compaction within a turn begins anew in the middle of it, so what was
+                    // being said is part of the summary too.
+                    self.said.clear();
+                    self.results.clear();
+                    self.messages.clear();
+                    self.user(vec![Content::Text(summary)]);
+                }
+            }
+            _ if self.local => {}
+            Entry::Message(message) if message.kind == MessageKind::Agent => {
+                if !self.results.is_empty() {
+                    self.flush();
+                }
+                let text = message.text();
+                if !text.is_empty() {
+                    self.said.push(Part::Text(text));
+                }
+            }
+            Entry::ToolCall(call) => self.call(call),
+            _ => {}
+        }
+    }
+
+    /// Adds to what the user said: services want users and models to take turns.
+    fn user(&mut self, content: Vec<Content>) {
+        if content.is_empty() {
+            return;
+        }
+        match self.messages.last_mut() {
+            Some(Message::User(last)) => last.extend(content),
+            _ => self.messages.push(Message::User(content)),
+        }
+    }
+
+    fn call(&mut self, call: &ToolCall) {
+        let Some(name) = &call.name else {
+            // Not a call of the model's.
+            return;
+        };
+        let step = call
+            .meta
+            .get(META)
+            .and_then(|meta| meta.get(STEP)?.as_u64());
+        if !self.results.is_empty() && step != self.step {
+            self.flush();
+        }
+        self.step = step;
+        let id = call.id.0.to_string();
+        let arguments = call.raw_input.clone().unwrap_or_else(|| json!({}));
+        self.said.push(Part::Call(Call {
+            id: id.clone(),
+            name: name.clone(),
+            arguments,
+            signatures: Vec::new(),
+        }));
+        self.results.push(result(id, name, call));
+    }
+
+    fn flush(&mut self) {
+        if !self.said.is_empty() {
+            if self.messages.is_empty() {
+                // The beginning was lost, for instance to damage on disk.
+                self.user(vec![Content::Text(
+                    "[The conversation goes on.]".to_owned(),
+                )]);
+            }
+            let said = std::mem::take(&mut self.said);
+            self.messages.push(Message::Assistant(said));
+        }
+        if !self.results.is_empty() {
+            let results = std::mem::take(&mut self.results);
+            self.messages.push(Message::Results(results));
+        }
+        self.step = None;
+    }
+}
+
+/// Returns what the model was told of a call. One that was cut off gets a result that says so.
+fn result(id: String, name: &str, call: &ToolCall) -> CallResult {
+    let told = call.raw_output.as_ref();
+    let told = told.and_then(|raw| raw.get(TOLD)?.as_str());
+    let failed = call.status != v2::ToolCallStatus::Completed;
+    let text = match told {
+        Some(told) => told.to_owned(),
+        None if call.status == v2::ToolCallStatus::Cancelled => {
+            "The user interrupted this call; it may have been done in part.".to_owned()
+        }
+        None => CUT_OFF.to_owned(),
+    };
+    CallResult {
+        call: id,
+        name: name.to_owned(),
+        text,
+        images: Vec::new(),
+        failed,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,214 @@
+use serde_json::json;
+
+use super::*;
+
+fn facts() -> Facts {
+    Facts::new("x")
+}
+
+/// Folds updates as a session would.
+fn history(updates: Vec<v2::SessionUpdate>) -> History {
+    let events: Vec<_> = updates.into_iter().map(ply_agent::Event::Update).collect();
+    History::fold(&events)
+}
+
+fn user(id: &str, text: &str) -> v2::SessionUpdate {
+    v2::SessionUpdate::UserMessage(v2::UserMessage::new(id).content(vec![text.into()]))
+}
+
+fn says(id: &str, text: &str) -> v2::SessionUpdate {
+    v2::SessionUpdate::AgentMessageChunk(v2::ContentChunk::new(text.into(), id))
+}
+
+fn call(id: &str, step: u64) -> v2::ToolCallUpdate {
+    v2::ToolCallUpdate::new(id)
+        .name("read_file".to_owned())
+        .raw_input(json!({ "path": id }))
+        .meta(step_meta(step))
+}
+
+fn done(id: &str, step: u64) -> v2::SessionUpdate {
+    let call = call(id, step)
+        .status(v2::ToolCallStatus::Completed)
+        .raw_output(raw_output("read", false));
+    v2::SessionUpdate::ToolCallUpdate(call)
+}
+
+/// One line per message.
+#[track_caller]
+fn check(updates: Vec<v2::SessionUpdate>, expected: &[&str]) {
+    let messages = project(&history(updates), &facts());
+    let lines: Vec<_> = messages.iter().map(line).collect();
+    assert_eq!(lines, expected);
+}
+
+fn line(message: &Message) -> String {
+    match message {
+        Message::User(contents) => {
+            let texts = contents.iter().map(|content| match content {
+                Content::Text(text) => text.as_str(),
+                _ => "?",
+            });
+            format!("user: {}", texts.collect::<Vec<_>>().join(" | "))
+        }
+        Message::Assistant(parts) => {
+            let parts = parts.iter().map(|part| match part {
+                Part::Text(text) => text.clone(),
+                Part::Thought { text, .. } => format!("({text})"),
+                Part::Call(call) => format!("{}!", call.id),
+            });
+            format!("model: {}", parts.collect::<Vec<_>>().join(" "))
+        }
+        Message::Results(results) => {
+            let results = results.iter().map(|result| match result.failed {
+                true => format!("{} failed: {}", result.call, result.text),
+                false => format!("{}: {}", result.call, result.text),
+            });
+            format!("results: {}", results.collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+#[test]
+fn calls_of_one_request_are_one_message() {
+    check(
+        vec![
+            user("u", "go"),
+            says("a", "I look."),
+            done("c1", 0),
+            done("c2", 0),
+            done("c3", 1),
+            says("b", "So."),
+        ],
+        &[
+            "user: go",
+            "model: I look. c1! c2!",
+            "results: c1: read, c2: read",
+            "model: c3!",
+            "results: c3: read",
+            "model: So.",
+        ],
+    );
+}
+
+#[test]
+fn thoughts_of_the_past_are_left_out() {
+    let thought = v2::ContentChunk::new("hm".into(), "t");
+    check(
+        vec![
+            user("u", "go"),
+            v2::SessionUpdate::AgentThoughtChunk(thought),
+            says("a", "Yes."),
+        ],
+        &["user: go", "model: Yes."],
+    );
+}
+
+#[test]
+fn a_call_that_was_cut_off_has_a_result_all_the_same() {
+    let cancelled = call("c1", 0).status(v2::ToolCallStatus::Cancelled);
+    let running = call("c2", 0).status(v2::ToolCallStatus::InProgress);
+    check(
+        vec![
+            user("u", "go"),
+            v2::SessionUpdate::ToolCallUpdate(cancelled),
+            v2::SessionUpdate::ToolCallUpdate(running),
+            user("v", "again"),
+        ],
+        &[
+            "user: go",
+            "model: c1! c2!",
+            "results: c1 failed: The user interrupted this call; it may have been done in part., \
+             c2 failed: This call was cut off; it may have been done in part.",
+            "user: again",
+        ],
+    );
+}
+
+#[test]
+fn prompts_without_an_answer_are_one_message() {
+    check(
+        vec![user("u", "one"), user("v", "two")],
+        &["user: one | two"],
+    );
+}
+
+#[test]
+fn a_summary_takes_the_place_of_what_came_before() {
+    let compaction = v2::CompactionUpdate::new("k", v2::CompactionStatus::Completed)
+        .summary(vec![v2::ContentBlock::from("summary")]);
+    let failed = v2::CompactionUpdate::new("f", v2::CompactionStatus::Failed);
+    check(
+        vec![
+            user("u", "one"),
+            done("c1", 0),
+            v2::SessionUpdate::CompactionUpdate(compaction),
+            says("a", "On."),
+            user("v", "two"),
+            v2::SessionUpdate::CompactionUpdate(failed),
+        ],
+        &["user: summary", "model: On.", "user: two"],
+    );
+}
+
+#[test]
+fn commands_are_not_for_the_model() {
+    check(
+        vec![
+            user("u", "/help"),
+            says("a", "I am Ply."),
+            user("v", "go"),
+            says("b", "Gone."),
+        ],
+        &["user: go", "model: Gone."],
+    );
+}
+
+#[test]
+fn a_conversation_whose_beginning_is_lost_still_begins_with_the_user() {
+    check(
+        vec![says("a", "So.")],
+        &["user: [The conversation goes on.]", "model: So."],
+    );
+}
+
+#[test]
+fn a_repaired_conversation_pairs_every_call() {
+    let call = |id: &str| {
+        Part::Call(Call {
+            id: id.to_owned(),
+            name: "shell".to_owned(),
+            arguments: json!({}),
+            signatures: vec!["s".to_owned()],
+        })
+    };
+    let result = |id: &str| CallResult {
+        call: id.to_owned(),
+        name: "shell".to_owned(),
+        text: "ok".to_owned(),
+        images: Vec::new(),
+        failed: false,
+    };
+    let thought = Part::Thought {
+        text: "hm".to_owned(),
+        signature: Some("s".to_owned()),
+    };
+    let mut messages = vec![
+        Message::User(vec![Content::Text("go".to_owned())]),
+        Message::Assistant(vec![thought.clone(), call("a"), call("b")]),
+        Message::Results(vec![result("a"), result("stray")]),
+        Message::Assistant(vec![thought]),
+        Message::Assistant(vec![call("c")]),
+    ];
+    repair(&mut messages);
+    let lines: Vec<_> = messages.iter().map(line).collect();
+    let cut = format!("failed: {CUT_OFF}");
+    let expected = [
+        "user: go".to_owned(),
+        "model: a! b!".to_owned(),
+        format!("results: a: ok, b {cut}"),
+        "model: c!".to_owned(),
+        format!("results: c {cut}"),
+    ];
+    assert_eq!(lines, expected);
+}

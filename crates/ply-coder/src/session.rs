@@ -1,0 +1,116 @@
+//! What the agent keeps for a session besides its journal.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ply_agent::{Error, Result, SessionSetup};
+
+use crate::Config;
+use crate::mcp::{Failed, Servers};
+use crate::options::Choice;
+use crate::permission::{Permissions, Stores};
+use crate::shell::Processes;
+use crate::workspace::Workspace;
+
+/// A session while it is open.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) cwd: PathBuf,
+    pub(crate) additional: Vec<PathBuf>,
+    pub(crate) workspace: Workspace,
+    pub(crate) permissions: Arc<Permissions>,
+    pub(crate) processes: Arc<Processes>,
+    pub(crate) servers: Servers,
+    choice: Mutex<Choice>,
+    /// How many tokens the service counted for one of ours.
+    scale: Mutex<f64>,
+    /// How many failures of MCP servers the user knows of.
+    failures_told: AtomicUsize,
+    /// Whether the user knows how commands are confined.
+    sandbox_told: AtomicBool,
+}
+
+/// How far the service's count may be from ours before we believe a mistake.
+const SCALE: std::ops::RangeInclusive<f64> = 0.5..=4.0;
+
+impl State {
+    pub(crate) fn new(config: &Config, setup: &SessionSetup, choice: Choice) -> Result<Self> {
+        let cwd = setup.cwd.clone();
+        let additional = setup.additional_directories.clone();
+        let workspace = Workspace::new(cwd.clone(), additional.clone())
+            .map_err(|error| Error::invalid_params(error.to_string()))?;
+        let stores = Stores {
+            user: config.user_rules.clone(),
+            project: Some(cwd.clone()),
+        };
+        let roots = workspace
+            .roots()
+            .into_iter()
+            .map(Path::to_path_buf)
+            .collect();
+        let permissions = Permissions::new(roots, config.rules.clone(), stores);
+        let processes = Processes::new(config.sandbox.clone(), config.logs.clone());
+        if let Some(unsupported) = Servers::unsupported(&setup.mcp_servers) {
+            return Err(Error::invalid_params(unsupported.to_string()));
+        }
+        let servers = Servers::start(&setup.mcp_servers, &cwd, config.mcp.clone());
+        Ok(Self {
+            cwd,
+            additional,
+            workspace,
+            permissions: Arc::new(permissions),
+            processes: Arc::new(processes),
+            servers,
+            choice: Mutex::new(choice),
+            scale: Mutex::new(1.0),
+            failures_told: AtomicUsize::new(0),
+            sandbox_told: AtomicBool::new(false),
+        })
+    }
+
+    pub(crate) fn choice(&self) -> Choice {
+        lock(&self.choice).clone()
+    }
+
+    pub(crate) fn choose<T>(&self, change: impl FnOnce(&mut Choice) -> T) -> T {
+        change(&mut lock(&self.choice))
+    }
+
+    /// Notes how many tokens the service counted where we estimated some.
+    pub(crate) fn counted(&self, estimate: u64, counted: u64) {
+        if estimate > 0 && counted > 0 {
+            let scale = counted as f64 / estimate as f64;
+            *lock(&self.scale) = scale.clamp(*SCALE.start(), *SCALE.end());
+        }
+    }
+
+    /// Returns an estimate in the service's tokens.
+    pub(crate) fn scaled(&self, estimate: u64) -> u64 {
+        (estimate as f64 * *lock(&self.scale)) as u64
+    }
+
+    /// Returns the failures of MCP servers that the user has not heard of.
+    pub(crate) fn take_failures(&self) -> Vec<Failed> {
+        let failures = self.servers.failures();
+        let told = self.failures_told.swap(failures.len(), Ordering::Relaxed);
+        failures.into_iter().skip(told).collect()
+    }
+
+    /// Returns what the user should know about how commands are confined, once.
+    pub(crate) fn take_sandbox_notice(&self) -> Option<String> {
+        let notice = self.processes.sandbox_notice()?;
+        let told = self.sandbox_told.swap(true, Ordering::Relaxed);
+        (!told).then_some(notice)
+    }
+
+    /// Ends everything that runs for the session.
+    pub(crate) async fn end(&self) {
+        tokio::join!(self.processes.end_all(), self.servers.end());
+    }
+}
+
+/// A panic elsewhere leaves these values whole.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

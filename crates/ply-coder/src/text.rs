@@ -1,0 +1,44 @@
+//! Cutting text where it may be cut.
+
+/// Returns as much of the beginning as fits, in whole characters.
+pub(crate) fn head(text: &str, bytes_max: usize) -> &str {
+    let mut end = bytes_max.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or(text)
+}
+
+/// Returns as much of the end as fits, in whole characters.
+pub(crate) fn tail(text: &str, bytes_max: usize) -> &str {
+    let mut begin = text.len().saturating_sub(bytes_max);
+    while !text.is_char_boundary(begin) {
+        begin += 1;
+    }
+    text.get(begin..).unwrap_or(text)
+}
+
+/// Returns the first line with something in it, cut to so many characters.
+pub(crate) fn first_line(text: &str, chars_max: usize) -> String {
+    let mut lines = text.lines().map(str::trim);
+    let line = lines.find(|line| !line.is_empty()).unwrap_or("");
+    if line.chars().count() <= chars_max {
+        return line.to_owned();
+    }
+    let cut: String = line.chars().take(chars_max.saturating_sub(1)).collect();
+    format!("{}…", cut.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_cut_between_characters() {
+        assert_eq!(head("aé", 2), "a");
+        assert_eq!(head("ab", 9), "ab");
+        assert_eq!(tail("éa", 2), "a");
+        assert_eq!(tail("ab", 9), "ab");
+        assert_eq!(first_line("\n  one two three\nfour", 8), "one two…");
+    }
+}

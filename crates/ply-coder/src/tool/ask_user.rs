@@ -1,0 +1,84 @@
+//! The tool `ask_user`: a question in the middle of the work. Only for clients that have forms.
+
+use ply_agent::v2;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Order, Outcome, Prepared, Tool, ToolContext, parse};
+use crate::BoxFuture;
+use crate::model::ToolSpec;
+
+/// How many choices a question may have.
+const CHOICES_MAX: usize = 20;
+
+/// Asks the user.
+#[derive(Debug, Clone, Copy)]
+pub struct AskUser;
+
+#[derive(Deserialize)]
+struct Arguments {
+    question: String,
+    #[serde(default)]
+    choices: Vec<String>,
+}
+
+impl Tool for AskUser {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "ask_user".to_owned(),
+            description:
+                "Asks the user one question and waits for the answer. For decisions that are \
+                          theirs and that you cannot find out yourself. Never ask for secrets."
+                    .to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": {
+                    "question": { "type": "string" },
+                    "choices": {
+                        "type": "array",
+                        "items": { "type": "string" },
+                        "description": "The possible answers; leave it out for free text",
+                    },
+                },
+                "required": ["question"],
+            }),
+        }
+    }
+
+    fn kind(&self) -> v2::ToolKind {
+        v2::ToolKind::Other
+    }
+
+    fn prepare<'t>(
+        &'t self,
+        given: Value,
+        context: ToolContext<'t>,
+    ) -> BoxFuture<'t, Result<Prepared<'t>, Outcome>> {
+        Box::pin(async move {
+            let Arguments { question, choices } = parse(given)?;
+            if question.trim().is_empty() || choices.len() > CHOICES_MAX {
+                let words = format!("Ask one question, with at most {CHOICES_MAX} choices.");
+                return Err(Outcome::failed(words));
+            }
+            Ok(Prepared {
+                title: crate::text::first_line(&question, 80),
+                kind: self.kind(),
+                locations: Vec::new(),
+                changes: Vec::new(),
+                access: Vec::new(),
+                order: Order::Shared,
+                work: Box::pin(async move {
+                    match context.surface.ask(&question, &choices).await {
+                        Ok(Some(answer)) => Outcome::done(format!("The user answered: {answer}")),
+                        Ok(None) => Outcome::failed(
+                            "The user did not answer. Go on with what you have, or end your turn.",
+                        ),
+                        Err(error) => {
+                            Outcome::failed(format!("The user could not be asked: {error}."))
+                        }
+                    }
+                }),
+            })
+        })
+    }
+}

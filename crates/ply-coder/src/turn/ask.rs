@@ -1,0 +1,103 @@
+//! Whether a call may run: the dispatcher decides by mode and rules, and asks where they say so.
+
+use std::sync::Arc;
+
+use ply_agent::{Decision, Permission, Result, ToolCall, v2};
+
+use super::TurnLoop;
+use crate::permission::{Question, Remember, Verdict};
+use crate::tool::Access;
+
+/// Whether a call may run.
+pub(super) enum Allowed {
+    Yes,
+    /// No, and what the model is told.
+    No(String),
+}
+
+const ALLOW_ONCE: &str = "allow_once";
+const REJECT_ONCE: &str = "reject_once";
+
+impl TurnLoop<'_> {
+    /// Decides about a call, and asks the user if need be.
+    ///
+    /// # Errors
+    ///
+    /// The turn was cancelled.
+    pub(super) async fn may(&self, card: &ToolCall, access: &[Access]) -> Result<Allowed> {
+        if let Some(settled) = self.settled(access) {
+            return Ok(settled);
+        }
+        let _one_at_a_time = self.turn.unless_cancelled(self.asking.lock()).await?;
+        // An answer to the question before may have settled this one, or the mode has changed.
+        let mode = self.state.choice().mode;
+        let question = match self.state.permissions.decide(mode, access) {
+            Verdict::Allow => return Ok(Allowed::Yes),
+            Verdict::Deny(reason) => return Ok(Allowed::No(reason)),
+            Verdict::Ask(question) => question,
+        };
+        self.ask(card, question).await
+    }
+
+    fn settled(&self, access: &[Access]) -> Option<Allowed> {
+        let mode = self.state.choice().mode;
+        match self.state.permissions.decide(mode, access) {
+            Verdict::Allow => Some(Allowed::Yes),
+            Verdict::Deny(reason) => Some(Allowed::No(reason)),
+            Verdict::Ask(_) => None,
+        }
+    }
+
+    async fn ask(&self, card: &ToolCall, question: Question) -> Result<Allowed> {
+        use v2::PermissionOptionKind as Kind;
+        let mut permission = Permission::new(question.title.clone());
+        if !question.description.is_empty() {
+            permission = permission.description(question.description.clone());
+        }
+        permission = permission.option(ALLOW_ONCE, "Allow once", Kind::AllowOnce);
+        for (place, remember) in question.remember.iter().enumerate() {
+            let id = remember_id(place);
+            permission = permission.option(id, remember.label.clone(), Kind::AllowAlways);
+        }
+        permission = permission.option(REJECT_ONCE, "Reject", Kind::RejectOnce);
+        let decision = card.ask_with(permission).await?;
+        if decision.is_allowed() {
+            self.remember(&decision, &question.remember).await;
+            return Ok(Allowed::Yes);
+        }
+        Ok(Allowed::No(match decision {
+            Decision::Unanswered => {
+                "Nobody could be asked for permission, so this was not done.".to_owned()
+            }
+            _ => "The user rejected this. Do not do it in another way; ask, or go on with \
+                  something else."
+                .to_owned(),
+        }))
+    }
+
+    async fn remember(&self, decision: &Decision, choices: &[Remember]) {
+        let chosen = decision.option_id();
+        let places = choices.iter().enumerate();
+        let mut chosen =
+            places.filter(|(place, _)| chosen.is_some_and(|id| *id.0 == *remember_id(*place)));
+        let Some((_, remember)) = chosen.next() else {
+            return;
+        };
+        let permissions = Arc::clone(&self.state.permissions);
+        let (scope, rule) = (remember.scope, remember.rule.clone());
+        // The rules file may be locked by another process for a while.
+        let kept = tokio::task::spawn_blocking(move || permissions.remember(scope, rule));
+        if let Ok(Err(error)) = kept.await {
+            // The user allowed it now; that it cannot be kept for later must not undo that.
+            let words = format!("The rule was not saved: {error}");
+            let session = self.turn.session();
+            if let Err(error) = session.notice(v2::NoticeSeverity::Warning, words).await {
+                tracing::debug!(%error, "nobody to tell that a rule was not saved");
+            }
+        }
+    }
+}
+
+fn remember_id(place: usize) -> String {
+    format!("allow_always_{place}")
+}

@@ -1,0 +1,139 @@
+//! One call of a tool: prepared, allowed, run, reported.
+
+use std::panic::AssertUnwindSafe;
+
+use futures::FutureExt as _;
+use ply_agent::{Result, ToolCall, v2};
+use serde_json::Value;
+
+use super::TurnLoop;
+use super::ask::Allowed;
+use super::surface::Live;
+use crate::context::conversation;
+use crate::model::{Call, CallResult};
+use crate::tool::{Change, Outcome, Prepared, ToolContext};
+
+/// Bytes of a call's output that its card shows as text.
+const SHOWN_BYTES_MAX: usize = 16 * 1024;
+
+impl TurnLoop<'_> {
+    /// Takes a call through all its steps. Whatever happens, there is a result for the model, and the
+    /// card has a final status.
+    pub(super) async fn dispatch(&self, call: Call, card: ToolCall) -> CallResult {
+        let outcome = match self.carry_out(&call, &card).await {
+            Ok(outcome) => outcome,
+            // Only a cancel, or the end of the session, leads here; nobody reads the result.
+            Err(error) => Outcome::failed(error.to_string()),
+        };
+        if let Err(error) = self.report(card, &outcome).await {
+            tracing::debug!(%error, "the end of a call was not reported");
+        }
+        CallResult {
+            call: call.id,
+            name: call.name,
+            text: outcome.text,
+            images: outcome.images,
+            failed: outcome.failed,
+        }
+    }
+
+    async fn carry_out(&self, call: &Call, card: &ToolCall) -> Result<Outcome> {
+        card.set_raw_input(call.arguments.clone()).await?;
+        let tools = self.tools();
+        let Some(tool) = tools.iter().find(|tool| tool.spec().name == call.name) else {
+            let names: Vec<_> = tools.iter().map(|tool| tool.spec().name).collect();
+            let words = format!(
+                "There is no tool `{}`. There are: {}.",
+                call.name,
+                names.join(", ")
+            );
+            return Ok(Outcome::failed(words));
+        };
+        let arguments = match &call.arguments {
+            Value::Object(_) => call.arguments.clone(),
+            _ => {
+                let words = "The arguments are no JSON object; call the tool again with one.";
+                return Ok(Outcome::failed(words));
+            }
+        };
+        let surface = Live::new(self.turn, card);
+        let context = ToolContext {
+            workspace: &self.state.workspace,
+            processes: &self.state.processes,
+            surface: &surface,
+        };
+        let work = async {
+            let prepared = match tool.prepare(arguments, context).await {
+                Ok(prepared) => prepared,
+                Err(refused) => return Ok(refused),
+            };
+            self.run_prepared(card, prepared).await
+        };
+        // A tool that breaks must not take the turn with it. What it broke was its own.
+        match AssertUnwindSafe(work).catch_unwind().await {
+            Ok(outcome) => outcome,
+            Err(_) => Ok(Outcome::failed(
+                "The tool failed unexpectedly; try another way.",
+            )),
+        }
+    }
+
+    async fn run_prepared(&self, card: &ToolCall, prepared: Prepared<'_>) -> Result<Outcome> {
+        card.set_title(prepared.title).await?;
+        card.set_kind(prepared.kind).await?;
+        if !prepared.locations.is_empty() {
+            card.set_locations(prepared.locations).await?;
+        }
+        show_changes(card, &prepared.changes).await?;
+        if let Allowed::No(reason) = self.may(card, &prepared.access).await? {
+            if !prepared.changes.is_empty() {
+                // A change that is not made is not shown as one.
+                card.set_content(Vec::new()).await?;
+            }
+            return Ok(Outcome::failed(reason));
+        }
+        let _right = self
+            .turn
+            .unless_cancelled(self.queue.enter(&prepared.order))
+            .await?;
+        card.start().await?;
+        let outcome = prepared.work.await;
+        let changes = outcome.changes.as_deref();
+        let not_made = outcome.failed && !prepared.changes.is_empty();
+        if changes.is_some() || not_made {
+            card.set_content(Vec::new()).await?;
+            show_changes(card, changes.unwrap_or(&[])).await?;
+        }
+        Ok(outcome)
+    }
+
+    async fn report(&self, card: ToolCall, outcome: &Outcome) -> Result<()> {
+        card.set_raw_output(conversation::raw_output(&outcome.text, outcome.failed))
+            .await?;
+        let shown = outcome.shown.as_deref().unwrap_or(&outcome.text);
+        let shown = crate::text::head(shown, SHOWN_BYTES_MAX);
+        if !shown.trim().is_empty() {
+            card.add(shown).await?;
+        }
+        for image in &outcome.images {
+            if let crate::model::Content::Image { mime_type, data } = image {
+                let image = v2::ImageContent::new(data.clone(), mime_type.clone());
+                card.add(v2::ContentBlock::Image(image)).await?;
+            }
+        }
+        card.end(match (outcome.failed, self.turn.is_cancelled()) {
+            (true, true) => v2::ToolCallStatus::Cancelled,
+            (true, false) => v2::ToolCallStatus::Failed,
+            (false, _) => v2::ToolCallStatus::Completed,
+        })
+        .await
+    }
+}
+
+async fn show_changes(card: &ToolCall, changes: &[Change]) -> Result<()> {
+    for change in changes {
+        let (old, new) = (change.old.as_deref(), change.new.as_deref());
+        card.add_diff(&change.path, old, new).await?;
+    }
+    Ok(())
+}

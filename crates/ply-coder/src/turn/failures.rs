@@ -1,0 +1,117 @@
+//! Requests that fail: try again, make the conversation shorter, or say why not.
+
+use std::time::Duration;
+
+use ply_agent::{Error, Result, v2};
+
+use super::answer::{Answer, Attempt};
+use super::{TurnLoop, user_says};
+use crate::model::retry::{self, Next, Received};
+use crate::model::{Failure, FailureClass, Message, Part, Stopped};
+
+/// The code of "authentication required".
+const AUTH_REQUIRED: i64 = -32000;
+/// The code of "internal error", which stands for everything that a service does to us.
+const FAILED: i64 = -32603;
+
+impl TurnLoop<'_> {
+    /// Asks the model what comes next, as often as it takes. None means that the user cancelled.
+    pub(super) async fn answer(
+        &self,
+        talk: &mut Vec<Message>,
+        step: u64,
+    ) -> Result<Option<Answer>> {
+        let mut tries = retry::History::default();
+        loop {
+            let choice = self.state.choice();
+            let request = self.fitting_request(&choice, talk).await?;
+            let attempt = self.attempt(&*choice.model, &request, step).await?;
+            let (parts, results, failure) = match attempt {
+                Attempt::Complete(answer) => return Ok(Some(answer)),
+                Attempt::Cancelled => return Ok(None),
+                Attempt::Failed(parts, results, failure) => (parts, results, failure),
+            };
+            if !results.is_empty() {
+                // What was called was run; the model hears what came of it and goes on from there.
+                self.notice_of(&failure).await?;
+                let stopped = Stopped::End;
+                return Ok(Some(Answer {
+                    parts,
+                    results,
+                    stopped,
+                }));
+            }
+            let text = text_of(&parts);
+            let received = match text.is_empty() {
+                true => Received::Nothing,
+                false => Received::Something,
+            };
+            let next = retry::decide(tries, &failure, received, jitter());
+            tries = tries.with(next);
+            match next {
+                Next::Retry { after } => self.wait(&failure, tries.retries, after).await?,
+                Next::Continue { after } => {
+                    self.wait(&failure, tries.retries, after).await?;
+                    talk.push(Message::Assistant(vec![Part::Text(text)]));
+                    let words = "[Your answer was cut off here. Go on exactly where it ended.]";
+                    user_says(talk, words);
+                }
+                Next::Compact => self.compact(talk, None).await?,
+                Next::Repair => crate::context::conversation::repair(talk),
+                Next::GiveUp => return Err(error_of(&failure)),
+            }
+        }
+    }
+
+    /// Tells the user why nothing comes, and waits.
+    async fn wait(&self, failure: &Failure, tries: u32, after: Duration) -> Result<()> {
+        let most = retry::TRIES_MAX.max(tries);
+        let after_words = seconds(after);
+        let words = format!(
+            "{} Retrying {tries}/{most} in {after_words}.",
+            failure.message
+        );
+        self.notice(words).await?;
+        self.turn.unless_cancelled(tokio::time::sleep(after)).await
+    }
+
+    async fn notice_of(&self, failure: &Failure) -> Result<()> {
+        self.notice(failure.message.clone()).await
+    }
+
+    async fn notice(&self, words: String) -> Result<()> {
+        let session = self.turn.session();
+        session.notice(v2::NoticeSeverity::Warning, words).await
+    }
+}
+
+/// Returns the error that ends the turn.
+fn error_of(failure: &Failure) -> Error {
+    match failure.class {
+        FailureClass::Unauthorized => Error::rpc(AUTH_REQUIRED, failure.message.clone()),
+        _ => Error::rpc(FAILED, failure.message.clone()),
+    }
+}
+
+fn text_of(parts: &[Part]) -> String {
+    let texts = parts.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+fn seconds(time: Duration) -> String {
+    match time.as_millis() {
+        millis @ ..1_000 => format!("{millis} ms"),
+        millis => format!("{} s", millis.div_ceil(1_000)),
+    }
+}
+
+/// Returns a number from 0 to 1, so that many agents do not come back at the same moment.
+fn jitter() -> f64 {
+    use std::hash::{BuildHasher as _, RandomState};
+    // The standard library's keys are random; nothing here needs more than that.
+    let random = RandomState::new().hash_one(0u8);
+    (random >> 11) as f64 / (1u64 << 53) as f64
+}

@@ -1,0 +1,141 @@
+//! What the model gets to see.
+
+use coder_tests::{Api, Reply, Setup, Tell as _, World};
+use ply_agent::v2;
+use serde_json::json;
+
+#[tokio::test]
+async fn project_instructions_are_read_anew_for_each_prompt() {
+    let world = World::new([Reply::say("1"), Reply::say("2")]).await;
+    world.write("AGENTS.md", "Use tabs.");
+    let session = world.session().await;
+    session.tell("Hi").await;
+    assert!(world.model.request(0).await.system().contains("Use tabs."));
+    world.write("AGENTS.md", "Use spaces.");
+    session.tell("Hi").await;
+    assert!(
+        world
+            .model
+            .request(1)
+            .await
+            .system()
+            .contains("Use spaces.")
+    );
+}
+
+#[tokio::test]
+async fn attachments_reach_the_model() {
+    for (api, sees) in [
+        (Api::Anthropic, true),
+        (Api::Chat, true),
+        (Api::Gemini, true),
+        (Api::Chat, false),
+    ] {
+        let setup = Setup {
+            api,
+            facts: Box::new(move |facts| facts.images = sees),
+            ..Setup::default()
+        };
+        let world = World::with(setup, [Reply::say("ok")]).await;
+        let session = world.session().await;
+        let text = v2::TextResourceContents::new("let x = 1;", "file:///p/x.rs");
+        let text = v2::EmbeddedResourceResource::TextResourceContents(text);
+        let prompt: Vec<v2::ContentBlock> = vec![
+            "Look at these".into(),
+            v2::ContentBlock::Image(v2::ImageContent::new("iVBORw0KGgo=", "image/png")),
+            v2::ContentBlock::Resource(v2::EmbeddedResource::new(text)),
+            v2::ContentBlock::ResourceLink(v2::ResourceLink::new("y.rs", "file:///p/y.rs")),
+        ];
+        let turn = session.prompt(prompt).await.unwrap();
+        coder_tests::read_story(&session, turn).await;
+        let body = world.model.request(0).await.body.to_string();
+        assert!(
+            body.contains("let x = 1;") && body.contains("/p/y.rs"),
+            "{api:?} {body}"
+        );
+        assert_eq!(body.contains("iVBORw0KGgo="), sees, "{api:?} {body}");
+        assert_eq!(body.contains("cannot see it"), !sees, "{api:?} {body}");
+    }
+}
+
+#[tokio::test]
+async fn old_outputs_are_left_out_before_the_window_is_full() {
+    let setup = Setup {
+        facts: Box::new(|facts| facts.window_tokens = 60_000),
+        ..Setup::default()
+    };
+    let read = |name: &str| Reply::call("read_file", json!({ "path": name })).no_usage();
+    let script = [
+        read("a"),
+        read("b"),
+        read("c"),
+        read("d"),
+        Reply::say("Done."),
+    ];
+    let world = World::with(setup, script).await;
+    for name in ["a", "b", "c", "d"] {
+        world.write(name, &format!("{name} {}\n", "x".repeat(1_900)).repeat(30));
+    }
+    let story = world.turn("Read all").await;
+    assert_eq!(story.text, "Done.", "{story:#?}");
+    let results = world.model.request(4).await.tool_results();
+    assert_eq!(results.len(), 4);
+    assert!(
+        results[0].1.contains("left out"),
+        "{}",
+        &results[0].1[..100]
+    );
+    assert!(results[3].1.len() > 50_000, "the newest is whole");
+}
+
+#[tokio::test]
+async fn a_full_window_is_summed_up_by_the_model() {
+    let setup = Setup {
+        facts: Box::new(|facts| facts.window_tokens = 40_000),
+        ..Setup::default()
+    };
+    let script = [
+        Reply::say("1").no_usage(),
+        Reply::say("## Goal\nBooks"),
+        Reply::say("2"),
+    ];
+    let world = World::with(setup, script).await;
+    let session = world.session().await;
+    session.tell(&"long words ".repeat(6_000)).await;
+    let story = session.tell(&"more words ".repeat(6_000)).await;
+    assert!(story.text.ends_with('2'), "{story:#?}");
+    assert_eq!(world.model.requests().len(), 3);
+    assert!(
+        world
+            .model
+            .request(2)
+            .await
+            .body
+            .to_string()
+            .contains("## Goal")
+    );
+    let compacted = session.with_transcript(|transcript| {
+        transcript
+            .entries()
+            .any(|entry| matches!(entry, ply_agent::transcript::Entry::Compaction(_)))
+    });
+    assert!(compacted, "the client is told");
+}
+
+#[tokio::test]
+async fn the_session_gets_a_title_and_the_plan_is_shown() {
+    let plan = json!({ "steps": [
+        { "step": "Look", "status": "completed" },
+        { "step": "Leap", "status": "in_progress" },
+    ] });
+    let world = World::new([Reply::call("update_plan", plan), Reply::say("Done.")]).await;
+    let session = world.session().await;
+    let story = session.tell("Fix the parser\nplease").await;
+    let title = session.with_transcript(|transcript| transcript.info().title.clone());
+    assert_eq!(title.as_deref(), Some("Fix the parser"));
+    assert_eq!(story.plan.len(), 2);
+    assert_eq!(
+        story.plan[1],
+        ("Leap".to_owned(), v2::PlanEntryStatus::InProgress)
+    );
+}

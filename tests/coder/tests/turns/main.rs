@@ -1,0 +1,16 @@
+//! Whole turns of the coding agent against a scripted model.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking"
+)]
+
+mod apis;
+mod cancel;
+mod commands;
+mod context;
+mod failures;
+mod permission;
+mod sessions;
+mod tools;

@@ -1,0 +1,144 @@
+//! What the dispatcher lets through, in each mode.
+
+use coder_tests::{Api, Reply, Setup, Tell as _, User, World};
+use ply_agent::v2::{StopReason, ToolCallStatus};
+use ply_client::Supported;
+use ply_coder::permission::Mode;
+use serde_json::json;
+
+fn setup(mode: Mode, user: User) -> Setup {
+    Setup {
+        mode,
+        user,
+        ..Setup::default()
+    }
+}
+
+fn all_sorts() -> [Reply; 2] {
+    [
+        Reply::call("write_file", json!({ "path": "new.txt", "content": "x" }))
+            .and_call("shell", json!({ "command": "touch ran" }))
+            .and_call("delete", json!({ "path": "old.txt" })),
+        Reply::say("Done."),
+    ]
+}
+
+/// Runs calls of all sorts and returns which ones had an effect, and how often the user was asked.
+async fn run(mode: Mode, user: User) -> (bool, bool, bool, usize) {
+    let world = World::with(setup(mode, user), all_sorts()).await;
+    world.write("old.txt", "x");
+    let story = world.turn("Go").await;
+    assert_eq!(story.stop, Some(StopReason::EndTurn), "{mode:?} {story:#?}");
+    let there = |name: &str| world.path().join(name).exists();
+    (
+        there("new.txt"),
+        there("ran"),
+        !there("old.txt"),
+        world.asked().len(),
+    )
+}
+
+#[tokio::test]
+async fn each_mode_asks_for_what_it_says() {
+    assert_eq!(
+        run(Mode::Plan, User::Allows).await,
+        (false, false, false, 0)
+    );
+    assert_eq!(run(Mode::Ask, User::Allows).await, (true, true, true, 3));
+    assert_eq!(
+        run(Mode::Ask, User::Rejects).await,
+        (false, false, false, 3)
+    );
+    assert_eq!(
+        run(Mode::AutoEdit, User::Rejects).await,
+        (true, false, false, 2)
+    );
+    assert_eq!(run(Mode::Full, User::Rejects).await, (true, true, true, 0));
+}
+
+#[tokio::test]
+async fn a_rejection_is_a_result_and_the_turn_goes_on() {
+    let script = [
+        Reply::call("shell", json!({ "command": "make install" })),
+        Reply::say("Then not."),
+    ];
+    let world = World::with(setup(Mode::Ask, User::Rejects), script).await;
+    let story = world.turn("Install").await;
+    assert_eq!(story.text, "Then not.");
+    assert_eq!(story.stop, Some(StopReason::EndTurn));
+    assert_eq!(story.call("shell").status, ToolCallStatus::Failed);
+    assert!(story.told()[0].contains("rejected"), "{:?}", story.told());
+}
+
+#[tokio::test]
+async fn always_means_the_rule_that_was_shown() {
+    let shell = |command: &str| Reply::call("shell", json!({ "command": command }));
+    let script = [
+        shell("git status --short"),
+        shell("git status --short"),
+        shell("git status --short; touch pwned"),
+        Reply::say("Done."),
+    ];
+    let world = World::with(setup(Mode::Ask, User::AllowsAlways), script).await;
+    world.turn("Go").await;
+    let asked = world.asked();
+    assert_eq!(
+        asked.len(),
+        2,
+        "asked for the first and for the compound one: {asked:?}"
+    );
+}
+
+#[tokio::test]
+async fn plan_mode_holds_for_commands_and_mcp_alike_and_the_model_is_told() {
+    let world = World::with(setup(Mode::Plan, User::Allows), all_sorts()).await;
+    world.write("old.txt", "x");
+    let story = world.turn("Go").await;
+    for told in story.told() {
+        assert!(told.contains("plan"), "{told}");
+    }
+    assert!(world.model.request(0).await.system().contains("Mode: plan"));
+}
+
+#[tokio::test]
+async fn the_mode_can_change_within_a_session_on_both_versions() {
+    for versions in [Supported::V1, Supported::V2] {
+        let write = |name: &str| Reply::call("write_file", json!({ "path": name, "content": "x" }));
+        let script = [write("a"), Reply::say("1"), write("b"), Reply::say("2")];
+        let setup = Setup {
+            versions,
+            api: Api::Chat,
+            ..setup(Mode::Plan, User::Allows)
+        };
+        let world = World::with(setup, script).await;
+        let session = world.session().await;
+        session.tell("Write a").await;
+        assert!(!world.path().join("a").exists());
+        session.set_mode("full").await.unwrap();
+        session.tell("Write b").await;
+        assert!(world.path().join("b").exists(), "{versions:?}");
+        assert_eq!(world.asked().len(), 0);
+    }
+}
+
+#[tokio::test]
+async fn the_diff_is_there_before_the_user_decides() {
+    let script = [
+        Reply::call("read_file", json!({ "path": "a.txt" })),
+        Reply::call(
+            "edit_file",
+            json!({ "path": "a.txt", "edits": [{ "old": "one", "new": "two" }] }),
+        ),
+        Reply::say("Done."),
+    ];
+    let world = World::with(setup(Mode::Ask, User::Rejects), script).await;
+    world.write("a.txt", "one\n");
+    let story = world.turn("Change it").await;
+    assert_eq!(world.read("a.txt"), "one\n");
+    // A change that was not made is not shown as one afterwards.
+    let call = story.call("edit_file");
+    let diff = |content: &ply_agent::v2::ToolCallContent| {
+        matches!(content, ply_agent::v2::ToolCallContent::Diff(_))
+    };
+    assert!(!call.content.iter().any(diff), "{call:#?}");
+}
