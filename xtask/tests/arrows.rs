@@ -21,7 +21,13 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("ply-coder", &["ply-agent", "ply-rpc"]),
     (
         "ply",
-        &["ply-agent", "ply-client", "ply-coder", "ply-journal"],
+        &[
+            "ply-agent",
+            "ply-client",
+            "ply-coder",
+            "ply-journal",
+            "ply-rpc",
+        ],
     ),
     ("ply-sim", &["ply-session", "ply-wire"]),
     (
@@ -40,6 +46,19 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ),
     ("process-tests", &["ply-client", "ply-rpc"]),
     ("interop-tests", &["ply-agent"]),
+    ("ply-model-server", &[]),
+    ("ply-mcp-server", &["ply-agent", "ply-coder"]),
+    (
+        "coder-tests",
+        &[
+            "ply-agent",
+            "ply-client",
+            "ply-coder",
+            "ply-journal",
+            "ply-model-server",
+            "ply-rpc",
+        ],
+    ),
     ("crash-shim", &[]),
     (
         "crash-tests",

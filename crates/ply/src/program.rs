@@ -1,5 +1,6 @@
 //! What the program does with its arguments.
 
+mod agent;
 mod arguments;
 mod error;
 mod json;
@@ -18,6 +19,9 @@ use self::error::{Error, USAGE};
 
 /// Runs the program.
 pub(crate) fn main() -> ExitCode {
+    if let Some(code) = agent::sandbox::enter_if_asked() {
+        return code;
+    }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -39,9 +43,12 @@ pub(crate) fn main() -> ExitCode {
 
 fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     // One thread: a command waits for one thing at a time, and is to start at once.
-    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
     let runtime = runtime.map_err(Error::Start)?;
     match arguments.command {
+        Command::Agent(arguments) => runtime.block_on(agent::run(arguments)),
         Command::Sessions(arguments) => runtime.block_on(sessions::run(arguments)),
     }
 }

@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
     name = "ply",
     version,
     arg_required_else_help = true,
-    after_help = "Examples:\n  ply sessions ls\n  ply sessions show sess-4f1d"
+    after_help = "Examples:\n  ply agent            # what an editor starts\n  ply sessions ls"
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -21,7 +21,36 @@ pub(crate) struct Arguments {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Agent(Agent),
     Sessions(Sessions),
+}
+
+/// Serves the coding agent on standard input and output, for an editor to start.
+///
+/// Models come from config.toml and from the usual variables: ANTHROPIC_API_KEY, OPENAI_API_KEY,
+/// GEMINI_API_KEY, OPENROUTER_API_KEY and so on. Without any of them the built-in offline model
+/// answers, which follows rules and needs no network.
+#[derive(Debug, Args)]
+#[command(after_help = "Example, in Zed's settings:\n  \
+        \"agent_servers\": { \"Ply\": { \"command\": \"ply\", \"args\": [\"agent\"] } }")]
+pub(crate) struct Agent {
+    /// The store of the sessions [default: $PLY_STORE, else $XDG_DATA_HOME/ply/sessions.db, else
+    /// ~/.local/share/ply/sessions.db].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) store: Option<PathBuf>,
+
+    /// The configuration [default: $PLY_CONFIG, else $XDG_CONFIG_HOME/ply/config.toml, else
+    /// ~/.config/ply/config.toml].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// The model to begin with, such as `anthropic/claude-sonnet-4-5` or `offline`.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+
+    /// The mode to begin with: plan, ask, auto-edit or full.
+    #[arg(long, value_name = "MODE")]
+    pub(crate) mode: Option<String>,
 }
 
 /// Lists, shows, exports and deletes the sessions on disk.

@@ -83,6 +83,9 @@ pub(crate) enum Error {
     /// The program cannot start.
     #[error("the program cannot start: {0}")]
     Start(#[source] io::Error),
+    /// The agent cannot be served.
+    #[error("the agent cannot be served: {}", Line(.0))]
+    Serve(String),
 }
 
 impl Error {

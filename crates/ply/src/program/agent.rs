@@ -1,0 +1,65 @@
+//! `ply agent`: the coding agent, as editors start it.
+
+mod places;
+pub(super) mod sandbox;
+
+use std::process::ExitCode;
+
+use ply_coder::permission::Mode;
+use ply_coder::{Coder, Config};
+use ply_rpc::transport::child::{Grace, end_leftovers};
+use tokio::signal::unix::{SignalKind, signal};
+
+use self::places::Places;
+use crate::program::arguments::Agent;
+use crate::program::error::Error;
+use crate::program::store;
+
+/// Serves the agent until the client closes its end or the system says stop.
+pub(crate) async fn run(arguments: Agent) -> Result<ExitCode, Error> {
+    let variable = |name: &str| std::env::var_os(name);
+    let places = Places::find(variable)?;
+    let store = store::path(arguments.store.clone(), variable)?;
+    let coder = match configure(&arguments, &places) {
+        Ok(config) => Coder::new(config),
+        // An editor shows what a session is refused with, and hides what goes to standard error.
+        Err(problem) => Coder::refusing(problem),
+    };
+    let server = ply_agent::serve(coder).journal(store);
+    // What an agent that was killed left behind is ended, when there is time for it.
+    tokio::spawn(async { end_leftovers(Grace::default()).await });
+    let mut terminate = signal(SignalKind::terminate()).map_err(Error::Start)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(Error::Start)?;
+    tokio::select! {
+        served = server.clone().stdio() => served.map_err(|error| Error::Serve(error.to_string()))?,
+        _ = terminate.recv() => server.shutdown().await,
+        _ = interrupt.recv() => server.shutdown().await,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Reads the configuration; an error is for the user of an editor to read.
+fn configure(arguments: &Agent, places: &Places) -> Result<Config, String> {
+    let path = arguments.config.as_ref().unwrap_or(&places.config);
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => Some(text),
+        Err(error)
+            if error.kind() == std::io::ErrorKind::NotFound && arguments.config.is_none() =>
+        {
+            None
+        }
+        Err(error) => return Err(format!("{} cannot be read: {error}.", path.display())),
+    };
+    let variable = |name: &str| match (name, &arguments.model) {
+        ("PLY_MODEL", Some(model)) => Some(model.clone()),
+        _ => std::env::var(name).ok().filter(|value| !value.is_empty()),
+    };
+    let config = Config::read(text.as_deref(), &variable, places.for_agent());
+    let mut config = config.map_err(|error| format!("{}: {error}", path.display()))?;
+    if let Some(mode) = &arguments.mode {
+        config.mode = Mode::from_id(mode).ok_or_else(|| {
+            format!("There is no mode `{mode}`; use plan, ask, auto-edit or full.")
+        })?;
+    }
+    Ok(config)
+}
