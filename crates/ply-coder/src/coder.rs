@@ -1,13 +1,14 @@
 //! The agent.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ply_agent::{About, Accepts, Agent, Error, Mcp, Result, Session, SessionSetup, Stop, Turn, v2};
 
 use crate::commands::Command;
 use crate::config::{Config, Places};
-use crate::model::Model;
+use crate::model::{Model, service};
 use crate::options::Choice;
 use crate::session::State;
 use crate::turn::TurnLoop;
@@ -16,7 +17,9 @@ use crate::turn::TurnLoop;
 #[derive(Debug)]
 pub struct Coder {
     config: Arc<Config>,
-    models: Mutex<Vec<Arc<dyn Model>>>,
+    models: Arc<Mutex<Vec<Arc<dyn Model>>>>,
+    /// Whether Ollama was looked for.
+    looked: AtomicBool,
     sessions: Mutex<HashMap<v2::SessionId, Arc<State>>>,
     /// Why there are no sessions.
     problem: Option<String>,
@@ -32,7 +35,8 @@ impl Coder {
         }
         Self {
             config: Arc::new(config),
-            models: Mutex::new(models),
+            models: Arc::new(Mutex::new(models)),
+            looked: AtomicBool::new(false),
             sessions: Mutex::default(),
             problem: None,
         }
@@ -65,6 +69,41 @@ impl Coder {
             Some(state) => sessions.insert(session.id().clone(), state),
             None => sessions.remove(session.id()),
         }
+    }
+
+    /// Offers the models of a running Ollama as soon as it has told them, and holds nobody up.
+    fn look_for_ollama(&self, session: &Session) {
+        let Some(url) = self.config.ollama_url.clone() else {
+            return;
+        };
+        let Ok(state) = self.state(session) else {
+            return;
+        };
+        if self.looked.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let (session, models) = (session.clone(), Arc::clone(&self.models));
+        tokio::spawn(async move {
+            let found = service::ollama_models(&url).await;
+            if found.is_empty() {
+                return;
+            }
+            let all = {
+                let mut models = models.lock().unwrap_or_else(PoisonError::into_inner);
+                let known: Vec<_> = models
+                    .iter()
+                    .map(|model| model.facts().id.clone())
+                    .collect();
+                let new = found
+                    .into_iter()
+                    .filter(|found| !known.contains(&found.facts.id));
+                models.extend(new.map(service::open));
+                models.clone()
+            };
+            if let Err(error) = session.set_options(state.choice().options(&all)).await {
+                tracing::debug!(%error, "the session was closed before Ollama answered");
+            }
+        });
     }
 
     fn first_choice(&self) -> Result<Choice> {
@@ -110,7 +149,9 @@ impl Agent for Coder {
             old.end().await;
         }
         session.set_options(options).await?;
-        session.set_commands(Command::all()).await
+        session.set_commands(Command::all()).await?;
+        self.look_for_ollama(session);
+        Ok(())
     }
 
     async fn close(&self, session: &Session) {

@@ -24,10 +24,8 @@ pub const TURN_REQUESTS_MAX: u32 = 200;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Config {
-    /// The models to choose from, the default first; never empty when it is given to the agent.
-    ///
-    /// [`Config::read`] leaves it empty when nothing is configured: the program then adds the built-in
-    /// model of [`crate::model::offline`].
+    /// The models to choose from, the default first. Without any, the agent has the built-in model of
+    /// [`crate::model::offline`].
     pub models: Vec<Arc<dyn Model>>,
     /// How hard models are to think at first.
     pub effort: Option<Effort>,
@@ -51,8 +49,8 @@ pub struct Config {
     pub instructions: Option<String>,
     /// How MCP servers are started and how long they may take.
     pub mcp: mcp::Settings,
-    /// Where Ollama is, for [`ollama_models`] to ask when the models are shown.
-    pub ollama_url: String,
+    /// Where Ollama may be; its models are offered if it is there.
+    pub ollama_url: Option<String>,
 }
 
 /// Where the program keeps things.
@@ -125,7 +123,7 @@ impl Config {
             mcp: mcp::Settings::default(),
             logs: places.logs,
             instructions: None,
-            ollama_url: providers::OLLAMA_URL.to_owned(),
+            ollama_url: None,
         }
     }
 
@@ -171,7 +169,7 @@ impl Config {
             sandbox,
             mcp,
             instructions: file.instructions,
-            ollama_url: providers::ollama_url(&file.providers, env),
+            ollama_url: Some(providers::ollama_url(&file.providers, env)),
             ..new
         })
     }

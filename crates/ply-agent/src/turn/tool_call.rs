@@ -126,19 +126,6 @@ impl ToolCall {
         self.context.unless_cancelled(self.context.written()).await
     }
 
-    /// Says what kind of tool it is.
-    ///
-    /// # Errors
-    ///
-    /// The session is closed.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropped before it is done, nothing is reported.
-    pub async fn set_kind(&self, kind: v2::ToolKind) -> Result<()> {
-        self.report(|update| update.kind(kind)).await
-    }
-
     /// Reports anything else that goes with the call, such as the output of a terminal that it
     /// shows.
     ///

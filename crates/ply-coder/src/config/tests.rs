@@ -45,7 +45,7 @@ fn without_anything_there_are_defaults_and_no_models() {
     assert_eq!(config.turn_requests_max, TURN_REQUESTS_MAX);
     assert!(config.compact);
     assert!(!config.web_fetch);
-    assert_eq!(config.ollama_url, "http://localhost:11434");
+    assert_eq!(config.ollama_url.as_deref(), Some("http://localhost:11434"));
 }
 
 #[test]
@@ -209,7 +209,10 @@ fn addresses_of_the_environment_are_used() {
         (":9", "http://127.0.0.1:9"),
     ] {
         let variables = [("OLLAMA_HOST", host)];
-        assert_eq!(read("", &variables).unwrap().ollama_url, url);
+        assert_eq!(
+            read("", &variables).unwrap().ollama_url.as_deref(),
+            Some(url)
+        );
         let service = services("model = \"ollama/qwen3\"", &variables).remove(0);
         assert_eq!(service.base_url.as_deref(), Some(url));
     }

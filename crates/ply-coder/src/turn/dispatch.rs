@@ -70,20 +70,29 @@ impl TurnLoop<'_> {
             self.run_prepared(card, prepared).await
         };
         // A tool that breaks must not take the turn with it. What it broke was its own.
-        match AssertUnwindSafe(work).catch_unwind().await {
+        let outcome = match AssertUnwindSafe(work).catch_unwind().await {
             Ok(outcome) => outcome,
             Err(_) => Ok(Outcome::failed(
                 "The tool failed unexpectedly; try another way.",
             )),
+        };
+        if surface.has_progress() {
+            // How far it is gives way to what came of it.
+            card.set_content(Vec::new()).await?;
         }
+        outcome
     }
 
     async fn run_prepared(&self, card: &ToolCall, prepared: Prepared<'_>) -> Result<Outcome> {
-        card.set_title(prepared.title).await?;
-        card.set_kind(prepared.kind).await?;
-        if !prepared.locations.is_empty() {
-            card.set_locations(prepared.locations).await?;
-        }
+        let locations = prepared.locations.into_iter().map(|(path, line)| {
+            v2::ToolCallLocation::new(path).line(line.filter(|line| *line > 0))
+        });
+        let shown = v2::ToolCallUpdate::new(card.id().clone())
+            .title(prepared.title)
+            .kind(prepared.kind)
+            .locations(locations.collect::<Vec<_>>());
+        card.update(v2::SessionUpdate::ToolCallUpdate(shown))
+            .await?;
         show_changes(card, &prepared.changes).await?;
         if let Allowed::No(reason) = self.may(card, &prepared.access).await? {
             if !prepared.changes.is_empty() {

@@ -46,6 +46,13 @@ impl<'t> Live<'t> {
         }
     }
 
+    /// Says whether the card shows how far the call is.
+    pub(super) fn has_progress(&self) -> bool {
+        self.progressed
+            .lock()
+            .is_ok_and(|progressed| progressed.is_some())
+    }
+
     /// Says whether enough time has passed to show progress again.
     fn may_progress(&self) -> bool {
         let Ok(mut progressed) = self.progressed.lock() else {

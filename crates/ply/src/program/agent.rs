@@ -13,10 +13,11 @@ use tokio::signal::unix::{SignalKind, signal};
 use self::places::Places;
 use crate::program::arguments::Agent;
 use crate::program::error::Error;
-use crate::program::store;
+use crate::program::{output, store};
 
 /// Serves the agent until the client closes its end or the system says stop.
 pub(crate) async fn run(arguments: Agent) -> Result<ExitCode, Error> {
+    keep_secrets();
     let variable = |name: &str| std::env::var_os(name);
     let places = Places::find(variable)?;
     let store = store::path(arguments.store.clone(), variable)?;
@@ -38,6 +39,17 @@ pub(crate) async fn run(arguments: Agent) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Keeps other programs of the same user, such as commands that a model runs, from reading keys out of
+/// our memory and environment.
+fn keep_secrets() {
+    use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+    if let Err(error) = set_dumpable_behavior(DumpableBehavior::NotDumpable) {
+        output::tell(&format!(
+            "warning: keys are not kept from other programs: {error}"
+        ));
+    }
+}
+
 /// Reads the configuration; an error is for the user of an editor to read.
 fn configure(arguments: &Agent, places: &Places) -> Result<Config, String> {
     let path = arguments.config.as_ref().unwrap_or(&places.config);
@@ -56,6 +68,7 @@ fn configure(arguments: &Agent, places: &Places) -> Result<Config, String> {
     };
     let config = Config::read(text.as_deref(), &variable, places.for_agent());
     let mut config = config.map_err(|error| format!("{}: {error}", path.display()))?;
+    config.sandbox.writable.extend(places.caches());
     if let Some(mode) = &arguments.mode {
         config.mode = Mode::from_id(mode).ok_or_else(|| {
             format!("There is no mode `{mode}`; use plan, ask, auto-edit or full.")

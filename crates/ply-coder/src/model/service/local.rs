@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::{Api, Service, target};
@@ -25,6 +26,14 @@ pub async fn ollama_models(base_url: &str) -> Vec<Service> {
 
 async fn list(base_url: &str) -> Option<Vec<Service>> {
     let base = base_url.trim_end_matches('/').trim_end_matches("/v1");
+    // Most machines have none, and building a client takes more time and memory than knocking.
+    let url = reqwest::Url::parse(base).ok()?;
+    let host = url.host_str()?.trim_matches(['[', ']']);
+    drop(
+        TcpStream::connect((host, url.port_or_known_default()?))
+            .await
+            .ok()?,
+    );
     let http = target::http(None, ASK_TIMEOUT).ok()?;
     let mut response = http.get(format!("{base}/api/tags")).send().await.ok()?;
     let mut body = Vec::new();

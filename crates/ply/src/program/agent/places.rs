@@ -8,6 +8,19 @@ use crate::program::error::Error;
 /// The variable that names the configuration.
 const CONFIG: &str = "PLY_CONFIG";
 
+/// Where compilers and package managers keep what they download, below the home directory. Nothing that
+/// is run from there unasked is among them, such as the configuration of a tool.
+const CACHES: [&str; 8] = [
+    ".cache",
+    ".cargo/git",
+    ".cargo/registry",
+    ".gradle/caches",
+    ".m2/repository",
+    ".npm",
+    ".local/share/pnpm/store",
+    "go/pkg/mod",
+];
+
 /// Where the agent's own files are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Places {
@@ -17,6 +30,7 @@ pub(super) struct Places {
     pub(super) rules: PathBuf,
     /// Whole outputs of commands.
     pub(super) logs: PathBuf,
+    home: Option<PathBuf>,
 }
 
 impl Places {
@@ -38,7 +52,16 @@ impl Places {
             rules: config.join("rules.toml"),
             config: set(CONFIG).unwrap_or_else(|| config.join("config.toml")),
             logs: state.join("logs"),
+            home,
         })
+    }
+
+    /// Returns the caches that are there, for commands to write to.
+    pub(super) fn caches(&self) -> impl Iterator<Item = PathBuf> {
+        let all = CACHES
+            .iter()
+            .filter_map(|cache| Some(self.home.as_ref()?.join(cache)));
+        all.filter(|cache| cache.is_dir())
     }
 
     /// Returns what the agent needs of it.
