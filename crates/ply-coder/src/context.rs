@@ -5,3 +5,4 @@ pub(crate) mod compaction;
 pub(crate) mod content;
 pub(crate) mod conversation;
 pub(crate) mod instructions;
+pub(crate) mod notes;

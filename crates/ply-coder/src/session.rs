@@ -1,7 +1,7 @@
 //! What the agent keeps for a session besides its journal.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ply_agent::{Error, Result, SessionSetup};
@@ -23,10 +23,10 @@ pub(crate) struct State {
     pub(crate) processes: Arc<Processes>,
     pub(crate) servers: Servers,
     choice: Mutex<Choice>,
-    /// How many tokens the service counted for one of ours.
-    scale: Mutex<f64>,
-    /// How many failures of MCP servers the user knows of.
-    failures_told: AtomicUsize,
+    /// How many tokens a model counted for one of ours.
+    scale: Mutex<(String, f64)>,
+    /// The failures of MCP servers that the user knows of.
+    failures_told: Mutex<Vec<Failed>>,
     /// Whether the user knows how commands are confined.
     sandbox_told: AtomicBool,
 }
@@ -42,7 +42,8 @@ impl State {
             .map_err(|error| Error::invalid_params(error.to_string()))?;
         let stores = Stores {
             user: config.user_rules.clone(),
-            project: Some(cwd.clone()),
+            // As the directory is, not as it was called: rules of a project follow no link.
+            project: Some(workspace.cwd().to_path_buf()),
         };
         let roots = workspace
             .roots()
@@ -63,8 +64,8 @@ impl State {
             processes: Arc::new(processes),
             servers,
             choice: Mutex::new(choice),
-            scale: Mutex::new(1.0),
-            failures_told: AtomicUsize::new(0),
+            scale: Mutex::new((String::new(), 1.0)),
+            failures_told: Mutex::default(),
             sandbox_told: AtomicBool::new(false),
         })
     }
@@ -77,24 +78,40 @@ impl State {
         change(&mut lock(&self.choice))
     }
 
-    /// Notes how many tokens the service counted where we estimated some.
-    pub(crate) fn counted(&self, estimate: u64, counted: u64) {
+    /// Notes how many tokens a model counted where we estimated some.
+    pub(crate) fn counted(&self, model: &str, estimate: u64, counted: u64) {
         if estimate > 0 && counted > 0 {
             let scale = counted as f64 / estimate as f64;
-            *lock(&self.scale) = scale.clamp(*SCALE.start(), *SCALE.end());
+            let scale = scale.clamp(*SCALE.start(), *SCALE.end());
+            *lock(&self.scale) = (model.to_owned(), scale);
         }
     }
 
-    /// Returns an estimate in the service's tokens.
-    pub(crate) fn scaled(&self, estimate: u64) -> u64 {
-        (estimate as f64 * *lock(&self.scale)) as u64
+    /// Returns how many of our tokens so many of a model's are.
+    pub(crate) fn in_our_tokens(&self, model: &str, tokens: u64) -> u64 {
+        let scale = lock(&self.scale);
+        match scale.0 == model {
+            true => (tokens as f64 / scale.1) as u64,
+            false => tokens,
+        }
+    }
+
+    /// Returns how many of a model's tokens so many of ours are.
+    pub(crate) fn in_tokens_of(&self, model: &str, estimate: u64) -> u64 {
+        let scale = lock(&self.scale);
+        match scale.0 == model {
+            true => (estimate as f64 * scale.1) as u64,
+            false => estimate,
+        }
     }
 
     /// Returns the failures of MCP servers that the user has not heard of.
     pub(crate) fn take_failures(&self) -> Vec<Failed> {
-        let failures = self.servers.failures();
-        let told = self.failures_told.swap(failures.len(), Ordering::Relaxed);
-        failures.into_iter().skip(told).collect()
+        let mut told = lock(&self.failures_told);
+        let failures = self.servers.failures().into_iter();
+        let new: Vec<_> = failures.filter(|failed| !told.contains(failed)).collect();
+        told.extend(new.iter().cloned());
+        new
     }
 
     /// Returns what the user should know about how commands are confined, once.

@@ -10,7 +10,7 @@ mod order;
 mod shorten;
 mod surface;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use self::guard::Guard;
 use self::order::Queue;
 use crate::Config;
 use crate::commands::Command;
-use crate::context::{conversation, instructions};
+use crate::context::{conversation, instructions, notes};
 use crate::model::{Content, Message, Model, Part, Request, Stopped, Usage};
 use crate::options::Choice;
 use crate::session::State;
@@ -45,6 +45,8 @@ pub(crate) struct TurnLoop<'t> {
     asking: tokio::sync::Mutex<()>,
     queue: Queue,
     ids: AtomicU64,
+    /// Whether the window is full of what no summary makes shorter.
+    crowded: AtomicBool,
 }
 
 impl<'t> TurnLoop<'t> {
@@ -65,6 +67,7 @@ impl<'t> TurnLoop<'t> {
             asking: tokio::sync::Mutex::new(()),
             queue: Queue::default(),
             ids: AtomicU64::new(1),
+            crowded: AtomicBool::new(false),
         }
     }
 
@@ -118,24 +121,18 @@ impl<'t> TurnLoop<'t> {
                 }
                 nudged = true;
                 drop_empty(talk);
-                user_says(
-                    talk,
-                    "[Your answer was empty. Go on, or say that you are done.]",
-                );
+                let words = "your answer was empty; go on, or say that you are done";
+                user_says(talk, notes::note(words));
                 continue;
             }
             if results.is_empty() {
                 return Ok(Stop::EndTurn);
             }
-            if let Some(words) = self.state.take_sandbox_notice() {
-                let session = self.turn.session();
-                session.notice(v2::NoticeSeverity::Warning, words).await?;
-            }
             let verdict = guard.look(talk.last(), &results);
             talk.push(Message::Results(results));
             match verdict {
                 guard::Verdict::Fine => {}
-                guard::Verdict::Warn => user_says(talk, guard::WARNING),
+                guard::Verdict::Warn => user_says(talk, notes::note(guard::WARNING)),
                 guard::Verdict::Stop => {
                     let words = "I keep making the same call without getting anywhere, so I stop \
                                  here. Tell me how to go on.";
@@ -188,9 +185,10 @@ impl<'t> TurnLoop<'t> {
 
     /// Tells the model what happened in the background since it was last told.
     fn add_notes(&self, talk: &mut Vec<Message>) {
-        let notes = self.state.processes.take_finished();
-        if !notes.is_empty() {
-            user_says(talk, &format!("[In the background: {}]", notes.join("; ")));
+        let finished = self.state.processes.take_finished();
+        if !finished.is_empty() {
+            let words = format!("in the background: {}", finished.join("; "));
+            user_says(talk, notes::note(&words));
         }
     }
 
@@ -226,8 +224,8 @@ impl<'t> TurnLoop<'t> {
 }
 
 /// Adds to what the user says next: users and models take turns.
-fn user_says(talk: &mut Vec<Message>, text: &str) {
-    let content = Content::Text(text.to_owned());
+fn user_says(talk: &mut Vec<Message>, text: String) {
+    let content = Content::Text(text);
     match talk.last_mut() {
         Some(Message::User(last)) => last.push(content),
         _ => talk.push(Message::User(vec![content])),

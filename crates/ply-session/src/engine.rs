@@ -22,6 +22,8 @@ pub struct Engine {
     pub(crate) asks: Asks,
     pub(crate) calls: OpenCalls,
     pub(crate) speaking: Option<Speaking>,
+    /// A compaction that was reported as begun and not as ended.
+    pub(crate) compacting: Option<v2::CompactionId>,
     phase: Phase,
     /// Sets the ids of this life of the session apart from those of earlier ones.
     life: u64,
@@ -54,6 +56,7 @@ impl Engine {
             asks: Asks::default(),
             calls: OpenCalls::default(),
             speaking: None,
+            compacting: None,
             phase: Phase::Open,
             ids: 0,
         }
@@ -267,6 +270,13 @@ impl Engine {
         };
         self.cancel_asks(Some(turn.id), out);
         self.end_calls(Some(turn.id), status, out);
+        let status = match stop {
+            v2::StopReason::Cancelled => v2::CompactionStatus::Cancelled,
+            _ => v2::CompactionStatus::Failed,
+        };
+        if let Some(id) = self.compacting.take() {
+            self.end_compaction(id, status, out);
+        }
         self.speaking = None;
         let idle = v2::IdleStateUpdate::new().stop_reason(stop.clone());
         self.set_state(v2::StateUpdate::Idle(idle), out);

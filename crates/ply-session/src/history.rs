@@ -16,6 +16,8 @@ pub struct History {
     transcript: Transcript,
     /// Entries of turns that the agent refused.
     refused: Vec<Range<usize>>,
+    /// Where turns ended that the user cancelled.
+    interrupted: Vec<usize>,
     /// Where the turn that runs began.
     turn_began: Option<usize>,
     edits: HashMap<v2::ToolCallId, Vec<Edit>>,
@@ -70,8 +72,12 @@ impl History {
             }
             v2::SessionUpdate::StateUpdate(v2::StateUpdate::Idle(idle)) => {
                 let began = self.turn_began.take();
-                if let (Some(began), Some(v2::StopReason::Refusal)) = (began, &idle.stop_reason) {
-                    self.refused.push(began..before);
+                match (began, &idle.stop_reason) {
+                    (Some(began), Some(v2::StopReason::Refusal)) => {
+                        self.refused.push(began..before);
+                    }
+                    (Some(_), Some(v2::StopReason::Cancelled)) => self.interrupted.push(before),
+                    _ => {}
                 }
             }
             _ => {}
@@ -98,6 +104,12 @@ impl History {
     #[must_use]
     pub fn is_refused(&self, place: usize) -> bool {
         self.refused.iter().any(|range| range.contains(&place))
+    }
+
+    /// Returns the places of the transcript before which a turn ended because the user cancelled it, in
+    /// their order.
+    pub fn interrupted(&self) -> impl Iterator<Item = usize> {
+        self.interrupted.iter().copied()
     }
 
     /// Returns whether foreground work goes on.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use ply_wire::transcript::Entry;
 use ply_wire::v2;
 
 use crate::engine::Engine;
@@ -77,6 +78,22 @@ impl Engine {
                 Event::Update(v2::SessionUpdate::ToolCallUpdate(update)),
                 out,
             );
+        }
+        let compactions = self
+            .history
+            .transcript()
+            .entries()
+            .filter_map(|entry| match entry {
+                Entry::Compaction(compaction)
+                    if compaction.status == v2::CompactionStatus::InProgress =>
+                {
+                    Some(compaction.id.clone())
+                }
+                _ => None,
+            });
+        let compactions: Vec<_> = compactions.collect();
+        for id in compactions {
+            self.end_compaction(id, v2::CompactionStatus::Failed, out);
         }
         if self.history.is_cut_off() {
             let error = v2::Error::new(v2::ErrorCode::InternalError.into(), INTERRUPTED);

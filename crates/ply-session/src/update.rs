@@ -133,6 +133,10 @@ impl Engine {
                 self.follow_call(turn, call);
                 changes_state = true;
             }
+            v2::SessionUpdate::CompactionUpdate(compaction) => {
+                let goes_on = compaction.status == v2::CompactionStatus::InProgress;
+                self.compacting = goes_on.then(|| compaction.compaction_id.clone());
+            }
             v2::SessionUpdate::ToolCallContentChunk(chunk) => {
                 let id = &chunk.tool_call_id;
                 let known = self.history.transcript().tool_call(id);
@@ -180,6 +184,18 @@ impl Engine {
                 out,
             );
         }
+    }
+
+    /// Brings a compaction to a final status.
+    pub(crate) fn end_compaction(
+        &mut self,
+        id: v2::CompactionId,
+        status: v2::CompactionStatus,
+        out: &mut Vec<Action>,
+    ) {
+        let update = v2::CompactionUpdate::new(id, status);
+        let update = v2::SessionUpdate::CompactionUpdate(update);
+        self.append(Event::Update(update), out);
     }
 
     /// Returns whether a report comes after its turn, or after the session, ended.

@@ -11,6 +11,8 @@ const IMAGE_TOKENS: u64 = 1_600;
 const MESSAGE_TOKENS: u64 = 8;
 /// Outputs below this are not worth leaving out.
 const ELIDED_BYTES_MIN: usize = 512;
+/// The part of the room above which one output is cut.
+const LARGE_SHARE: u64 = 4;
 /// What long texts are cut to, one after the other, when nothing else is left to cut.
 const SQUEEZED_BYTES: [usize; 3] = [8_000, 2_000, 400];
 /// The newest part of a conversation, in tokens, of which no output is left out.
@@ -45,7 +47,7 @@ fn elide_but(messages: &mut [Message], mut tokens: u64, room: u64, untouched: u6
         if tokens <= room {
             return true;
         }
-        newer -= of_message(message);
+        newer = newer.saturating_sub(of_message(message));
         if newer < untouched {
             break;
         }
@@ -69,48 +71,58 @@ fn elide_but(messages: &mut [Message], mut tokens: u64, room: u64, untouched: u6
     tokens <= room
 }
 
-/// Makes a conversation fit that is only to be summed up: all outputs may go, and long texts are cut
-/// in the middle.
+/// Cuts outputs that alone fill a good part of the room in the middle. Returns how many tokens are left.
+pub(crate) fn cut_large(messages: &mut [Message], tokens: u64, room: u64) -> u64 {
+    let bytes_max = usize::try_from(room / LARGE_SHARE).unwrap_or(usize::MAX) * 4;
+    let before: u64 = messages.iter().map(of_message).sum();
+    for message in &mut *messages {
+        if let Message::Results(results) = message {
+            for result in results {
+                result.text = text::middle_cut(&result.text, bytes_max);
+            }
+        }
+    }
+    let after: u64 = messages.iter().map(of_message).sum();
+    tokens.saturating_sub(before.saturating_sub(after))
+}
+
+/// Makes a conversation fit whatever it takes: all outputs may go, and long texts are cut in the
+/// middle.
 pub(crate) fn squeeze(messages: &mut [Message], mut tokens: u64, room: u64) {
     if elide_but(messages, tokens, room, 0) {
         return;
     }
     for bytes_max in SQUEEZED_BYTES {
         let before: u64 = messages.iter().map(of_message).sum();
-        for message in &mut *messages {
-            match message {
-                Message::User(contents) => contents.iter_mut().for_each(|content| {
-                    if let Content::Text(text) = content {
-                        cut_middle(text, bytes_max);
-                    }
-                }),
-                Message::Assistant(parts) => parts.iter_mut().for_each(|part| {
-                    if let Part::Text(text) = part {
-                        cut_middle(text, bytes_max);
-                    }
-                }),
-                Message::Results(results) => results
-                    .iter_mut()
-                    .for_each(|result| cut_middle(&mut result.text, bytes_max)),
-            }
+        for text in messages.iter_mut().flat_map(texts_of) {
+            *text = text::middle_cut(text, bytes_max);
         }
         let after: u64 = messages.iter().map(of_message).sum();
-        tokens = tokens.saturating_sub(before - after);
+        tokens = tokens.saturating_sub(before.saturating_sub(after));
         if tokens <= room {
             return;
         }
     }
 }
 
-fn cut_middle(text: &mut String, bytes_max: usize) {
-    if text.len() <= bytes_max {
-        return;
+fn texts_of(message: &mut Message) -> Vec<&mut String> {
+    match message {
+        Message::User(contents) => contents
+            .iter_mut()
+            .filter_map(|content| match content {
+                Content::Text(text) => Some(text),
+                _ => None,
+            })
+            .collect(),
+        Message::Assistant(parts) => parts
+            .iter_mut()
+            .filter_map(|part| match part {
+                Part::Text(text) => Some(text),
+                _ => None,
+            })
+            .collect(),
+        Message::Results(results) => results.iter_mut().map(|result| &mut result.text).collect(),
     }
-    let (head, tail) = (
-        text::head(text, bytes_max / 2),
-        text::tail(text, bytes_max / 2),
-    );
-    *text = format!("{head}\n[…]\n{tail}");
 }
 
 pub(crate) fn of_message(message: &Message) -> u64 {
@@ -144,8 +156,7 @@ fn of_part(part: &Part) -> u64 {
     }
 }
 
-/// Services count differently; four bytes a token errs to the safe side for code, and text in other
-/// scripts has about a token for each character of three bytes.
+/// Services count differently; what they say of a request corrects the next estimate.
 fn of_text(text: &str) -> u64 {
     (text.len() as u64).div_ceil(4)
 }

@@ -1,19 +1,24 @@
 //! Making a conversation short: a summary takes the place of everything before it.
 //!
-//! The summary is an entry of the session's history, and the conversation is projected from there. What
-//! was said before stays in the history for whoever loads the session.
+//! The summary and the user's own words are an entry of the session's history, and the conversation is
+//! projected from there. What was said before stays in the history for whoever loads the session.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use ply_agent::transcript::Compaction;
 use ply_agent::v2;
 
+use super::notes;
 use crate::model::{Content, Message, Part};
+use crate::text;
 
-/// Bytes of the user's own words that are kept beside a summary.
-const USER_BYTES_MAX: usize = 80_000;
-/// Bytes of each message that are kept.
-const USER_MESSAGE_BYTES_MAX: usize = 4_000;
+/// The part of a window that the user's own words may take beside a summary.
+const WORDS_SHARE: u64 = 8;
+/// Bytes of each of the user's messages that are kept.
+const MESSAGE_BYTES_MAX: usize = 4_000;
+/// How many kinds of calls are named where no model sums up.
+const CALLS_MAX: usize = 200;
 
 /// How the request for a summary begins.
 pub(crate) const ASK_BEGINS: &str = "Sum up the conversation so far";
@@ -29,120 +34,135 @@ error messages:\n\
 ## Next\nThe steps that are left.\n\
 ## Facts\nWhat you learned about the code that you will need again.";
 
+/// How a summary is introduced.
+const SUMMARY_BEGINS: &str = "[The conversation up to here was shortened. This is what you noted about it; the user's own \
+     words follow.]";
+
 /// Returns what a model is told in place of what came before a compaction; none if it did not
 /// succeed.
-pub(crate) fn summary_of(compaction: &Compaction) -> Option<String> {
+pub(crate) fn kept_by(compaction: &Compaction) -> Option<Vec<Content>> {
     if compaction.status != v2::CompactionStatus::Completed {
         return None;
     }
     let texts = compaction.summary.iter().filter_map(|block| match block {
-        v2::ContentBlock::Text(text) => Some(text.text.as_str()),
+        v2::ContentBlock::Text(text) => Some(Content::Text(text.text.clone())),
         _ => None,
     });
     Some(texts.collect())
 }
 
-/// Returns the whole of what is kept: the summary, and the user's own words, newest ones first to
-/// stay.
-pub(crate) fn kept(summary: &str, messages: &[Message]) -> String {
-    let mut text = format!(
-        "[The conversation up to here was shortened. This is what you noted about it.]\n\n{}\n",
-        summary.trim()
-    );
-    let users = users_words(messages);
-    let mut room = USER_BYTES_MAX;
-    let fits = users.iter().rev().take_while(|words| {
+/// Returns what is kept of a conversation: the summary, then the user's own words, of which the newest
+/// stay when there are too many for the window.
+pub(crate) fn kept(summary: &str, messages: &[Message], window_tokens: u64) -> Vec<String> {
+    let words = words_of(messages);
+    let mut room = usize::try_from(window_tokens / WORDS_SHARE).unwrap_or(usize::MAX) * 4;
+    let newest = words.iter().rev().take_while(|words| {
+        let fits = words.len() <= room;
         room = room.saturating_sub(words.len());
-        room > 0
+        fits
     });
-    let fits = fits.count();
-    if let Some(words) = users.get(users.len() - fits..)
-        && !words.is_empty()
-    {
-        text.push_str("\n## The user's own words\n");
-        for words in words {
-            writeln!(text, "- {}", words.trim()).expect("a string takes everything");
-        }
-    }
-    text
+    let newest = newest.count();
+    let mut kept = vec![format!("{SUMMARY_BEGINS}\n\n{}", summary.trim())];
+    kept.extend(words.into_iter().rev().take(newest).rev());
+    kept
 }
 
-/// Returns a summary that needs no model, for when none can be had: what the user said, and which
-/// tools were called.
+/// Returns a summary that needs no model, for when none can be had: which tools were called, and what
+/// was said last.
 pub(crate) fn without_model(messages: &[Message]) -> String {
-    let mut calls = std::collections::BTreeMap::<String, u32>::new();
-    for part in messages.iter().flat_map(|message| match message {
-        Message::Assistant(parts) => parts.as_slice(),
-        _ => &[],
-    }) {
-        if let Part::Call(call) = part {
-            let path = call.arguments.get("path").and_then(|path| path.as_str());
-            let what = match path {
-                Some(path) => format!("{} {path}", call.name),
-                None => call.name.clone(),
-            };
-            *calls.entry(what).or_default() += 1;
+    let mut calls = BTreeMap::<String, u32>::new();
+    let mut last = None;
+    for message in messages {
+        let Message::Assistant(parts) = message else {
+            continue;
+        };
+        for part in parts {
+            match part {
+                Part::Call(call) => {
+                    let path = call.arguments.get("path").and_then(|path| path.as_str());
+                    let what = match path {
+                        Some(path) => format!("{} {path}", call.name),
+                        None => call.name.clone(),
+                    };
+                    *calls.entry(what).or_default() += 1;
+                }
+                Part::Text(text) => last = Some(text),
+                Part::Thought { .. } => {}
+            }
         }
     }
-    let last = messages.iter().rev().find_map(|message| match message {
-        Message::Assistant(parts) => parts.iter().rev().find_map(|part| match part {
-            Part::Text(text) => Some(text.as_str()),
-            _ => None,
-        }),
-        _ => None,
-    });
-    let mut text = "## Done\nTools that were called:\n".to_owned();
-    for (what, times) in calls.iter().take(200) {
-        writeln!(text, "- {what} ({times}×)").expect("a string takes everything");
+    let mut summary = "## Done\nTools that were called:\n".to_owned();
+    for (what, times) in calls.iter().take(CALLS_MAX) {
+        writeln!(summary, "- {what} ({times}×)").expect("a string takes everything");
     }
     if let Some(last) = last {
-        let last = crate::text::head(last, USER_MESSAGE_BYTES_MAX);
-        write!(text, "## Now\nThe last thing you said: {last}\n")
+        let last = text::middle_cut(last, MESSAGE_BYTES_MAX);
+        write!(summary, "## Now\nThe last thing you said: {last}\n")
             .expect("a string takes everything");
     }
-    text
+    summary
 }
 
-/// Returns the texts of the user's messages, summaries of earlier compactions included.
-fn users_words(messages: &[Message]) -> Vec<String> {
+/// Returns the texts of the user's messages. Summaries, attachments and notes of the loop are none.
+fn words_of(messages: &[Message]) -> Vec<String> {
     let contents = messages.iter().filter_map(|message| match message {
         Message::User(contents) => Some(contents),
         _ => None,
     });
     let texts = contents.flatten().filter_map(|content| match content {
-        Content::Text(text) if !text.starts_with("<attached") => {
-            Some(crate::text::head(text, USER_MESSAGE_BYTES_MAX).to_owned())
-        }
+        Content::Text(text) if is_users(text) => Some(text::middle_cut(text, MESSAGE_BYTES_MAX)),
         _ => None,
     });
     texts.collect()
+}
+
+fn is_users(text: &str) -> bool {
+    !text.starts_with(SUMMARY_BEGINS)
+        && !text.starts_with(super::content::ATTACHED_BEGINS)
+        && !notes::is_note(text)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_users_words_outlive_a_compaction() {
-        let messages = [
-            Message::User(vec![Content::Text("Fix the parser".to_owned())]),
-            Message::Assistant(vec![Part::Text("Done.".to_owned())]),
-            Message::User(vec![Content::Text("And never touch main.rs".to_owned())]),
-        ];
-        let kept = kept("## Goal\nA parser", &messages);
-        assert!(kept.contains("Fix the parser") && kept.contains("never touch main.rs"));
-        assert!(kept.contains("## Goal\nA parser"), "{kept}");
+    fn user(text: impl Into<String>) -> Message {
+        Message::User(vec![Content::Text(text.into())])
     }
 
     #[test]
-    fn very_long_conversations_keep_the_newest_words() {
-        let message = |text: String| Message::User(vec![Content::Text(text)]);
+    fn the_users_words_outlive_every_compaction() {
+        let messages = [
+            user("Fix the parser"),
+            Message::Assistant(vec![Part::Text("Done.".to_owned())]),
+            user("And never touch main.rs"),
+            user(notes::note("you went in circles")),
+        ];
+        let first = kept("## Goal\nA parser", &messages, 200_000);
+        assert_eq!(
+            first.get(1..).unwrap(),
+            ["Fix the parser", "And never touch main.rs"]
+        );
+        assert!(first[0].contains("## Goal\nA parser"));
+        let contents = first.into_iter().map(Content::Text).collect();
+        let again = kept(
+            "## Goal\nMore",
+            &[Message::User(contents), user("Go on")],
+            200_000,
+        );
+        let words = ["Fix the parser", "And never touch main.rs", "Go on"];
+        assert_eq!(again.get(1..).unwrap(), words);
+    }
+
+    #[test]
+    fn the_newest_words_stay_when_there_are_too_many() {
         let mut messages: Vec<_> = (0..100)
-            .map(|number| message(format!("{number:03} {}", "x".repeat(3_000))))
+            .map(|number| user(format!("{number:03} {}", "x".repeat(3_000))))
             .collect();
-        messages.push(message("the last".to_owned()));
-        let kept = kept("", &messages);
-        assert!(kept.len() < USER_BYTES_MAX + 1_000, "{}", kept.len());
-        assert!(kept.contains("the last") && !kept.contains("000 x"));
+        messages.push(user("the last"));
+        let kept = kept("", &messages, 32_000);
+        let bytes: usize = kept.iter().map(String::len).sum();
+        assert!(bytes < 17_000, "{bytes}");
+        assert_eq!(kept.last().unwrap(), "the last");
     }
 }

@@ -9,7 +9,7 @@ use ply_agent::transcript::{Entry, MessageKind, ToolCall};
 use ply_agent::v2;
 use serde_json::{Value, json};
 
-use super::{compaction, content};
+use super::{compaction, content, notes};
 use crate::commands::Command;
 use crate::model::{Call, CallResult, Content, Facts, Message, Part};
 
@@ -19,6 +19,8 @@ const META: &str = "ply";
 const STEP: &str = "step";
 /// Says in a call's raw output what the model was told.
 const TOLD: &str = "text";
+/// What the model is told of a turn that the user ended.
+const INTERRUPTED: &str = "the user interrupted this turn; do not go on with it unless they ask";
 /// What the model is told of a call without a result.
 const CUT_OFF: &str = "This call was cut off; it may have been done in part.";
 
@@ -46,9 +48,16 @@ pub(crate) fn project(history: &History, facts: &Facts) -> Vec<Message> {
         results: Vec::new(),
         step: None,
         local: false,
+        prompt: Vec::new(),
     };
-    for entry in history.entries() {
-        projection.entry(entry);
+    let mut interrupted = history.interrupted().peekable();
+    for (place, entry) in history.transcript().entries().enumerate() {
+        if interrupted.next_if(|at| *at <= place).is_some() {
+            projection.interrupted();
+        }
+        if !history.is_refused(place) {
+            projection.entry(entry);
+        }
     }
     projection.flush();
     projection.messages
@@ -126,6 +135,8 @@ struct Projection<'f> {
     step: Option<u64>,
     /// Whether the turn was a command that no model heard of.
     local: bool,
+    /// What the user said to begin the turn.
+    prompt: Vec<Content>,
 }
 
 impl Projection<'_> {
@@ -134,18 +145,20 @@ impl Projection<'_> {
             Entry::Message(message) if message.kind == MessageKind::User => {
                 self.flush();
                 self.local = Command::parse(&message.text()).is_some();
+                self.prompt.clear();
                 if !self.local {
-                    self.user(content::of_blocks(&message.content, self.facts));
+                    self.prompt = content::of_blocks(&message.content, self.facts);
+                    self.user(self.prompt.clone());
                 }
             }
             Entry::Compaction(compaction) => {
-                if let Some(summary) = compaction::summary_of(compaction) {
-                    // A compaction within a turn begins anew in the middle of it, so what was
-                    // being said is part of the summary too.
+                if let Some(kept) = compaction::kept_by(compaction) {
+                    // What was being said is part of the summary too; what it is about stays whole.
                     self.said.clear();
                     self.results.clear();
                     self.messages.clear();
-                    self.user(vec![Content::Text(summary)]);
+                    self.user(kept);
+                    self.user(self.prompt.clone());
                 }
             }
             _ if self.local => {}
@@ -163,6 +176,14 @@ impl Projection<'_> {
         }
     }
 
+    /// Notes that the user ended the turn before the model had.
+    fn interrupted(&mut self) {
+        self.flush();
+        if !self.local && !self.messages.is_empty() {
+            self.user(vec![Content::Text(notes::note(INTERRUPTED))]);
+        }
+    }
+
     /// Adds to what the user said: services want users and models to take turns.
     fn user(&mut self, content: Vec<Content>) {
         if content.is_empty() {
@@ -175,8 +196,9 @@ impl Projection<'_> {
     }
 
     fn call(&mut self, call: &ToolCall) {
-        let Some(name) = &call.name else {
-            // Not a call of the model's.
+        // A call without a name is none of the model's, and one whose arguments never became complete
+        // was never made.
+        let (Some(name), Some(arguments)) = (&call.name, &call.raw_input) else {
             return;
         };
         let step = call
@@ -188,23 +210,21 @@ impl Projection<'_> {
         }
         self.step = step;
         let id = call.id.0.to_string();
-        let arguments = call.raw_input.clone().unwrap_or_else(|| json!({}));
         self.said.push(Part::Call(Call {
             id: id.clone(),
             name: name.clone(),
-            arguments,
+            arguments: arguments.clone(),
             signatures: Vec::new(),
         }));
-        self.results.push(result(id, name, call));
+        self.results.push(result(id, name, call, self.facts));
     }
 
     fn flush(&mut self) {
         if !self.said.is_empty() {
             if self.messages.is_empty() {
                 // The beginning was lost, for instance to damage on disk.
-                self.user(vec![Content::Text(
-                    "[The conversation goes on.]".to_owned(),
-                )]);
+                let words = "the beginning of the conversation is lost";
+                self.user(vec![Content::Text(notes::note(words))]);
             }
             let said = std::mem::take(&mut self.said);
             self.messages.push(Message::Assistant(said));
@@ -218,7 +238,7 @@ impl Projection<'_> {
 }
 
 /// Returns what the model was told of a call. One that was cut off gets a result that says so.
-fn result(id: String, name: &str, call: &ToolCall) -> CallResult {
+fn result(id: String, name: &str, call: &ToolCall, facts: &Facts) -> CallResult {
     let told = call.raw_output.as_ref();
     let told = told.and_then(|raw| raw.get(TOLD)?.as_str());
     let failed = call.status != v2::ToolCallStatus::Completed;
@@ -233,9 +253,24 @@ fn result(id: String, name: &str, call: &ToolCall) -> CallResult {
         call: id,
         name: name.to_owned(),
         text,
-        images: Vec::new(),
+        images: images(call, facts),
         failed,
     }
+}
+
+/// Returns the images that a call showed, if the model sees any.
+fn images(call: &ToolCall, facts: &Facts) -> Vec<Content> {
+    let shown = call.content.iter().filter_map(|content| match content {
+        v2::ToolCallContent::Content(content) => match &content.content {
+            v2::ContentBlock::Image(image) if facts.images => Some(Content::Image {
+                mime_type: image.mime_type.to_string(),
+                data: image.data.clone(),
+            }),
+            _ => None,
+        },
+        _ => None,
+    });
+    shown.collect()
 }
 
 #[cfg(test)]

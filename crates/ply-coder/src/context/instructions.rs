@@ -108,16 +108,15 @@ pub(crate) fn read_project(cwd: &Path) -> Project {
     let levels: Vec<&Path> = above.collect();
     let root = levels.iter().position(|level| level.join(".git").exists());
     let within = levels.get(..=root.unwrap_or(0)).unwrap_or(&[]);
-    let mut texts = String::new();
-    for level in within.iter().rev() {
-        let Some((path, found)) = read_first(level) else {
-            continue;
-        };
-        let room = ALL_BYTES_MAX.saturating_sub(texts.len());
-        let found = text::head(&found, room);
-        write!(texts, "\n# {}\n{}\n", path.display(), found.trim())
-            .expect("a string takes everything");
+    // The innermost ones are the most specific, so they are the last to be cut.
+    let mut room = ALL_BYTES_MAX;
+    let mut found = Vec::new();
+    for (path, text) in within.iter().filter_map(|level| read_first(level)) {
+        let kept = text::head(text.trim(), room).to_owned();
+        room -= kept.len();
+        found.push(format!("\n# {}\n{kept}\n", path.display()));
     }
+    let texts: String = found.into_iter().rev().collect();
     Project {
         text: (!texts.is_empty()).then_some(texts),
         is_repository: root.is_some(),

@@ -41,12 +41,22 @@ impl TurnLoop<'_> {
     ) -> Result<Attempt> {
         let stream = self.turn.unless_cancelled(model.stream(request)).await?;
         match stream {
-            Ok(deltas) => self.follow(deltas, step, budget::tokens(request)).await,
+            Ok(deltas) => {
+                self.follow(
+                    deltas,
+                    step,
+                    Asked {
+                        model: &model.facts().id,
+                        tokens: budget::tokens(request),
+                    },
+                )
+                .await
+            }
             Err(failure) => Ok(Attempt::Failed(Vec::new(), Vec::new(), failure)),
         }
     }
 
-    async fn follow(&self, mut deltas: Deltas, step: u64, estimate: u64) -> Result<Attempt> {
+    async fn follow(&self, mut deltas: Deltas, step: u64, asked: Asked<'_>) -> Result<Attempt> {
         let mut answer = Building::new(step);
         let mut running = FuturesUnordered::new();
         let mut results = BTreeMap::new();
@@ -86,7 +96,8 @@ impl TurnLoop<'_> {
             }
         }
         if answer.usage != Usage::default() {
-            self.state.counted(estimate, answer.usage.input_tokens);
+            self.state
+                .counted(asked.model, asked.tokens, answer.usage.input_tokens);
             self.report_usage(answer.usage).await?;
         }
         let results = results.into_values().collect();
@@ -148,6 +159,13 @@ impl TurnLoop<'_> {
             .meta(conversation::step_meta(step))
             .await
     }
+}
+
+/// What was asked of whom.
+struct Asked<'m> {
+    model: &'m str,
+    /// About how many tokens the request has.
+    tokens: u64,
 }
 
 /// A complete call, with its place in the answer and its card.

@@ -5,47 +5,70 @@ use std::sync::Arc;
 use ply_agent::{Decision, Permission, Result, ToolCall, v2};
 
 use super::TurnLoop;
+use super::dispatch::show_changes;
 use crate::permission::{Question, Remember, Verdict};
-use crate::tool::Access;
+use crate::tool::{Access, Change};
 
 /// Whether a call may run.
 pub(super) enum Allowed {
-    Yes,
+    Yes(By),
     /// No, and what the model is told.
     No(String),
+}
+
+/// Who allowed it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    /// The mode, or a rule.
+    Rule,
+    /// The user, for this call.
+    User,
 }
 
 const ALLOW_ONCE: &str = "allow_once";
 const REJECT_ONCE: &str = "reject_once";
 
 impl TurnLoop<'_> {
-    /// Decides about a call, and asks the user if need be.
+    /// Decides about a call, and asks the user if need be. What it would change is shown unless it is
+    /// denied.
     ///
     /// # Errors
     ///
     /// The turn was cancelled.
-    pub(super) async fn may(&self, card: &ToolCall, access: &[Access]) -> Result<Allowed> {
-        if let Some(settled) = self.settled(access) {
+    pub(super) async fn may(
+        &self,
+        card: &ToolCall,
+        access: &[Access],
+        changes: &[Change],
+    ) -> Result<Allowed> {
+        let settled = self.settled(access);
+        if !matches!(settled, Some(Allowed::No(_))) {
+            show_changes(card, changes).await?;
+        }
+        if let Some(settled) = settled {
             return Ok(settled);
         }
         let _one_at_a_time = self.turn.unless_cancelled(self.asking.lock()).await?;
         // An answer to the question before may have settled this one, or the mode has changed.
-        let mode = self.state.choice().mode;
-        let question = match self.state.permissions.decide(mode, access) {
-            Verdict::Allow => return Ok(Allowed::Yes),
-            Verdict::Deny(reason) => return Ok(Allowed::No(reason)),
-            Verdict::Ask(question) => question,
-        };
-        self.ask(card, question).await
+        match self.decide(access) {
+            Verdict::Allow => Ok(Allowed::Yes(By::Rule)),
+            Verdict::Deny(reason) => Ok(Allowed::No(reason)),
+            Verdict::Ask(question) => self.ask(card, question).await,
+        }
     }
 
-    fn settled(&self, access: &[Access]) -> Option<Allowed> {
-        let mode = self.state.choice().mode;
-        match self.state.permissions.decide(mode, access) {
-            Verdict::Allow => Some(Allowed::Yes),
+    /// Decides about a call, if that can be done without asking.
+    pub(super) fn settled(&self, access: &[Access]) -> Option<Allowed> {
+        match self.decide(access) {
+            Verdict::Allow => Some(Allowed::Yes(By::Rule)),
             Verdict::Deny(reason) => Some(Allowed::No(reason)),
             Verdict::Ask(_) => None,
         }
+    }
+
+    fn decide(&self, access: &[Access]) -> Verdict {
+        let mode = self.state.choice().mode;
+        self.state.permissions.decide(mode, access)
     }
 
     async fn ask(&self, card: &ToolCall, question: Question) -> Result<Allowed> {
@@ -63,7 +86,7 @@ impl TurnLoop<'_> {
         let decision = card.ask_with(permission).await?;
         if decision.is_allowed() {
             self.remember(&decision, &question.remember).await;
-            return Ok(Allowed::Yes);
+            return Ok(Allowed::Yes(By::User));
         }
         Ok(Allowed::No(match decision {
             Decision::Unanswered => {

@@ -3,6 +3,7 @@
 use ply_agent::{Result, Stop};
 
 use super::TurnLoop;
+use super::shorten::Why;
 use crate::commands::Command;
 use crate::context::conversation;
 use crate::options;
@@ -48,10 +49,11 @@ impl TurnLoop<'_> {
             return Ok("There is nothing to shorten yet.".to_owned());
         }
         let before = talk.len();
-        self.compact(&mut talk, hint).await?;
-        Ok(format!(
-            "{before} messages became a summary. The history still has them."
-        ))
+        self.refresh_tools().await?;
+        Ok(match self.compact(&mut talk, Why::Asked(hint)).await? {
+            Ok(()) => format!("{before} messages became a summary. The history still has them."),
+            Err(failure) => format!("The conversation stays as it is. {}", failure.message),
+        })
     }
 
     fn list_models(&self) -> String {

@@ -7,11 +7,12 @@ use ply_agent::{Result, ToolCall, v2};
 use serde_json::Value;
 
 use super::TurnLoop;
-use super::ask::Allowed;
+use super::ask::{Allowed, By};
+use super::order::Right;
 use super::surface::Live;
 use crate::context::conversation;
 use crate::model::{Call, CallResult};
-use crate::tool::{Change, Outcome, Prepared, ToolContext};
+use crate::tool::{Access, Change, Order, Outcome, Prepared, ToolContext};
 
 /// Bytes of a call's output that its card shows as text.
 const SHOWN_BYTES_MAX: usize = 16 * 1024;
@@ -89,24 +90,36 @@ impl TurnLoop<'_> {
         });
         let shown = v2::ToolCallUpdate::new(card.id().clone())
             .title(prepared.title)
-            .kind(prepared.kind)
+            .kind(prepared.kind.clone())
             .locations(locations.collect::<Vec<_>>());
         card.update(v2::SessionUpdate::ToolCallUpdate(shown))
             .await?;
-        show_changes(card, &prepared.changes).await?;
-        if let Allowed::No(reason) = self.may(card, &prepared.access).await? {
-            if !prepared.changes.is_empty() {
-                // A change that is not made is not shown as one.
-                card.set_content(Vec::new()).await?;
-            }
-            return Ok(Outcome::failed(reason));
+        if is_shell(&prepared.access) {
+            self.tell_about_sandbox().await?;
         }
-        let _right = self
-            .turn
-            .unless_cancelled(self.queue.enter(&prepared.order))
-            .await?;
+        let allowed = self.may(card, &prepared.access, &prepared.changes).await?;
+        let right = match allowed {
+            Allowed::No(reason) => Err(reason),
+            Allowed::Yes(by) => {
+                self.enter(card, &prepared.access, &prepared.order, by)
+                    .await?
+            }
+        };
+        let _right = match right {
+            Ok(right) => right,
+            Err(reason) => {
+                if !prepared.changes.is_empty() {
+                    // A change that is not made is not shown as one.
+                    card.set_content(Vec::new()).await?;
+                }
+                return Ok(Outcome::failed(reason));
+            }
+        };
         card.start().await?;
-        let outcome = prepared.work.await;
+        let outcome = match has_to_tidy_up(&prepared.kind, &prepared.access) {
+            true => prepared.work.await,
+            false => self.turn.unless_cancelled(prepared.work).await?,
+        };
         let changes = outcome.changes.as_deref();
         let not_made = outcome.failed && !prepared.changes.is_empty();
         if changes.is_some() || not_made {
@@ -114,6 +127,42 @@ impl TurnLoop<'_> {
             show_changes(card, changes.unwrap_or(&[])).await?;
         }
         Ok(outcome)
+    }
+
+    /// Waits until a call may run beside the others. What was decided about it is looked at again then:
+    /// the mode or the rules may have changed while it waited.
+    async fn enter(
+        &self,
+        card: &ToolCall,
+        access: &[Access],
+        order: &Order,
+        mut by: By,
+    ) -> Result<std::result::Result<Right<'_>, String>> {
+        loop {
+            let right = self.turn.unless_cancelled(self.queue.enter(order)).await?;
+            match self.settled(access) {
+                Some(Allowed::Yes(_)) => return Ok(Ok(right)),
+                Some(Allowed::No(reason)) => return Ok(Err(reason)),
+                None if by == By::User => return Ok(Ok(right)),
+                None => {}
+            }
+            // Nobody waits for others while the user is asked.
+            drop(right);
+            match self.may(card, access, &[]).await? {
+                Allowed::Yes(now) => by = now,
+                Allowed::No(reason) => return Ok(Err(reason)),
+            }
+        }
+    }
+
+    /// Tells the user, before the first command runs, if commands are not confined.
+    async fn tell_about_sandbox(&self) -> Result<()> {
+        let support = self.state.processes.support();
+        self.turn.unless_cancelled(support).await?;
+        match self.state.take_sandbox_notice() {
+            Some(words) => self.notice(words).await,
+            None => Ok(()),
+        }
     }
 
     async fn report(&self, card: ToolCall, outcome: &Outcome) -> Result<()> {
@@ -139,7 +188,23 @@ impl TurnLoop<'_> {
     }
 }
 
-async fn show_changes(card: &ToolCall, changes: &[Change]) -> Result<()> {
+fn is_shell(access: &[Access]) -> bool {
+    access
+        .iter()
+        .any(|access| matches!(access, Access::Shell { .. }))
+}
+
+/// Says whether a call that is cancelled has more to do than to stop: to end processes, to tell a
+/// server, or to finish what must not be left half done.
+fn has_to_tidy_up(kind: &v2::ToolKind, access: &[Access]) -> bool {
+    use v2::ToolKind::{Delete, Edit, Execute, Move};
+    matches!(kind, Delete | Edit | Execute | Move)
+        || access
+            .iter()
+            .any(|access| matches!(access, Access::Mcp { .. }))
+}
+
+pub(super) async fn show_changes(card: &ToolCall, changes: &[Change]) -> Result<()> {
     for change in changes {
         let (old, new) = (change.old.as_deref(), change.new.as_deref());
         card.add_diff(&change.path, old, new).await?;

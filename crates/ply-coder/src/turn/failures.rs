@@ -5,7 +5,9 @@ use std::time::Duration;
 use ply_agent::{Error, Result, v2};
 
 use super::answer::{Answer, Attempt};
+use super::shorten::Why;
 use super::{TurnLoop, user_says};
+use crate::context::notes;
 use crate::model::retry::{self, Next, Received};
 use crate::model::{Failure, FailureClass, Message, Part, Stopped};
 
@@ -53,10 +55,13 @@ impl TurnLoop<'_> {
                 Next::Continue { after } => {
                     self.wait(&failure, tries.retries, after).await?;
                     talk.push(Message::Assistant(vec![Part::Text(text)]));
-                    let words = "[Your answer was cut off here. Go on exactly where it ended.]";
-                    user_says(talk, words);
+                    let words = "your answer was cut off here; go on exactly where it ended";
+                    user_says(talk, notes::note(words));
                 }
-                Next::Compact => self.compact(talk, None).await?,
+                Next::Compact if self.config.compact => {
+                    self.compact(talk, Why::TooLong).await?.ok();
+                }
+                Next::Compact => return Err(error_of(&failure)),
                 Next::Repair => crate::context::conversation::repair(talk),
                 Next::GiveUp => return Err(error_of(&failure)),
             }
@@ -64,7 +69,8 @@ impl TurnLoop<'_> {
     }
 
     /// Tells the user why nothing comes, and waits.
-    async fn wait(&self, failure: &Failure, tries: u32, after: Duration) -> Result<()> {
+    pub(super) async fn wait(&self, failure: &Failure, tries: u32, after: Duration) -> Result<()> {
+        let tries = tries.max(1);
         let most = retry::TRIES_MAX.max(tries);
         let after_words = seconds(after);
         let words = format!(
@@ -79,7 +85,7 @@ impl TurnLoop<'_> {
         self.notice(failure.message.clone()).await
     }
 
-    async fn notice(&self, words: String) -> Result<()> {
+    pub(super) async fn notice(&self, words: String) -> Result<()> {
         let session = self.turn.session();
         session.notice(v2::NoticeSeverity::Warning, words).await
     }
@@ -109,7 +115,7 @@ fn seconds(time: Duration) -> String {
 }
 
 /// Returns a number from 0 to 1, so that many agents do not come back at the same moment.
-fn jitter() -> f64 {
+pub(super) fn jitter() -> f64 {
     use std::hash::{BuildHasher as _, RandomState};
     // The standard library's keys are random; nothing here needs more than that.
     let random = RandomState::new().hash_one(0u8);

@@ -142,3 +142,23 @@ async fn the_diff_is_there_before_the_user_decides() {
     };
     assert!(!call.content.iter().any(diff), "{call:#?}");
 }
+
+#[tokio::test]
+async fn a_call_that_waits_is_judged_by_the_mode_of_the_moment() {
+    let script = [
+        Reply::call("shell", json!({ "command": "echo x > began; while [ ! -e go ]; do :; done" }))
+            .and_call("shell", json!({ "command": "touch second" })),
+        Reply::say("Done."),
+    ];
+    let world = World::with(setup(Mode::Full, User::Allows), script).await;
+    let session = world.session().await;
+    let turn = session.prompt("Go").await.unwrap();
+    while !world.path().join("began").exists() {
+        tokio::task::yield_now().await;
+    }
+    session.set_mode("plan").await.unwrap();
+    world.write("go", "");
+    let story = coder_tests::read_story(&session, turn).await;
+    assert_eq!(story.stop, Some(StopReason::EndTurn));
+    assert!(!world.path().join("second").exists(), "{:?}", story.told());
+}

@@ -147,8 +147,76 @@ fn a_summary_takes_the_place_of_what_came_before() {
             user("v", "two"),
             v2::SessionUpdate::CompactionUpdate(failed),
         ],
-        &["user: summary", "model: On.", "user: two"],
+        &["user: summary | one", "model: On.", "user: two"],
     );
+}
+
+fn idle(stop: v2::StopReason) -> v2::SessionUpdate {
+    let idle = v2::IdleStateUpdate::new().stop_reason(stop);
+    v2::SessionUpdate::StateUpdate(v2::StateUpdate::Idle(idle))
+}
+
+#[test]
+fn a_prompt_that_was_cancelled_is_not_carried_out_with_the_next_one() {
+    let note = format!("user: delete all | {} | look", notes::note(INTERRUPTED));
+    check(
+        vec![
+            user("u", "delete all"),
+            idle(v2::StopReason::Cancelled),
+            user("v", "look"),
+        ],
+        &[&note],
+    );
+    let note = format!("user: {} | look", notes::note(INTERRUPTED));
+    check(
+        vec![
+            user("u", "go"),
+            says("a", "I beg"),
+            idle(v2::StopReason::Cancelled),
+            user("v", "look"),
+            says("b", "Seen."),
+            idle(v2::StopReason::EndTurn),
+        ],
+        &["user: go", "model: I beg", &note, "model: Seen."],
+    );
+}
+
+#[test]
+fn a_call_whose_arguments_never_came_was_never_made() {
+    let begun = v2::ToolCallUpdate::new("c1")
+        .name("write_file".to_owned())
+        .status(v2::ToolCallStatus::Failed);
+    check(
+        vec![
+            user("u", "go"),
+            v2::SessionUpdate::ToolCallUpdate(begun),
+            says("a", "Again."),
+        ],
+        &["user: go", "model: Again."],
+    );
+}
+
+#[test]
+fn images_of_tools_are_seen_again_by_models_that_see() {
+    let image = v2::ContentBlock::Image(v2::ImageContent::new("AAAA", "image/png"));
+    let image = v2::ToolCallContent::Content(Box::new(v2::Content::new(image)));
+    let shown = call("c1", 0)
+        .status(v2::ToolCallStatus::Completed)
+        .content(vec![image])
+        .raw_output(raw_output("an image", false));
+    let history = history(vec![
+        user("u", "go"),
+        v2::SessionUpdate::ToolCallUpdate(shown),
+    ]);
+    for sees in [true, false] {
+        let mut facts = facts();
+        facts.images = sees;
+        let messages = project(&history, &facts);
+        let Some(Message::Results(results)) = messages.last() else {
+            panic!("{messages:?}")
+        };
+        assert_eq!(results[0].images.len(), usize::from(sees));
+    }
 }
 
 #[test]
@@ -166,10 +234,11 @@ fn commands_are_not_for_the_model() {
 
 #[test]
 fn a_conversation_whose_beginning_is_lost_still_begins_with_the_user() {
-    check(
-        vec![says("a", "So.")],
-        &["user: [The conversation goes on.]", "model: So."],
+    let note = format!(
+        "user: {}",
+        notes::note("the beginning of the conversation is lost")
     );
+    check(vec![says("a", "So.")], &[&note, "model: So."]);
 }
 
 #[test]
