@@ -6,6 +6,7 @@ mod fuzz;
 mod prop;
 mod requirements;
 mod sim;
+mod tasks;
 
 use std::process::ExitCode;
 
@@ -35,6 +36,8 @@ enum Command {
     Requirements(requirements::Arguments),
     /// Runs simulated worlds, or shows one.
     Sim(sim::Arguments),
+    /// Has the coding agent solve small repositories with a scripted model.
+    Tasks(tasks::Arguments),
 }
 
 #[expect(clippy::print_stderr, reason = "a program reports its failure")]
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
         Command::Prop(arguments) => prop::run(&arguments),
         Command::Requirements(arguments) => requirements::run(&arguments),
         Command::Sim(arguments) => sim::run(&arguments),
+        Command::Tasks(arguments) => tasks::run(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

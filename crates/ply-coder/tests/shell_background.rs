@@ -66,6 +66,16 @@ async fn a_process_is_written_to_and_read() {
 }
 
 #[tokio::test]
+async fn output_that_is_closed_is_no_output() {
+    let scratch = Scratch::new();
+    let processes = scratch.processes();
+    let command = "exec >&- 2>&-; sleep 0.5; exit 3";
+    let id = start(&scratch, &processes, command).await;
+    let output = processes.output(&id, PATIENCE).await.unwrap();
+    assert_eq!(output, "(no new output)\nexit code 3");
+}
+
+#[tokio::test]
 async fn the_end_of_a_process_is_told_once() {
     let scratch = Scratch::new();
     let processes = scratch.processes();

@@ -10,6 +10,7 @@
 )]
 
 mod story;
+pub mod tasks;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};

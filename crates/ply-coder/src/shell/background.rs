@@ -313,6 +313,10 @@ impl Owner {
     }
 
     async fn take(&mut self, bytes: &[u8]) {
+        // The end of the output is not more of it; whoever waits for more waits for the end of the process.
+        if bytes.is_empty() {
+            return;
+        }
         let text = self.cleaner.push(bytes);
         self.log.append(&text).await;
         let partial = self.cleaner.partial();

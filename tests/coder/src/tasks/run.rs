@@ -1,0 +1,150 @@
+//! One task, from the repository as it is found to what is left of it.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use ply_client::{Decision, v2};
+
+use super::check::{Checked, check};
+use super::{Answer, Report, Task, Tree, conversation};
+use crate::{Setup, Story, Tell as _, World};
+
+/// How long a turn may take, on a machine that does much else.
+const TURN_TIME_MAX: Duration = Duration::from_secs(120);
+
+/// Runs a task. With `keep`, the tree that it left is put into the directory of its name there.
+///
+/// # Panics
+///
+/// The machine has no room for the files, or no port.
+///
+/// # Cancel safety
+///
+/// Dropped, it ends what it started and leaves no files but kept ones.
+pub async fn run(task: &Task, keep: Option<&Path>) -> Report {
+    let mut problems = Vec::new();
+    if let Some(line) = &task.script.check {
+        match check(&task.before, line).await {
+            Checked::Bad(_) => {}
+            Checked::Good => problems.push("the check succeeds before anything is done".to_owned()),
+            Checked::Useless(why) => problems.push(format!("the check cannot be used: {why}")),
+        }
+    }
+    let questions = Arc::default();
+    let world = World::with(setup(task, &questions), task.script.replies()).await;
+    task.before.write(&world.path()).unwrap();
+    let session = world.session().await;
+    let told = tokio::time::timeout(TURN_TIME_MAX, session.tell(&task.script.prompt)).await;
+    match &told {
+        Ok(story) => problems.extend(story_problems(task, story)),
+        Err(_) => problems.push("the turn does not end".to_owned()),
+    }
+    let questions = questions.lock().unwrap().clone();
+    if questions.len() != task.script.user.len() {
+        problems.push(format!(
+            "the user has {} answers and was asked {} times: {questions:?}",
+            task.script.user.len(),
+            questions.len()
+        ));
+    }
+    let requests = world.model.requests();
+    problems.extend(conversation::problems(&task.script, &requests));
+    let found = Tree::read(&world.path(), &task.script.ignore).unwrap();
+    if let Some(keep) = keep {
+        let kept = found.write(&keep.join(&task.name));
+        problems.extend(kept.err().map(|error| format!("it was not kept: {error}")));
+    }
+    let difference = task.after.difference(&found);
+    if !difference.is_empty() {
+        problems.push(difference);
+    }
+    if let Some(line) = &task.script.check {
+        match check(&found, line).await {
+            Checked::Good => {}
+            Checked::Bad(why) => problems.push(format!("the check fails afterwards:\n{why}")),
+            Checked::Useless(why) => problems.push(format!("the check cannot be used: {why}")),
+        }
+    }
+    Report {
+        name: task.name.clone(),
+        api: task.script.api_name(),
+        requests: requests.len(),
+        calls: told.map_or(0, |story| story.calls.len()),
+        changed: task.before.changed(&found).len(),
+        problems,
+    }
+}
+
+fn setup(task: &Task, questions: &Arc<Mutex<Vec<String>>>) -> Setup {
+    let window = task.script.window_tokens;
+    let policy = answers(task.script.user.clone(), Arc::clone(questions));
+    Setup {
+        api: task.script.api,
+        mode: task.script.mode,
+        facts: Box::new(move |facts| {
+            facts.images = true;
+            if let Some(window) = window {
+                facts.window_tokens = window;
+            }
+        }),
+        client: Box::new(|client| client.permissions(policy)),
+        ..Setup::default()
+    }
+}
+
+/// Answers one question after the other. What the task did not foresee, and what cannot be answered as it
+/// says, is rejected, and then the model is not told what the task expects.
+fn answers(
+    answers: Vec<Answer>,
+    questions: Arc<Mutex<Vec<String>>>,
+) -> impl Fn(&v2::RequestPermissionRequest) -> Decision + Send + Sync + 'static {
+    use v2::PermissionOptionKind as Kind;
+    move |request| {
+        let mut questions = questions.lock().unwrap();
+        let answer = answers.get(questions.len()).unwrap_or(&Answer::Reject);
+        questions.push(request.title.clone());
+        let kind = match answer {
+            Answer::Allow => Kind::AllowOnce,
+            Answer::Always => Kind::AllowAlways,
+            Answer::Reject => Kind::RejectOnce,
+        };
+        let option = |kind| request.options.iter().find(|option| option.kind == kind);
+        let option = option(kind).or_else(|| option(Kind::RejectOnce));
+        let option = option.expect("everything can be rejected");
+        Decision::Select(option.option_id.clone())
+    }
+}
+
+fn story_problems(task: &Task, story: &Story) -> Vec<String> {
+    let mut problems = Vec::new();
+    if let Some(error) = &story.error {
+        problems.push(format!("the turn failed: {error}"));
+    } else if story.stop != Some(v2::StopReason::EndTurn) {
+        problems.push(format!("the turn ended with {:?}", story.stop));
+    }
+    let calls: usize = task
+        .script
+        .replies
+        .iter()
+        .map(|said| said.calls.len())
+        .sum();
+    if story.calls.len() != calls {
+        problems.push(format!(
+            "the model makes {calls} calls, and the user saw {}",
+            story.calls.len()
+        ));
+    }
+    let status = |status: &v2::PlanEntryStatus| {
+        let value = serde_json::to_value(status).unwrap_or_default();
+        value.as_str().unwrap_or_default().to_owned()
+    };
+    let plan = story.plan.iter();
+    let plan: Vec<_> = plan
+        .map(|(step, state)| (step.clone(), status(state)))
+        .collect();
+    if plan != task.script.plan {
+        problems.push(format!("the user saw the plan {plan:?}"));
+    }
+    problems
+}

@@ -1,0 +1,5 @@
+mod sum;
+
+fn main() {
+    println!("{}", sum::sum(&[1, 2]));
+}

@@ -1,0 +1,6 @@
+mod legacy;
+mod sum;
+
+fn main() {
+    println!("{}", sum::sum(&[1, 2]));
+}

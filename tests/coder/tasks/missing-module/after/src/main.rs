@@ -1,0 +1,5 @@
+mod shapes;
+
+fn main() {
+    println!("{}", shapes::circle::area(2.0) > 12.0);
+}

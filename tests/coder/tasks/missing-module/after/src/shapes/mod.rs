@@ -1,0 +1,3 @@
+//! Shapes and their sizes.
+
+pub mod circle;

@@ -1,0 +1,2 @@
+. ./lib/shell/words.sh
+say hello

@@ -1,0 +1,1 @@
+sed 's/^version = 1$/version = 2/' build.conf > build.new && mv build.new build.conf
