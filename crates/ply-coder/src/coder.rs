@@ -1,15 +1,15 @@
 //! The agent.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ply_agent::{About, Accepts, Agent, Error, Mcp, Result, Session, SessionSetup, Stop, Turn, v2};
 
 use crate::commands::Command;
 use crate::config::{Config, Places};
+use crate::model::offline::{self, Offline};
 use crate::model::{Model, service};
-use crate::options::Choice;
+use crate::options::{self, Choice};
 use crate::session::State;
 use crate::turn::TurnLoop;
 
@@ -17,27 +17,88 @@ use crate::turn::TurnLoop;
 #[derive(Debug)]
 pub struct Coder {
     config: Arc<Config>,
-    models: Arc<Mutex<Vec<Arc<dyn Model>>>>,
-    /// Whether Ollama was looked for.
-    looked: AtomicBool,
-    sessions: Mutex<HashMap<v2::SessionId, Arc<State>>>,
+    shared: Arc<Shared>,
     /// Why there are no sessions.
     problem: Option<String>,
 }
 
+/// What changes while the agent runs.
+#[derive(Debug)]
+struct Shared {
+    models: Mutex<Vec<Arc<dyn Model>>>,
+    sessions: Mutex<HashMap<v2::SessionId, Arc<State>>>,
+    /// Models that sessions had and that are there no more, until the user is told.
+    lost: Mutex<HashMap<v2::SessionId, String>>,
+}
+
+impl Shared {
+    fn models(&self) -> Vec<Arc<dyn Model>> {
+        let models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
+        models.clone()
+    }
+
+    /// Offers a model, unless it is offered. The offline one stays the last choice if it was.
+    fn offer(&self, model: Arc<dyn Model>) {
+        let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
+        if has(&models, &model.facts().id) {
+            return;
+        }
+        let last = models.len().saturating_sub(1);
+        match models.last().map(|last| last.facts().id == offline::ID) {
+            Some(true) if last > 0 => models.insert(last, model),
+            _ => models.push(model),
+        }
+    }
+
+    fn state(&self, session: &Session) -> Result<Arc<State>> {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = sessions.get(session.id()).cloned();
+        state.ok_or_else(|| Error::msg("The session is not open."))
+    }
+
+    /// Notes which model a session has lost, if any, and returns what was noted before.
+    fn lose(&self, session: &Session, model: Option<String>) -> Option<String> {
+        let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+        match model {
+            Some(model) => lost.insert(session.id().clone(), model),
+            None => lost.remove(session.id()),
+        }
+    }
+
+    /// Tells the client what is chosen and what there is to choose from.
+    async fn tell_options(&self, session: &Session) -> Result<()> {
+        loop {
+            let options = self.state(session)?.choice().options(&self.models());
+            session.set_options(options.clone()).await?;
+            // Somebody may have chosen in the meantime and told it before us; the last word must be
+            // the choice that holds.
+            if self.state(session)?.choice().options(&self.models()) == options {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn has(models: &[Arc<dyn Model>], id: &str) -> bool {
+    models.iter().any(|model| model.facts().id == id)
+}
+
 impl Coder {
-    /// Returns an agent with this configuration. Without a model it has the offline one.
+    /// Returns an agent with this configuration. It has the offline model besides those that it is
+    /// given.
     #[must_use]
     pub fn new(config: Config) -> Self {
         let mut models = config.models.clone();
-        if models.is_empty() {
-            models.push(Arc::new(crate::model::offline::Offline::new()));
+        if !has(&models, offline::ID) {
+            models.push(Arc::new(Offline::new()));
         }
         Self {
             config: Arc::new(config),
-            models: Arc::new(Mutex::new(models)),
-            looked: AtomicBool::new(false),
-            sessions: Mutex::default(),
+            shared: Arc::new(Shared {
+                models: Mutex::new(models),
+                sessions: Mutex::default(),
+                lost: Mutex::default(),
+            }),
             problem: None,
         }
     }
@@ -52,62 +113,56 @@ impl Coder {
         }
     }
 
-    fn models(&self) -> Vec<Arc<dyn Model>> {
-        let models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
-        models.clone()
-    }
-
-    fn state(&self, session: &Session) -> Result<Arc<State>> {
-        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        let state = sessions.get(session.id()).cloned();
-        state.ok_or_else(|| Error::msg("The session is not open."))
-    }
-
     fn swap(&self, session: &Session, state: Option<Arc<State>>) -> Option<Arc<State>> {
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let sessions = self.shared.sessions.lock();
+        let mut sessions = sessions.unwrap_or_else(PoisonError::into_inner);
         match state {
             Some(state) => sessions.insert(session.id().clone(), state),
             None => sessions.remove(session.id()),
         }
     }
 
-    /// Offers the models of a running Ollama as soon as it has told them, and holds nobody up.
-    fn look_for_ollama(&self, session: &Session) {
+    /// Offers the models of a running Ollama as soon as it has told them, and holds nobody up. The
+    /// session was told of some models.
+    fn look_for_ollama(&self, session: &Session, told: usize) {
         let Some(url) = self.config.ollama_url.clone() else {
             return;
         };
-        let Ok(state) = self.state(session) else {
-            return;
-        };
-        if self.looked.swap(true, Ordering::Relaxed) {
-            return;
-        }
-        let (session, models) = (session.clone(), Arc::clone(&self.models));
+        let (session, shared) = (session.clone(), Arc::clone(&self.shared));
         tokio::spawn(async move {
-            let found = service::ollama_models(&url).await;
-            if found.is_empty() {
+            for found in service::ollama_models(&url).await {
+                shared.offer(service::open(found));
+            }
+            if shared.models().len() == told {
                 return;
             }
-            let all = {
-                let mut models = models.lock().unwrap_or_else(PoisonError::into_inner);
-                let known: Vec<_> = models
-                    .iter()
-                    .map(|model| model.facts().id.clone())
-                    .collect();
-                let new = found
-                    .into_iter()
-                    .filter(|found| !known.contains(&found.facts.id));
-                models.extend(new.map(service::open));
-                models.clone()
-            };
-            if let Err(error) = session.set_options(state.choice().options(&all)).await {
+            if let Err(error) = shared.tell_options(&session).await {
                 tracing::debug!(%error, "the session was closed before Ollama answered");
             }
         });
     }
 
+    /// Returns what a session was left with. A model that is there no more is told by its id.
+    async fn last_choice(&self, session: &Session) -> Result<(Choice, Option<String>)> {
+        let history = session.history().await?;
+        let stored = options::model_of(history.transcript());
+        let ollama = self.config.ollama_url.as_deref();
+        let name = stored.and_then(|id| id.strip_prefix("ollama/"));
+        if let (Some(url), Some(name)) = (ollama, name.filter(|name| !name.is_empty())) {
+            // It may not have answered yet, or not be running: that is told when the model is used,
+            // and no reason to go to another one.
+            self.shared
+                .offer(service::open(service::ollama_model(url, name)));
+        }
+        let models = self.shared.models();
+        let mut choice = self.first_choice()?;
+        choice.restore(history.transcript(), &models);
+        let lost = stored.filter(|id| !has(&models, id));
+        Ok((choice, lost.map(str::to_owned)))
+    }
+
     fn first_choice(&self) -> Result<Choice> {
-        let models = self.models();
+        let models = self.shared.models();
         let model = models.first().cloned();
         Ok(Choice {
             mode: self.config.mode,
@@ -122,7 +177,7 @@ impl Agent for Coder {
         let mut accepts = Accepts::default();
         // A model that cannot take them is told that they are there.
         (accepts.image, accepts.embedded_context) = (true, true);
-        accepts.audio = self.models().iter().any(|model| model.facts().audio);
+        accepts.audio = self.shared.models().iter().any(|model| model.facts().audio);
         About::new("ply", env!("CARGO_PKG_VERSION"))
             .title("Ply")
             .accepts(accepts)
@@ -137,24 +192,25 @@ impl Agent for Coder {
         if let Some(problem) = &self.problem {
             return Err(Error::msg(problem.clone()));
         }
-        let models = self.models();
-        let mut choice = self.first_choice()?;
-        if setup.reopened {
-            choice.restore(session.history().await?.transcript(), &models);
-        }
-        let options = choice.options(&models);
+        let (choice, lost) = match setup.reopened {
+            true => self.last_choice(session).await?,
+            false => (self.first_choice()?, None),
+        };
+        self.shared.lose(session, lost);
         let state = Arc::new(State::new(&self.config, setup, choice)?);
         if let Some(old) = self.swap(session, Some(state)) {
             // A session whose journal failed comes back without having been closed.
             old.end().await;
         }
-        session.set_options(options).await?;
+        let told = self.shared.models().len();
+        self.shared.tell_options(session).await?;
         session.set_commands(Command::all()).await?;
-        self.look_for_ollama(session);
+        self.look_for_ollama(session, told);
         Ok(())
     }
 
     async fn close(&self, session: &Session) {
+        self.shared.lose(session, None);
         if let Some(state) = self.swap(session, None) {
             state.end().await;
         }
@@ -166,20 +222,36 @@ impl Agent for Coder {
         option: &v2::SessionConfigId,
         value: &v2::SessionConfigOptionValue,
     ) -> Result<()> {
-        let state = self.state(session)?;
+        let state = self.shared.state(session)?;
         let value = value.as_id().map_or("", |id| &*id.0);
-        let models = self.models();
+        let models = self.shared.models();
         let changed = state.choose(|choice| choice.set(&option.0, value, &models));
         changed.map_err(Error::invalid_params)?;
         // Another model may have other options.
-        session.set_options(state.choice().options(&models)).await
+        self.shared.tell_options(session).await
     }
 
     async fn prompt(&self, turn: &mut Turn) -> Result<Stop> {
-        let state = self.state(turn.session())?;
-        let models = self.models();
-        TurnLoop::new(&self.config, &state, &models, turn)
+        let state = self.shared.state(turn.session())?;
+        // Nobody listens while a session opens, and a notice is not kept.
+        if let Some(lost) = self.shared.lose(turn.session(), None) {
+            let words = format!(
+                "The model `{lost}` of this session is not there any more; it goes on with `{}`.",
+                state.choice().model.facts().id
+            );
+            let session = turn.session();
+            session.notice(v2::NoticeSeverity::Warning, words).await?;
+        }
+        let models = self.shared.models();
+        let stop = TurnLoop::new(&self.config, &state, &models, turn)
             .run()
-            .await
+            .await;
+        // A command may have told the models of the turn's beginning.
+        if self.shared.models().len() > models.len()
+            && let Err(error) = self.shared.tell_options(turn.session()).await
+        {
+            tracing::debug!(%error, "the session was closed at the end of a turn");
+        }
+        stop
     }
 }

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::mcp;
+use crate::model::offline::Offline;
 use crate::model::service::{self, Service};
 use crate::model::{Effort, Model};
 use crate::permission::{Mode, Rule};
@@ -24,8 +25,8 @@ pub const TURN_REQUESTS_MAX: u32 = 200;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Config {
-    /// The models to choose from, the default first. Without any, the agent has the built-in model of
-    /// [`crate::model::offline`].
+    /// The models to choose from, the default first. The built-in one of [`crate::model::offline`] is
+    /// offered after them, unless it is among them.
     pub models: Vec<Arc<dyn Model>>,
     /// How hard models are to think at first.
     pub effort: Option<Effort>,
@@ -131,7 +132,7 @@ impl Config {
     ///
     /// The models are, in this order and each once: the one that `PLY_MODEL` or `model` names, those of
     /// `[[models]]`, and some of every provider that there is a key for. With none of these there are no
-    /// models. Nothing is asked of any service, and no key is looked at: a model without a key, or with a
+    /// models. `offline` names the built-in model. Nothing is asked of any service, and no key is looked at: a model without a key, or with a
     /// wrong one, says so when it is used.
     ///
     /// # Errors
@@ -144,7 +145,11 @@ impl Config {
     ) -> Result<Self, ConfigError> {
         let file = file::parse(file.unwrap_or_default())?;
         let services = providers::services(&file, env)?;
-        let models = services.into_iter().map(service::open).collect();
+        let mut models: Vec<Arc<dyn Model>> = Vec::new();
+        if providers::is_offline(&file, env) {
+            models.push(Arc::new(Offline::new()));
+        }
+        models.extend(services.into_iter().map(service::open));
         let new = Self::new(models, places);
         let mut sandbox = Sandbox {
             enabled: file.sandbox.enabled,
@@ -174,7 +179,8 @@ impl Config {
         })
     }
 
-    /// Returns the models that [`Config::read`] would open, with what is needed to reach them.
+    /// Returns the models of services that [`Config::read`] would open, with what is needed to reach
+    /// them.
     ///
     /// # Errors
     ///

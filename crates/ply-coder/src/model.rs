@@ -291,8 +291,10 @@ pub enum FailureClass {
     Busy,
     /// The service failed: 5xx.
     Service,
-    /// No connection, a reset, or silence for too long.
+    /// No connection, or a reset.
     Network,
+    /// The service took the request and says nothing for too long.
+    Silent,
     /// The answer broke off in the middle.
     Cut,
     /// The answer makes no sense.
@@ -309,4 +311,6 @@ pub enum FailureClass {
     NoSuchModel,
     /// The request is too large: 413.
     TooLarge,
+    /// The provider is set up so that no request can be made.
+    Setup,
 }

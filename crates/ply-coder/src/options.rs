@@ -15,6 +15,17 @@ pub(crate) const EFFORT: &str = "effort";
 /// The value of the effort option that leaves it to the model.
 const EFFORT_DEFAULT: &str = "default";
 
+/// Returns the model that a session was left with.
+pub(crate) fn model_of(transcript: &Transcript) -> Option<&str> {
+    let options = transcript.config_options().iter();
+    options
+        .filter(|option| &*option.config_id.0 == MODEL)
+        .find_map(|option| match &option.kind {
+            v2::SessionConfigKind::Select(select) => Some(&*select.current_value.0),
+            _ => None,
+        })
+}
+
 /// What was chosen in a session.
 #[derive(Debug, Clone)]
 pub(crate) struct Choice {

@@ -33,7 +33,9 @@ async fn fail(api: Api, reply: Reply) -> Answer {
             let message = &failure.message;
             assert!(!message.contains(hidden), "{api:?}: {message}");
         }
-        assert!(!failure.message.ends_with('.'), "{}", failure.message);
+        let first = failure.message.chars().next().unwrap();
+        assert!(first.is_uppercase(), "{}", failure.message);
+        assert!(failure.message.ends_with('.'), "{}", failure.message);
     }
     answer
 }
@@ -121,20 +123,20 @@ async fn failures_say_what_to_do() {
         told.push(fail(api, reply).await.failure.unwrap().message);
     }
     insta::assert_snapshot!(told.join("\n"), @r"
-    Anthropic does not take the request (`invalid_request_error`)
-    Anthropic does not accept the key; set `TEST_KEY`
-    the account at Anthropic has no credit or quota left; add some or choose another model
-    the conversation is too long for `test/scripted-max`
-    OpenAI has no model for `test/scripted-max`; choose another model, or check `base_url` of the provider
-    Ollama has no model `scripted-max`; run `ollama pull scripted-max` or choose another model
-    Ollama does not take the request (status 400)
-    the request is larger than OpenAI takes; leave out large files or images
-    OpenAI is busy or limits how often it may be asked
-    OpenAI is busy or limits how often it may be asked; it asks to wait 3600 s
-    OpenAI failed (status 503)
-    the answer of Gemini broke off in the middle
-    the answer of Gemini cannot be understood: a piece of it is no JSON object
-    OpenAI failed in the middle of the answer
+    Anthropic does not take the request (`invalid_request_error`).
+    Anthropic does not accept the key; set `TEST_KEY`.
+    The account at Anthropic has no credit or quota left; add some or choose another model.
+    The conversation is too long for `test/scripted-max`.
+    OpenAI has no model for `test/scripted-max`; choose another model, or check `base_url` of the provider.
+    Ollama has no model `scripted-max`; run `ollama pull scripted-max` or choose another model.
+    Ollama does not take the request (status 400).
+    The request is larger than OpenAI takes; leave out large files or images.
+    OpenAI is busy or limits how often it may be asked.
+    OpenAI is busy or limits how often it may be asked. It asks to wait 3600 s.
+    OpenAI failed (status 503).
+    The answer of Gemini broke off in the middle.
+    The answer of Gemini cannot be understood: a piece of it is no JSON object.
+    OpenAI failed in the middle of the answer.
     ");
 }
 
@@ -226,7 +228,7 @@ async fn a_first_byte_that_does_not_come_is_given_up_after_300_s() {
         tokio::time::pause();
         let (answer, waited) = asked.await.unwrap();
         tokio::time::resume();
-        assert_eq!(answer.class(), Some(FailureClass::Network), "{api:?}");
+        assert_eq!(answer.class(), Some(FailureClass::Silent), "{api:?}");
         assert!(waited >= Duration::from_secs(299), "{api:?} {waited:?}");
         server.disconnected(0).await;
     }
@@ -252,7 +254,7 @@ async fn silence_in_the_middle_is_given_up_after_120_s() {
         };
         let waited = start.elapsed().as_secs();
         tokio::time::resume();
-        assert_eq!(failure.class, FailureClass::Network, "{api:?}");
+        assert_eq!(failure.class, FailureClass::Silent, "{api:?}");
         // Time may pass once for the frames that were under way.
         assert!((119..=241).contains(&waited), "{api:?} {waited}");
         assert!(deltas.next().await.is_none(), "{api:?}");
@@ -313,26 +315,29 @@ async fn without_a_key_nothing_is_sent() {
     assert_eq!(answer.class(), Some(FailureClass::Unauthorized));
     insta::assert_snapshot!(
         answer.failure.unwrap().message,
-        @"there is no key for Anthropic; set `ANTHROPIC_API_KEY`"
+        @"There is no key for Anthropic; set `ANTHROPIC_API_KEY`."
     );
 }
 
 #[tokio::test]
-async fn an_address_or_a_header_that_makes_no_sense_is_told() {
+async fn an_address_a_header_or_a_proxy_that_makes_no_sense_is_told() {
     let server = ModelServer::start([]).await;
     let mut nowhere = service(&server, Api::Chat);
     nowhere.base_url = Some("api.example".to_owned());
     let mut header = service(&server, Api::Chat);
     header.key = Some(ply_coder::model::service::Secret::new("two\nlines"));
+    let mut proxy = service(&server, Api::Chat);
+    proxy.proxy = Some(ply_coder::model::service::Secret::new("::no proxy::"));
     let mut told = Vec::new();
-    for service in [nowhere, header] {
+    for service in [nowhere, header, proxy] {
         let answer = answer(&services::open(service), &ask("go")).await;
-        assert_eq!(answer.class(), Some(FailureClass::Rejected));
+        assert_eq!(answer.class(), Some(FailureClass::Setup));
         told.push(answer.failure.unwrap().message);
     }
     insta::assert_snapshot!(told.join("\n"), @r"
-    the address of OpenAI is not an http or https URL; correct `base_url` of the provider
-    no request to OpenAI could be made; check `base_url` and `headers` of the provider
+    The address of OpenAI is not an http or https URL; correct `base_url` of the provider.
+    No request to OpenAI could be made; check `base_url` and `headers` of the provider.
+    No connection to OpenAI can be set up; check the proxy and the system's certificates.
     ");
 }
 

@@ -16,7 +16,7 @@ mod model;
 
 use model::{answer, ask, model, service};
 use ply_coder::model::service::{self as services, Secret};
-use ply_coder::model::{CallResult, Content, Effort, Message, Part, Request};
+use ply_coder::model::{Call, CallResult, Content, Effort, Message, Part, Request};
 use ply_model_server::{Api, ModelServer, Reply, Seen};
 use serde_json::{Value, json};
 
@@ -65,6 +65,22 @@ fn follow(request: &mut Request, parts: Vec<Part>) {
     request.messages.push(Message::Results(results));
 }
 
+/// Returns the ids of the calls in a request.
+fn sent_calls(seen: &Seen) -> Vec<&str> {
+    let messages = seen.messages().iter();
+    match seen.api {
+        Api::Responses => messages
+            .filter(|item| item["type"] == "function_call")
+            .map(|item| item["call_id"].as_str().unwrap())
+            .collect(),
+        _ => messages
+            .filter_map(|message| message["tool_calls"].as_array())
+            .flatten()
+            .map(|call| call["id"].as_str().unwrap())
+            .collect(),
+    }
+}
+
 fn parallel_calls() -> Reply {
     Reply::think("two at once")
         .and_say("Looking.")
@@ -91,7 +107,8 @@ async fn results_of_parallel_calls_go_back_under_their_ids() {
         }
         let sent: Vec<&str> = results.iter().map(|(id, _)| id.as_str()).collect();
         match api {
-            Api::Chat | Api::Responses | Api::Anthropic => assert_eq!(sent, ids, "{api:?}"),
+            Api::Anthropic => assert_eq!(sent, ids),
+            Api::Chat | Api::Responses => assert_eq!(sent, sent_calls(&seen), "{api:?}"),
             // Neither gave its calls ids; Gemini goes by the names.
             Api::Gemini => assert_eq!(sent, ["read_file", "list_dir"]),
             Api::Ollama => assert_eq!(sent, ["", ""]),
@@ -412,4 +429,101 @@ async fn effort_limits_and_cache_keys_are_sent() {
             "{api:?} {body}"
         );
     }
+}
+
+/// Returns a conversation with calls that no service made like that, and what it becomes.
+async fn made_up(service: impl FnOnce(&ModelServer) -> services::Service) -> Seen {
+    let server = ModelServer::start([Reply::say("done")]).await;
+    let names = ["multi_tool_use.parallel", "", "größe", &"x".repeat(300)];
+    let calls = names.iter().enumerate().map(|(place, name)| {
+        Part::Call(Call {
+            id: format!("call-1-2-{place}"),
+            name: (*name).to_owned(),
+            arguments: json!({}),
+            signatures: Vec::new(),
+        })
+    });
+    let mut request = ask("go");
+    follow(&mut request, calls.collect());
+    let more = Content::Text("Go on.".to_owned());
+    request.messages.push(Message::User(vec![more]));
+    let model = services::open(service(&server));
+    assert_eq!(answer(&model, &request).await.text(), "done");
+    server.request(0).await
+}
+
+/// Returns every string under a key, wherever it is.
+fn all<'v>(value: &'v Value, key: &str, found: &mut Vec<&'v str>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| all(item, key, found)),
+        Value::Object(fields) => {
+            found.extend(fields.get(key).and_then(Value::as_str));
+            fields.values().for_each(|field| all(field, key, found));
+        }
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn names_that_a_model_made_up_are_sent_as_names() {
+    for api in Api::ALL {
+        let seen = made_up(|server| service(server, api)).await;
+        let messages = Value::from(seen.messages().to_vec());
+        let mut names = Vec::new();
+        all(&messages, "name", &mut names);
+        all(&messages, "tool_name", &mut names);
+        assert!(names.len() >= 4, "{api:?} {names:?}");
+        for expected in ["multi_tool_use_parallel", "unknown", "gr__e"] {
+            assert!(names.contains(&expected), "{api:?} {names:?}");
+        }
+        for name in names {
+            let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+            assert!(
+                (1..=64).contains(&name.len()) && name.chars().all(plain),
+                "{api:?} {name}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn calls_have_ids_that_mistral_takes_too() {
+    for api in [Api::Chat, Api::Responses] {
+        let seen = made_up(|server| service(server, api)).await;
+        let calls = sent_calls(&seen);
+        let results = seen.tool_results();
+        let results: Vec<&str> = results.iter().map(|(id, _)| id.as_str()).collect();
+        assert_eq!(calls, results, "{api:?}");
+        assert_eq!(calls.len(), 4, "{api:?}");
+        for id in calls {
+            let plain = id.chars().all(|c| c.is_ascii_alphanumeric());
+            assert!(plain && id.len() == 9, "{api:?} {id}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn where_a_model_has_to_speak_after_results_it_does() {
+    let roles = |seen: &Seen| {
+        let roles = seen.messages().iter().map(|message| {
+            let text = message["content"].as_str().unwrap_or_default();
+            let said = if text == "Understood." { "!" } else { "" };
+            format!("{}{said}", message["role"].as_str().unwrap())
+        });
+        roles.collect::<Vec<_>>().join(" ")
+    };
+    let usual = made_up(|server| service(server, Api::Chat)).await;
+    assert_eq!(
+        roles(&usual),
+        "system user assistant tool tool tool tool user user"
+    );
+    let mistral = made_up(|server| {
+        let mut mistral = service(server, Api::Chat);
+        mistral.speaks_after_results = true;
+        mistral
+    });
+    assert_eq!(
+        roles(&mistral.await),
+        "system user assistant tool tool tool tool assistant! user user"
+    );
 }

@@ -145,12 +145,11 @@ pub(super) fn services(file: &File, env: Env<'_>) -> Result<Vec<Service>, Config
         }
     }
     let mut services = Vec::new();
-    if let Some(id) = set(env, "PLY_MODEL").filter(|id| id != offline::ID) {
-        services.push(service(&id, Source::Variable("PLY_MODEL"), file, env)?);
-    } else if let Some((id, line)) = &file.model {
-        services.push(service(id, Source::Line(*line), file, env)?);
+    // The offline model is no service's.
+    if let Some((id, source)) = named(file, env).filter(|(id, _)| id != offline::ID) {
+        services.push(service(&id, source, file, env)?);
     }
-    for model in &file.models {
+    for model in file.models.iter().filter(|model| model.id != offline::ID) {
         services.push(service(&model.id, Source::Line(model.line), file, env)?);
     }
     for known in KNOWN {
@@ -167,6 +166,19 @@ pub(super) fn services(file: &File, env: Env<'_>) -> Result<Vec<Service>, Config
     let mut seen = std::collections::HashSet::new();
     services.retain(|service| seen.insert(service.facts.id.clone()));
     Ok(services)
+}
+
+/// Says whether the user asked for the offline model, so that nothing may go to a service by itself.
+pub(super) fn is_offline(file: &File, env: Env<'_>) -> bool {
+    named(file, env).is_some_and(|(id, _)| id == offline::ID)
+}
+
+/// Returns the default model that the user named.
+fn named(file: &File, env: Env<'_>) -> Option<(String, Source)> {
+    let variable = set(env, "PLY_MODEL").map(|id| (id, Source::Variable("PLY_MODEL")));
+    let id = |(id, line): &(String, usize)| (id.clone(), Source::Line(*line));
+    let (id, source) = variable.or_else(|| file.model.as_ref().map(id))?;
+    Some((id.trim().to_owned(), source))
 }
 
 /// Returns the names of the variables that hold keys.
@@ -221,6 +233,8 @@ fn service(id: &str, source: Source, file: &File, env: Env<'_>) -> Result<Servic
     service.service = known.map_or(provider, |known| known.title).to_owned();
     service.cache_keys = known.is_some_and(|known| known.name == "openai") && base_url.is_none();
     service.resend_thoughts = provider == "deepseek";
+    // By any way that leads to them.
+    service.speaks_after_results = provider == "mistral" || model.starts_with("mistralai/");
     service.proxy = proxy(env, base_url.as_deref());
     service.base_url = base_url;
     service.key = key(lines, known, env);

@@ -282,3 +282,32 @@ fn a_variable_that_is_wrong_is_told_by_its_name() {
     let error = read("", &[("PLY_MODEL", "opnai/gpt-5")]).unwrap_err();
     insta::assert_snapshot!(error, @"the environment variable `PLY_MODEL`: there is no provider `opnai`; did you mean `openai`?");
 }
+
+#[test]
+fn who_asks_for_the_offline_model_gets_it_whatever_keys_there_are() {
+    let first = |file: &str, variables: &[(&str, &str)]| {
+        let config = read(file, variables).unwrap();
+        config.models[0].facts().id.clone()
+    };
+    let key = ("ANTHROPIC_API_KEY", "k");
+    assert_eq!(first("", &[key]), "anthropic/claude-sonnet-5");
+    assert_eq!(first("", &[key, ("PLY_MODEL", "offline")]), "offline");
+    assert_eq!(first("model = \"offline\"", &[key]), "offline");
+    let file = "model = \"openai/gpt-5.6\"";
+    assert_eq!(first(file, &[key, ("PLY_MODEL", "offline")]), "offline");
+    let file = "model = \"offline\"\n[[models]]\nid = \"offline\"";
+    assert_eq!(first(file, &[("PLY_MODEL", "gpt-5.6")]), "openai/gpt-5.6");
+    // The others can still be chosen.
+    assert_eq!(ids("model = \"offline\"", &[key]).len(), 3);
+}
+
+#[test]
+fn mistral_is_told_of_by_its_models_elsewhere() {
+    let speaks = |id: &str| {
+        let file = format!("model = \"{id}\"");
+        services(&file, &[]).remove(0).speaks_after_results
+    };
+    assert!(speaks("mistral/devstral-medium-latest"));
+    assert!(speaks("openrouter/mistralai/devstral-medium"));
+    assert!(!speaks("openrouter/openai/gpt-5"));
+}

@@ -6,7 +6,8 @@ use crate::model::{Failure, FailureClass};
 
 /// How many times in a row a request is made anew after it failed.
 pub const TRIES_MAX: u32 = 5;
-/// How many times in a row a request is made anew while there is no network: about an hour of waiting.
+/// How many times in a row a request is made anew while there is no network: 55 minutes of waiting, and
+/// on top of it the time in which each try finds that out.
 pub const NETWORK_TRIES_MAX: u32 = 60;
 /// The longest wait that a service may ask for.
 pub const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
@@ -91,7 +92,12 @@ pub enum Next {
 pub fn decide(history: History, failure: &Failure, received: Received, jitter: f64) -> Next {
     use FailureClass as Class;
     match failure.class {
-        Class::Busy | Class::Service | Class::Network | Class::Cut | Class::Malformed => {
+        Class::Busy
+        | Class::Service
+        | Class::Network
+        | Class::Silent
+        | Class::Cut
+        | Class::Malformed => {
             let Some(after) = wait(history, failure, jitter) else {
                 return Next::GiveUp;
             };
@@ -117,6 +123,7 @@ fn wait(history: History, failure: &Failure, jitter: f64) -> Option<Duration> {
         let jitter = if jitter.is_finite() { jitter } else { 1.0 };
         return Some(most.min(BACKOFF_MAX).mul_f64(jitter.clamp(0.0, 1.0)));
     }
+    // A silent service is not asked that often: each try takes minutes, and may cost.
     let down = failure.class == FailureClass::Network && history.retries < NETWORK_TRIES_MAX;
     down.then_some(NETWORK_WAIT)
 }

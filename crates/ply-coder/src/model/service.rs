@@ -28,7 +28,7 @@ use futures::stream;
 use self::answer::Answer;
 use self::decode::Decoder;
 use self::frames::Frames;
-pub use self::local::ollama_models;
+pub use self::local::{ollama_model, ollama_models};
 use crate::BoxFuture;
 use crate::model::{Delta, Deltas, Facts, Failure, Model, Request};
 
@@ -102,6 +102,8 @@ pub struct Service {
     /// Whether thoughts are sent back through Chat Completions, which has no signatures for them.
     /// Some services ask for it, OpenAI refuses it.
     pub resend_thoughts: bool,
+    /// Whether the model has to speak between results and what the user says next.
+    pub speaks_after_results: bool,
     /// How long the first byte of an answer may take.
     pub first_byte_timeout: Duration,
     /// How long the service may be silent in the middle of an answer.
@@ -129,6 +131,7 @@ impl Service {
             proxy: None,
             cache_keys: api == Api::OpenAiResponses,
             resend_thoughts: false,
+            speaks_after_results: false,
             first_byte_timeout: FIRST_BYTE_TIMEOUT,
             silence_timeout: SILENCE_TIMEOUT,
         }

@@ -11,6 +11,8 @@ mod cancel;
 mod commands;
 mod context;
 mod failures;
+mod models;
 mod permission;
 mod sessions;
 mod tools;
+mod web;

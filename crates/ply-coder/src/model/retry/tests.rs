@@ -25,7 +25,13 @@ fn retried(retries: u32) -> History {
 #[test]
 fn waits_grow_to_a_limit_and_end() {
     use FailureClass as Class;
-    for class in [Class::Busy, Class::Service, Class::Cut, Class::Malformed] {
+    for class in [
+        Class::Busy,
+        Class::Service,
+        Class::Silent,
+        Class::Cut,
+        Class::Malformed,
+    ] {
         for (retries, seconds) in [(0, 1), (1, 2), (2, 4), (3, 8), (4, 16)] {
             let after = SECOND * seconds;
             check(
@@ -114,6 +120,7 @@ fn an_answer_that_was_cut_is_continued_once() {
     for class in [
         Class::Cut,
         Class::Network,
+        Class::Silent,
         Class::Service,
         Class::Malformed,
         Class::Busy,
@@ -168,6 +175,7 @@ fn what_time_does_not_mend_is_told_at_once() {
         Class::Quota,
         Class::NoSuchModel,
         Class::TooLarge,
+        Class::Setup,
     ] {
         for received in [Received::Nothing, Received::Something] {
             check(class, History::default(), received, Next::GiveUp);

@@ -18,7 +18,7 @@ pub(super) fn no_key(service: &Service) -> Failure {
     Failure::new(
         FailureClass::Unauthorized,
         format!(
-            "there is no key for {}; {}",
+            "There is no key for {}; {}.",
             service.service, service.key_hint
         ),
     )
@@ -26,9 +26,9 @@ pub(super) fn no_key(service: &Service) -> Failure {
 
 pub(super) fn bad_address(service: &Service) -> Failure {
     Failure::new(
-        FailureClass::Rejected,
+        FailureClass::Setup,
         format!(
-            "the address of {} is not an http or https URL; correct `base_url` of the provider",
+            "The address of {} is not an http or https URL; correct `base_url` of the provider.",
             service.service
         ),
     )
@@ -36,9 +36,9 @@ pub(super) fn bad_address(service: &Service) -> Failure {
 
 pub(super) fn no_client(service: &Service) -> Failure {
     Failure::new(
-        FailureClass::Network,
+        FailureClass::Setup,
         format!(
-            "no connection to {} can be set up; check the proxy and the system's certificates",
+            "No connection to {} can be set up; check the proxy and the system's certificates.",
             service.service
         ),
     )
@@ -47,7 +47,7 @@ pub(super) fn no_client(service: &Service) -> Failure {
 pub(super) fn cut(service: &Service) -> Failure {
     Failure::new(
         FailureClass::Cut,
-        format!("the answer of {} broke off in the middle", service.service),
+        format!("The answer of {} broke off in the middle.", service.service),
     )
 }
 
@@ -55,7 +55,7 @@ pub(super) fn cut(service: &Service) -> Failure {
 pub(super) fn broke(service: &Service) -> Failure {
     Failure::new(
         FailureClass::Service,
-        format!("{} failed in the middle of the answer", service.service),
+        format!("{} failed in the middle of the answer.", service.service),
     )
 }
 
@@ -63,7 +63,7 @@ pub(super) fn malformed(service: &Service, what: &str) -> Failure {
     Failure::new(
         FailureClass::Malformed,
         format!(
-            "the answer of {} cannot be understood: {what}",
+            "The answer of {} cannot be understood: {what}.",
             service.service
         ),
     )
@@ -77,8 +77,8 @@ pub(super) fn silent(service: &Service, waited: Duration, begun: bool) -> Failur
         "did not begin to answer"
     };
     Failure::new(
-        FailureClass::Network,
-        format!("{} {what} for {seconds} s", service.service),
+        FailureClass::Silent,
+        format!("{} {what} for {seconds} s.", service.service),
     )
 }
 
@@ -105,7 +105,7 @@ pub(super) fn of_genai(service: &Service, error: &genai::Error) -> Failure {
         _ => Failure::new(
             FailureClass::Rejected,
             format!(
-                "no request could be made for `{}` of {}",
+                "No request could be made for `{}` of {}.",
                 service.facts.id, service.service
             ),
         ),
@@ -115,9 +115,9 @@ pub(super) fn of_genai(service: &Service, error: &genai::Error) -> Failure {
 pub(super) fn of_network(service: &Service, error: Option<&reqwest::Error>) -> Failure {
     if error.is_some_and(reqwest::Error::is_builder) {
         return Failure::new(
-            FailureClass::Rejected,
+            FailureClass::Setup,
             format!(
-                "no request to {} could be made; check `base_url` and `headers` of the provider",
+                "No request to {} could be made; check `base_url` and `headers` of the provider.",
                 service.service
             ),
         );
@@ -129,8 +129,8 @@ pub(super) fn of_network(service: &Service, error: Option<&reqwest::Error>) -> F
     let connect = error.is_some_and(reqwest::Error::is_connect);
     let message = match (connect, service.api) {
         (true, Api::Ollama) => format!("{} cannot be reached; is it running?", service.service),
-        (true, _) => format!("{} cannot be reached; check the network", service.service),
-        (false, _) => format!("the connection to {} was lost", service.service),
+        (true, _) => format!("{} cannot be reached; check the network.", service.service),
+        (false, _) => format!("The connection to {} was lost.", service.service),
     };
     Failure::new(FailureClass::Network, message)
 }
@@ -150,7 +150,7 @@ pub(super) fn of_response(
     let mut failure = describe(service, class(Some(status), &words), &words, Some(status));
     failure.retry_after = retry_after(headers).or(words.retry_after);
     if let Some(after) = failure.retry_after {
-        let wait = format!("; it asks to wait {} s", after.as_secs_f64().ceil());
+        let wait = format!(" It asks to wait {} s.", after.as_secs_f64().ceil());
         failure.message.push_str(&wait);
     }
     failure
@@ -313,35 +313,35 @@ fn describe(service: &Service, class: FailureClass, words: &Words, status: Optio
     let who = &service.service;
     let id = &service.facts.id;
     let message = match class {
-        Class::Busy => format!("{who} is busy or limits how often it may be asked"),
+        Class::Busy => format!("{who} is busy or limits how often it may be asked."),
         Class::Unauthorized if service.key.is_none() => {
-            format!("{who} wants a key; {}", service.key_hint)
+            format!("{who} wants a key; {}.", service.key_hint)
         }
-        Class::Unauthorized => format!("{who} does not accept the key; {}", service.key_hint),
+        Class::Unauthorized => format!("{who} does not accept the key; {}.", service.key_hint),
         Class::Quota => {
             format!(
-                "the account at {who} has no credit or quota left; add some or choose another model"
+                "The account at {who} has no credit or quota left; add some or choose another model."
             )
         }
         Class::NoSuchModel if service.api == Api::Ollama => format!(
-            "{who} has no model `{0}`; run `ollama pull {0}` or choose another model",
+            "{who} has no model `{0}`; run `ollama pull {0}` or choose another model.",
             service.model
         ),
         Class::NoSuchModel => format!(
-            "{who} has no model for `{id}`; choose another model, or check `base_url` of the provider"
+            "{who} has no model for `{id}`; choose another model, or check `base_url` of the provider."
         ),
         Class::TooLarge => {
-            format!("the request is larger than {who} takes; leave out large files or images")
+            format!("The request is larger than {who} takes; leave out large files or images.")
         }
-        Class::ContextOverflow => format!("the conversation is too long for `{id}`"),
+        Class::ContextOverflow => format!("The conversation is too long for `{id}`."),
         Class::Rejected => match (words.code(), status) {
-            (Some(code), _) => format!("{who} does not take the request (`{code}`)"),
-            (None, Some(status)) => format!("{who} does not take the request (status {status})"),
-            (None, None) => format!("{who} does not take the request"),
+            (Some(code), _) => format!("{who} does not take the request (`{code}`)."),
+            (None, Some(status)) => format!("{who} does not take the request (status {status})."),
+            (None, None) => format!("{who} does not take the request."),
         },
         _ => match status {
-            Some(status) => format!("{who} failed (status {status})"),
-            None => format!("{who} failed in the middle of the answer"),
+            Some(status) => format!("{who} failed (status {status})."),
+            None => format!("{who} failed in the middle of the answer."),
         },
     };
     Failure::new(class, message)

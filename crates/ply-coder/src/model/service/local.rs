@@ -24,8 +24,21 @@ pub async fn ollama_models(base_url: &str) -> Vec<Service> {
     list.ok().flatten().unwrap_or_default()
 }
 
+/// Returns a model of an Ollama, by the URL of the server and without asking it.
+pub fn ollama_model(base_url: &str, name: &str) -> Service {
+    let facts = catalogue::local(&format!("ollama/{name}"));
+    let mut service = Service::new(Api::Ollama, name, facts);
+    service.base_url = Some(base(base_url).to_owned());
+    service
+}
+
+/// Returns the URL without the path of OpenAI's API.
+fn base(url: &str) -> &str {
+    url.trim_end_matches('/').trim_end_matches("/v1")
+}
+
 async fn list(base_url: &str) -> Option<Vec<Service>> {
-    let base = base_url.trim_end_matches('/').trim_end_matches("/v1");
+    let base = base(base_url);
     // Most machines have none, and building a client takes more time and memory than knocking.
     let url = reqwest::Url::parse(base).ok()?;
     let host = url.host_str()?.trim_matches(['[', ']']);
@@ -46,14 +59,5 @@ async fn list(base_url: &str) -> Option<Vec<Service>> {
     let body: Value = serde_json::from_slice(&body).ok()?;
     let models = body.get("models")?.as_array()?.iter();
     let names = models.filter_map(|model| model.get("name")?.as_str());
-    Some(
-        names
-            .map(|name| {
-                let facts = catalogue::local(&format!("ollama/{name}"));
-                let mut service = Service::new(Api::Ollama, name, facts);
-                service.base_url = Some(base.to_owned());
-                service
-            })
-            .collect(),
-    )
+    Some(names.map(|name| ollama_model(base, name)).collect())
 }

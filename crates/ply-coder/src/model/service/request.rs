@@ -3,14 +3,16 @@
 //! Where `genai` has no word for something, a custom part carries the service's own JSON: results with
 //! images and the mark of failure, and thoughts that go back as they came, at Anthropic.
 
+mod names;
 pub(super) mod ollama;
 
 use genai::chat::{
-    Binary, CacheControl, ChatMessage, ChatOptions, ChatRequest, ContentPart, CustomPart,
+    Binary, CacheControl, ChatMessage, ChatOptions, ChatRequest, ChatRole, ContentPart, CustomPart,
     MessageContent, MessageOptions, ReasoningEffort, Tool, ToolCall, ToolResponse,
 };
 use serde_json::{Value, json};
 
+use self::names::Ids;
 use super::decode::{ANTHROPIC, ANTHROPIC_REDACTED, GEMINI, OPENAI};
 use super::{Api, Service};
 use crate::model::{Call, CallResult, Content, Effort, Message, Part, Request};
@@ -19,14 +21,18 @@ use crate::model::{Call, CallResult, Content, Effort, Message, Part, Request};
 /// with the system prompt that is three of the four marks that a request may have.
 const CACHED_MESSAGES: usize = 2;
 
+/// What is said where the model has to speak and has said nothing.
+const ANY_WORD: &str = "Understood.";
+
 /// Returns the conversation.
 pub(super) fn chat(service: &Service, request: &Request) -> ChatRequest {
+    let ids = Ids::new(service.api, &request.messages);
     let mut messages = Vec::new();
     for message in &request.messages {
         match message {
-            Message::User(content) => messages.push(user(service, content)),
-            Message::Assistant(parts) => assistant(service, parts, &mut messages),
-            Message::Results(results) => self::results(service, results, &mut messages),
+            Message::User(content) => asked(service, content, &mut messages),
+            Message::Assistant(parts) => assistant(service, &ids, parts, &mut messages),
+            Message::Results(results) => self::results(service, &ids, results, &mut messages),
         }
     }
     let mut chat = ChatRequest::default();
@@ -34,7 +40,7 @@ pub(super) fn chat(service: &Service, request: &Request) -> ChatRequest {
         let asked = messages
             .iter_mut()
             .rev()
-            .filter(|message| !matches!(message.role, genai::chat::ChatRole::Assistant));
+            .filter(|message| !matches!(message.role, ChatRole::Assistant));
         for message in asked.take(CACHED_MESSAGES) {
             message.options = Some(cached());
         }
@@ -118,6 +124,17 @@ fn cached() -> MessageOptions {
     MessageOptions::default().with_cache_control(CacheControl::Ephemeral)
 }
 
+/// Adds what the user said.
+fn asked(service: &Service, content: &[Content], messages: &mut Vec<ChatMessage>) {
+    let after_results = messages
+        .last()
+        .is_some_and(|last| matches!(last.role, ChatRole::Tool));
+    if service.speaks_after_results && after_results {
+        messages.push(ChatMessage::assistant(ANY_WORD));
+    }
+    messages.push(user(service, content));
+}
+
 fn user(service: &Service, content: &[Content]) -> ChatMessage {
     let mut parts: Vec<ContentPart> = content
         .iter()
@@ -152,7 +169,7 @@ fn shown(service: &Service, content: &Content) -> Option<ContentPart> {
 }
 
 /// Adds what the model said.
-fn assistant(service: &Service, parts: &[Part], messages: &mut Vec<ChatMessage>) {
+fn assistant(service: &Service, ids: &Ids<'_>, parts: &[Part], messages: &mut Vec<ChatMessage>) {
     let mut group: Vec<ContentPart> = Vec::new();
     let mut said = false;
     for part in parts {
@@ -183,7 +200,7 @@ fn assistant(service: &Service, parts: &[Part], messages: &mut Vec<ChatMessage>)
             }
             Part::Call(call) => {
                 said = true;
-                group.push(ContentPart::ToolCall(self::call(service, call)));
+                group.push(ContentPart::ToolCall(self::call(service, ids, call)));
             }
         }
     }
@@ -221,7 +238,7 @@ fn thought(service: &Service, text: &str, signature: Option<&str>) -> Option<Con
     }
 }
 
-fn call(service: &Service, call: &Call) -> ToolCall {
+fn call(service: &Service, ids: &Ids<'_>, call: &Call) -> ToolCall {
     let prefix = format!("{GEMINI}:");
     let signatures: Vec<String> = call
         .signatures
@@ -231,8 +248,8 @@ fn call(service: &Service, call: &Call) -> ToolCall {
         .map(str::to_owned)
         .collect();
     ToolCall {
-        call_id: id(service, &call.id),
-        fn_name: call.name.clone(),
+        call_id: ids.of(&call.id),
+        fn_name: names::tool(&call.name),
         fn_arguments: arguments(call),
         thought_signatures: (!signatures.is_empty()).then_some(signatures),
     }
@@ -247,34 +264,30 @@ fn arguments(call: &Call) -> Value {
     }
 }
 
-/// Returns a call's id in letters that the service takes: it may be another service's.
-fn id(service: &Service, id: &str) -> String {
-    if service.api != Api::Anthropic {
-        return id.to_owned();
-    }
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    id.chars().map(|c| if plain(c) { c } else { '_' }).collect()
-}
-
 /// Adds what came of calls.
-fn results(service: &Service, results: &[CallResult], messages: &mut Vec<ChatMessage>) {
+fn results(
+    service: &Service,
+    ids: &Ids<'_>,
+    results: &[CallResult],
+    messages: &mut Vec<ChatMessage>,
+) {
     if service.api == Api::Anthropic {
-        let blocks = results.iter().map(|result| anthropic(service, result));
+        let blocks = results.iter().map(|result| anthropic(service, ids, result));
         messages.push(ChatMessage::tool(MessageContent::from_parts(
             blocks.collect::<Vec<_>>(),
         )));
         return;
     }
     let responses = results.iter().map(|result| {
-        let response = ToolResponse::new(result.call.as_str(), words(result));
-        ContentPart::ToolResponse(response.with_fn_name(result.name.as_str()))
+        let response = ToolResponse::new(ids.of(&result.call), words(result));
+        ContentPart::ToolResponse(response.with_fn_name(names::tool(&result.name)))
     });
     messages.push(ChatMessage::tool(MessageContent::from_parts(
         responses.collect::<Vec<_>>(),
     )));
     let images = images(results);
     if !images.is_empty() {
-        messages.push(user(service, &images));
+        asked(service, &images, messages);
     }
 }
 
@@ -282,7 +295,8 @@ fn results(service: &Service, results: &[CallResult], messages: &mut Vec<ChatMes
 fn images(results: &[CallResult]) -> Vec<Content> {
     let mut images = Vec::new();
     for result in results.iter().filter(|result| !result.images.is_empty()) {
-        images.push(Content::Text(format!("Images from `{}`:", result.name)));
+        let name = names::tool(&result.name);
+        images.push(Content::Text(format!("Images from `{name}`:")));
         images.extend(result.images.iter().cloned());
     }
     images
@@ -298,7 +312,7 @@ fn words(result: &CallResult) -> String {
     }
 }
 
-fn anthropic(service: &Service, result: &CallResult) -> ContentPart {
+fn anthropic(service: &Service, ids: &Ids<'_>, result: &CallResult) -> ContentPart {
     let text = match result.text.trim().is_empty() {
         true => "(no output)",
         false => &result.text,
@@ -315,7 +329,7 @@ fn anthropic(service: &Service, result: &CallResult) -> ContentPart {
         model_iden: None,
         data: json!({
             "type": "tool_result",
-            "tool_use_id": id(service, &result.call),
+            "tool_use_id": ids.of(&result.call),
             "content": content,
             "is_error": result.failed,
         }),

@@ -64,11 +64,15 @@ fn name_of(inside: &str) -> String {
 
 /// Returns what follows the end of an element.
 fn skip<'p>(page: &'p str, name: &str) -> &'p str {
-    let end = format!("</{name}");
-    // ASCII letters keep their places in lower case.
-    let found = page.to_ascii_lowercase().find(&end);
-    let after = found.and_then(|at| page.get(at..)).unwrap_or("");
-    after.split_once('>').map_or("", |(_, after)| after)
+    // Each byte is looked at once, here or by the caller: a page may be nothing but such elements.
+    let ends = page.match_indices("</").map(|(at, _)| at + 2);
+    let mut ends = ends.filter_map(|at| page.get(at..));
+    let end = ends.find(|end| {
+        let begins = end.as_bytes().get(..name.len());
+        begins.is_some_and(|begins| begins.eq_ignore_ascii_case(name.as_bytes()))
+    });
+    let end = end.and_then(|end| end.split_once('>'));
+    end.map_or("", |(_, after)| after)
 }
 
 /// Adds words, with entities resolved and runs of white space joined.
@@ -105,8 +109,33 @@ mod tests {
     }
 
     #[test]
+    fn a_page_of_nothing_but_scripts_is_read_in_one_go() {
+        // As large as a page may be. A script that looked at all of the rest anew would take far too long.
+        let page = "<script></SCRIPT>".repeat(2 * 1024 * 1024 / 17);
+        assert_eq!(to_text(&page), "");
+        assert_eq!(to_text(&format!("{page}<p>The end")), "The end");
+    }
+
+    #[test]
+    fn an_end_of_something_else_ends_no_script() {
+        let page = "<script>a</b>c</ script>é</é</Script x>words";
+        assert_eq!(to_text(page), "words");
+    }
+
+    #[test]
     fn broken_pages_end() {
-        for page in ["<", "<p", "<script>x", "a<!--b", "</", "<>", "é<é>"] {
+        for page in [
+            "<",
+            "<p",
+            "<script>x",
+            "<script></",
+            "<script></scrip",
+            "<script></script",
+            "a<!--b",
+            "</",
+            "<>",
+            "é<é>",
+        ] {
             to_text(page);
         }
     }

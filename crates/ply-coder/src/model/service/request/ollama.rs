@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::super::Service;
-use super::{arguments, shown, words};
+use super::{arguments, names, shown, words};
 use crate::model::{CallResult, Content, Effort, Message, Part, Request};
 use genai::chat::{BinarySource, ContentPart};
 
@@ -86,7 +86,7 @@ fn assistant(parts: &[Part]) -> Option<Value> {
             } => thoughts.push_str(text),
             Part::Thought { .. } => {}
             Part::Call(call) => calls.push(json!({
-                "function": {"name": call.name, "arguments": arguments(call)},
+                "function": {"name": names::tool(&call.name), "arguments": arguments(call)},
             })),
         }
     }
@@ -104,7 +104,7 @@ fn results(service: &Service, results: &[CallResult], messages: &mut Vec<Value>)
     for result in results {
         messages.push(json!({
             "role": "tool",
-            "tool_name": result.name,
+            "tool_name": names::tool(&result.name),
             "content": words(result),
         }));
     }

@@ -1,0 +1,151 @@
+//! Which model a session has, and which there are to choose from.
+
+use std::sync::Arc;
+
+use coder_tests::{Api, ModelServer, Reply, Setup, Tell as _, World};
+use ply_client::{Event, Session, v2};
+use ply_coder::model::offline::Offline;
+use tempfile::TempDir;
+
+/// Returns the model of a session, and those to choose from.
+fn models(session: &Session) -> (String, Vec<String>) {
+    let options = session.config_options();
+    let model = options
+        .iter()
+        .find(|option| &*option.config_id.0 == "model");
+    let v2::SessionConfigKind::Select(select) = &model.unwrap().kind else {
+        panic!("{options:?}");
+    };
+    let v2::SessionConfigSelectOptions::Ungrouped(offered) = &select.options else {
+        panic!("{options:?}");
+    };
+    let offered = offered.iter().map(|option| option.value.0.to_string());
+    (select.current_value.0.to_string(), offered.collect())
+}
+
+/// Waits until a session offers a model.
+async fn offers(session: &Session, id: &str) {
+    let mut events = session.events();
+    while !models(session).1.iter().any(|offered| offered == id) {
+        let event = events.next().await;
+        assert!(
+            !matches!(event, None | Some(Event::Message(_))),
+            "{event:?}"
+        );
+    }
+}
+
+/// A world whose sessions are kept, with an Ollama at an address.
+fn stored(place: &TempDir, ollama: Option<String>) -> Setup {
+    Setup {
+        api: Api::Chat,
+        store: Some(place.path().join("sessions.db")),
+        configure: Box::new(move |config| config.ollama_url = ollama),
+        ..Setup::default()
+    }
+}
+
+#[tokio::test]
+async fn the_offline_model_is_the_last_choice() {
+    let world = World::new([]).await;
+    let session = world.session().await;
+    let expected = ["scripted/model", "offline"].map(str::to_owned);
+    assert_eq!(models(&session), (expected[0].clone(), expected.to_vec()));
+}
+
+#[tokio::test]
+async fn the_offline_model_asks_no_service_when_it_comes_first() {
+    let setup = Setup {
+        configure: Box::new(|config| config.models.insert(0, Arc::new(Offline::new()))),
+        ..Setup::default()
+    };
+    let world = World::with(setup, []).await;
+    let session = world.session().await;
+    let expected = ["offline", "scripted/model"].map(str::to_owned);
+    assert_eq!(models(&session), (expected[0].clone(), expected.to_vec()));
+    let story = session.tell("What is love?").await;
+    assert!(!story.text.is_empty(), "{story:#?}");
+    assert_eq!(world.model.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn every_session_hears_of_the_models_of_ollama() {
+    let ollama = ModelServer::start([]).await;
+    let url = ollama.url(Api::Ollama);
+    let setup = Setup {
+        configure: Box::new(move |config| config.ollama_url = Some(url)),
+        ..Setup::default()
+    };
+    let world = World::with(setup, []).await;
+    let first = world.session().await;
+    // Pulled while the agent runs.
+    ollama.set_models(&["qwen3"]);
+    let second = world.session().await;
+    offers(&second, "ollama/qwen3").await;
+    ollama.set_models(&["qwen3", "llama3"]);
+    let third = world.session().await;
+    offers(&third, "ollama/llama3").await;
+    let expected = ["scripted/model", "ollama/qwen3", "ollama/llama3", "offline"];
+    let expected = expected.map(str::to_owned).to_vec();
+    assert_eq!(models(&third), ("scripted/model".to_owned(), expected));
+    assert_eq!(models(&first).0, "scripted/model");
+}
+
+#[tokio::test]
+async fn a_session_stays_with_its_local_model_when_ollama_is_slow_to_answer() {
+    let place = TempDir::new().unwrap();
+    let ollama = ModelServer::start([Reply::say("From here.")]).await;
+    ollama.set_models(&["qwen3"]);
+    let url = ollama.url(Api::Ollama);
+    let first = World::with(stored(&place, Some(url.clone())), []).await;
+    let cwd = first.path();
+    let session = first.session().await;
+    offers(&session, "ollama/qwen3").await;
+    session
+        .set_config_option("model", v2::SessionConfigOptionValue::from("ollama/qwen3"))
+        .await
+        .unwrap();
+    let id = session.id().0.to_string();
+    session.close().await.unwrap();
+
+    // It lists nothing now, as if it had not come up yet.
+    ollama.set_models(&[]);
+    let second = World::with(stored(&place, Some(url)), [Reply::say("From afar.")]).await;
+    let session = second.agent.load_session(id, cwd).await.unwrap();
+    assert_eq!(models(&session).0, "ollama/qwen3");
+    let story = session.tell("Who are you?").await;
+    assert_eq!(story.text, "From here.", "{story:#?}");
+    assert!(story.notices.is_empty(), "{story:#?}");
+    assert_eq!(second.model.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn a_session_whose_model_is_gone_says_which_it_goes_on_with() {
+    let place = TempDir::new().unwrap();
+    let setup = Setup {
+        facts: Box::new(|facts| facts.id = "gone/model".to_owned()),
+        ..stored(&place, None)
+    };
+    let first = World::with(setup, []).await;
+    let cwd = first.path();
+    let session = first.session().await;
+    session.tell("/mode full").await;
+    let id = session.id().0.to_string();
+    session.close().await.unwrap();
+
+    let script = [Reply::say("Here."), Reply::say("Still here.")];
+    let second = World::with(stored(&place, None), script).await;
+    let session = second.agent.load_session(id, cwd).await.unwrap();
+    assert_eq!(models(&session).0, "scripted/model");
+    let story = session.tell("Who are you?").await;
+    assert_eq!(
+        story.notices,
+        [
+            "The model `gone/model` of this session is not there any more; it goes on with `scripted/model`."
+        ]
+    );
+    // The rest of what was chosen holds, and once is enough.
+    let story = session.tell("/mode").await;
+    assert!(story.text.contains("full"), "{story:#?}");
+    assert!(story.notices.is_empty(), "{story:#?}");
+}
