@@ -26,7 +26,7 @@ mod rule;
 mod rule_text;
 mod shell_rule;
 mod store;
-mod text;
+pub(crate) mod text;
 
 pub use self::decide::{Permissions, SESSION_RULES_MAX};
 pub use self::place::is_secret;

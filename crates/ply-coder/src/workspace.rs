@@ -205,6 +205,13 @@ impl Inner {
         tree::walk(&self.roots, &spot.real, walk, visit)
     }
 
+    /// Returns the part of a path that is below its root, which is the user's own choice.
+    pub(crate) fn below_root<'p>(&self, real: &'p Path) -> &'p Path {
+        let root = self.roots.root_of(real);
+        root.and_then(|root| real.strip_prefix(root).ok())
+            .unwrap_or(real)
+    }
+
     /// Opens a regular file at a place that was found before.
     pub(crate) fn open(&self, spot: &Spot) -> Result<std::fs::File, Error> {
         let place = self.roots.find(&spot.real)?;
@@ -220,12 +227,18 @@ impl Inner {
     }
 }
 
+/// Says whether a character makes people see another name than there is. Marks that some languages need
+/// in names are left alone.
+fn turns(character: char) -> bool {
+    matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e0fff}')
+}
+
 /// Returns a path as words: on one line, and not for ever.
 pub(crate) fn label(path: &Path) -> String {
     let text = path.to_string_lossy();
     let mut label = String::new();
     for character in text.chars().take(LABEL_CHARS_MAX) {
-        match character.is_control() {
+        match character.is_control() || turns(character) {
             true => label.extend(character.escape_default()),
             false => label.push(character),
         }

@@ -104,6 +104,7 @@ const CODE: &[&[&str]] = &[
     // Agents.
     &[".claude"], &[".codex"], &[".cursor"], &[".cursorrules"], &[".gemini"], &[".qwen"], &[".continue"],
     &[".aider.conf.yml"], &[".windsurf"], &[".goose"], &[".mcp.json"], &[".roo"], &[".kiro"], &[".opencode"],
+    &["agents.md"], &["claude.md"], &["gemini.md"],
     // Repositories and what they run on a commit.
     &[".gitconfig"], &[".gitmodules"], &[".githooks"], &[".husky"], &[".pre-commit-config.yaml"],
     &["lefthook.yml"], &["lefthook.yaml"], &[".lefthook.yml"], &[".hgrc"],
@@ -193,12 +194,13 @@ fn guards_of(parts: &[String]) -> Vec<Guard> {
     guards
 }
 
+/// Says whether a path leads into a place of such names, or ends on the way to it: a folder that is
+/// moved to `.github` brings its workflows with it.
 fn begins_with(parts: &[String], pattern: &[&str]) -> bool {
-    parts.len() >= pattern.len()
-        && parts
-            .iter()
-            .zip(pattern)
-            .all(|(part, wanted)| name_matches(wanted, &part.to_lowercase()))
+    parts
+        .iter()
+        .zip(pattern)
+        .all(|(part, wanted)| name_matches(wanted, &part.to_lowercase()))
 }
 
 /// Returns the part of a path that makes it look like a secret.

@@ -2,7 +2,7 @@
 
 /// Says whether a character is not seen, or is taken for something else: controls, spaces that are no
 /// spaces for a shell, marks that turn the direction of writing.
-pub(super) fn is_deceptive(c: char) -> bool {
+pub(crate) fn is_deceptive(c: char) -> bool {
     if matches!(c, ' ' | '\t' | '\n') {
         return false;
     }
@@ -16,7 +16,7 @@ pub(super) fn is_deceptive(c: char) -> bool {
 }
 
 /// Returns a text with everything that deceives written out, on one line.
-pub(super) fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -32,7 +32,7 @@ impl Tool for Grep {
         ToolSpec {
             name: "grep".to_owned(),
             description: "Searches the content of files for a regular expression, line by line, without `.git`, \
-                binary files and what git ignores. Modes: `content` returns `path:line:text` for each match (and \
+                binary files, secrets such as `.env` and what git ignores. Modes: `content` returns `path:line:text` for each match (and \
                 `path-line-text` for context), `files` the paths of files with a match, `count` how many lines \
                 match in each file. Set literal = true to search for the pattern as it is written."
                 .to_owned(),

@@ -14,6 +14,7 @@ use grep_searcher::{
 use super::super::glob::Wanted;
 use super::super::lines::cut;
 use super::Outcome;
+use crate::permission::is_secret;
 use crate::workspace::{Error, Inner, Kind, Show, Spot, Walk, Walked, label};
 
 /// Bytes of one file that are searched.
@@ -111,6 +112,12 @@ impl Query {
                         return Ok(ControlFlow::Continue(()));
                     }
                     let real = spot.real.join(entry.path);
+                    // Permission was given to look into the directory, and a secret is asked for by
+                    // its own name.
+                    if is_secret(inner.below_root(&real)) {
+                        search.found.secrets += 1;
+                        return Ok(ControlFlow::Continue(()));
+                    }
                     let shown = label(real.strip_prefix(base).unwrap_or(&real));
                     match overlay.get(real.as_path()) {
                         Some(text) => search.slice(shown, text),
@@ -213,6 +220,8 @@ struct Found<'q> {
     /// Where its results begin, to take them back if it turns out to be binary.
     start: (usize, usize),
     full: bool,
+    /// Files that were left out.
+    secrets: usize,
 }
 
 impl<'q> Found<'q> {
@@ -225,6 +234,7 @@ impl<'q> Found<'q> {
             matches: 0,
             start: (0, 0),
             full: false,
+            secrets: 0,
         }
     }
 
@@ -269,6 +279,15 @@ impl<'q> Found<'q> {
         } else if walked == Walked::Cut {
             self.out
                 .push_str("\n[The directory is too large to look through; name one further down.]");
+        }
+        if self.secrets > 0 {
+            let files = match self.secrets {
+                1 => "1 file that looks like a secret was".to_owned(),
+                many => format!("{many} files that look like secrets were"),
+            };
+            self.out.push_str(&format!(
+                "\n[{files} not searched; name one as path if it matters.]"
+            ));
         }
         self.out
     }

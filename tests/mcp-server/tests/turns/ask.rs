@@ -1,0 +1,79 @@
+//! Who may call a server's tool.
+
+use coder_tests::{Reply, Setup, Tell as _, User, World};
+use ply_agent::v2::{StopReason, ToolCallStatus};
+use ply_coder::permission::Mode;
+use ply_mcp_server::soon;
+use serde_json::json;
+
+use crate::{VERSIONS, open, server};
+
+fn echo() -> Reply {
+    Reply::call("mcp__files__echo", json!({ "text": "hello" }))
+}
+
+#[tokio::test]
+async fn the_question_names_the_server_and_the_tool() {
+    for versions in VERSIONS {
+        for user in [User::Allows, User::Rejects] {
+            let setup = Setup {
+                versions,
+                user,
+                ..Setup::default()
+            };
+            let world = World::with(setup, [echo(), Reply::say("Done.")]).await;
+            let session = open(&world, [server("files")]).await;
+            let story = soon(session.tell("Echo")).await;
+            let asked = world.asked();
+            assert_eq!(asked.len(), 1, "{asked:?}");
+            assert!(
+                asked[0].contains("files") && asked[0].contains("echo"),
+                "{asked:?}"
+            );
+            assert_eq!(
+                story.told()[0] == "hello",
+                user == User::Allows,
+                "{story:#?}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn always_is_for_that_tool_alone() {
+    let setup = Setup {
+        user: User::AllowsAlways,
+        ..Setup::default()
+    };
+    let add = Reply::call("mcp__files__add", json!({ "a": 1, "b": 2 }));
+    let script = [echo(), echo(), add, Reply::say("Done.")];
+    let world = World::with(setup, script).await;
+    let session = open(&world, [server("files")]).await;
+    soon(session.tell("Go")).await;
+    let asked = world.asked();
+    assert_eq!(
+        asked.len(),
+        2,
+        "for the first echo and for the sum: {asked:?}"
+    );
+    assert!(asked[1].contains("add"), "{asked:?}");
+}
+
+#[tokio::test]
+async fn plan_mode_denies_calls_of_servers() {
+    for versions in VERSIONS {
+        let setup = Setup {
+            versions,
+            mode: Mode::Plan,
+            user: User::Allows,
+            ..Setup::default()
+        };
+        let world = World::with(setup, [echo(), Reply::say("Not now.")]).await;
+        let session = open(&world, [server("files")]).await;
+        let story = soon(session.tell("Echo")).await;
+        assert_eq!(story.calls[0].status, ToolCallStatus::Failed, "{story:#?}");
+        assert!(story.told()[0].contains("plan mode"), "{story:#?}");
+        assert_eq!(story.stop, Some(StopReason::EndTurn));
+        assert_eq!(world.asked().len(), 0, "{versions:?}");
+    }
+}
