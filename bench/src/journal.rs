@@ -5,7 +5,7 @@ mod list;
 mod replay;
 mod store;
 
-use store::Store;
+pub(crate) use store::Store;
 
 use crate::Result;
 use crate::measure::Outcome;

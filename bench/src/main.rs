@@ -1,13 +1,14 @@
 //! Ply, the official Rust SDK and a hand-written floor on the same work, over real pipes between real processes.
 //!
 //! `ply-bench run PEER WORK` measures one JSON-RPC peer once and prints one line of JSON, `ply-bench sdk SDK WORK` does it
-//! with one SDK, `ply-bench journal PEER WORK` with one store; `cargo xtask bench rpc`, `sdk` and `journal` run them for every
-//! peer and work and make the table.
+//! with one SDK, `ply-bench journal PEER WORK` with one store, `ply-bench coder PEER WORK` with the coding agent;
+//! `cargo xtask bench rpc`, `sdk`, `journal` and `agent` run them for every peer and work and make the table.
 //! The measuring process is the client. It starts this same binary again for the other end of the pipes.
 #![expect(clippy::print_stdout, reason = "the benchmark's result goes to stdout")]
 #![expect(clippy::print_stderr, reason = "its complaints go to stderr")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
+mod coder;
 mod drive;
 mod journal;
 mod measure;
@@ -67,6 +68,16 @@ enum Command {
         peer: journal::Peer,
         work: journal::Work,
         /// How many events or sessions, instead of the work's own number.
+        #[arg(long)]
+        count: Option<u64>,
+        #[command(flatten)]
+        bound: Bound,
+    },
+    /// Measures the coding agent as editors start it.
+    Coder {
+        peer: coder::Peer,
+        work: coder::Work,
+        /// How often it is started, instead of the usual number.
         #[arg(long)]
         count: Option<u64>,
         #[command(flatten)]
@@ -153,6 +164,17 @@ fn dispatch(command: Command) -> Result<()> {
             Ok(())
         }
         Command::Journal {
+            peer,
+            work,
+            count,
+            bound,
+        } => {
+            process::bound_lifetime(Duration::from_secs(bound.limit_s))?;
+            let outcome = peer.run(work, count, bound.limit_s)?;
+            println!("{}", serde_json::to_string(&outcome)?);
+            Ok(())
+        }
+        Command::Coder {
             peer,
             work,
             count,

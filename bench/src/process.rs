@@ -47,6 +47,8 @@ pub(crate) fn pin_to_one_core() -> Result<()> {
 /// The command line that starts the agent.
 pub(crate) struct Launch {
     words: Vec<String>,
+    /// All of the agent's environment, if it is not this process's.
+    variables: Option<Vec<(String, String)>>,
     pub(crate) io: PipeIo,
 }
 
@@ -56,6 +58,15 @@ impl Launch {
         let mut launch = Launch::of("agent", peer, wrap, limit_s, io)?;
         launch.words.push(format!("--io={}", name(io)));
         Ok(launch)
+    }
+
+    /// Any program, with nothing in its environment but these variables.
+    pub(crate) fn program(words: Vec<String>, variables: Vec<(String, String)>) -> Self {
+        Launch {
+            words,
+            variables: Some(variables),
+            io: PipeIo::Tokio,
+        }
     }
 
     /// The other end of the pipes for `ply-bench sdk`.
@@ -82,7 +93,11 @@ impl Launch {
             name(which),
             format!("--limit-s={limit_s}"),
         ]);
-        Ok(Launch { words, io })
+        Ok(Launch {
+            words,
+            variables: None,
+            io,
+        })
     }
 
     /// Has the agent keep its sessions in this file.
@@ -98,7 +113,11 @@ impl Launch {
     /// Starts the agent on a pair of pipes.
     pub(crate) fn spawn(&self) -> Result<(Agent, ChildStdin, ChildStdout)> {
         let (program, arguments) = self.words.split_first().ok_or("no command")?;
-        let mut child = Command::new(program)
+        let mut command = Command::new(program);
+        if let Some(variables) = &self.variables {
+            command.env_clear().envs(variables.iter().cloned());
+        }
+        let mut child = command
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -35,6 +35,22 @@ pub(crate) enum Command {
     ///
     /// A missed target is a result, not a failure; a store that hangs or breaks is a failure.
     Journal(Journal),
+    /// `ply agent` as editors start it: how soon it answers, and what it occupies.
+    ///
+    /// A missed target is a result, not a failure; a peer that hangs or breaks is a failure.
+    Agent(Agent),
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Agent {
+    /// Only this peer; may be given more than once.
+    #[arg(long, value_name = "PEER", value_parser = clap::builder::PossibleValuesParser::new(suite::CODER.peers))]
+    peer: Vec<String>,
+    /// How often every peer is measured; the table shows medians.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
+    #[command(flatten)]
+    shared: Shared,
 }
 
 #[derive(clap::Args)]
@@ -106,6 +122,13 @@ struct Choice<'a> {
 
 pub(crate) fn run(command: &Command) -> Result<()> {
     let choice = match command {
+        Command::Agent(agent) => Choice {
+            suite: &suite::CODER,
+            works: suite::CODER.works.to_vec(),
+            peers: chosen(suite::CODER.peers, &agent.peer),
+            runs: agent.runs,
+            shared: &agent.shared,
+        },
         Command::Journal(journal) => Choice {
             suite: &suite::JOURNAL,
             works: chosen(suite::JOURNAL.works, &journal.only),
@@ -132,6 +155,10 @@ pub(crate) fn run(command: &Command) -> Result<()> {
             }
         }
     };
+    if matches!(command, Command::Agent(_)) {
+        // By itself: built along with others it would have their features too.
+        binary::build("ply")?;
+    }
     let binary = Binary::build()?;
     let machine = Machine::read();
     let (samples, failures) = measure(&binary, &choice);

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use crate::Result;
 
 /// The file of a store in a directory of its own, which is removed in the end.
-pub(super) struct Store {
+pub(crate) struct Store {
     directory: PathBuf,
     path: PathBuf,
 }
 
 impl Store {
     /// Beside this program, since a directory for temporary files may be in memory.
-    pub(super) fn new() -> Result<Self> {
+    pub(crate) fn new() -> Result<Self> {
         let this = std::env::current_exe()?;
         let beside = this.parent().ok_or("this program is in no directory")?;
         let directory = beside.join(format!("bench-store-{}", std::process::id()));
@@ -21,7 +21,11 @@ impl Store {
         Ok(Self { directory, path })
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 }

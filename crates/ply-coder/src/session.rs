@@ -38,6 +38,14 @@ impl State {
     pub(crate) fn new(config: &Config, setup: &SessionSetup, choice: Choice) -> Result<Self> {
         let cwd = setup.cwd.clone();
         let additional = setup.additional_directories.clone();
+        // What the workspace would say is for a model to read.
+        let mut places = std::iter::once(&cwd).chain(&additional);
+        if let Some(missing) = places.find(|place| !place.is_dir()) {
+            return Err(Error::invalid_params(format!(
+                "There is no directory {}; open one that exists.",
+                missing.display()
+            )));
+        }
         let workspace = Workspace::new(cwd.clone(), additional.clone())
             .map_err(|error| Error::invalid_params(error.to_string()))?;
         let stores = Stores {

@@ -31,21 +31,7 @@ struct Artifact {
 impl Binary {
     /// Builds the program and asks cargo where it is, so that any target directory works.
     pub(super) fn build() -> Result<Self> {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
-        let output = Command::new(cargo)
-            .args(["build", "--release", "--package", "ply-bench"])
-            .arg("--message-format=json-render-diagnostics")
-            .stderr(Stdio::inherit())
-            .output()?;
-        if !output.status.success() {
-            return Err("building ply-bench failed".into());
-        }
-        let path = String::from_utf8(output.stdout)?
-            .lines()
-            .filter_map(|line| serde_json::from_str::<Artifact>(line).ok())
-            .filter_map(|artifact| artifact.executable)
-            .find(|path| path.file_stem().is_some_and(|stem| stem == "ply-bench"))
-            .ok_or("cargo built no program named ply-bench")?;
+        let path = build("ply-bench")?;
         Ok(Binary { path })
     }
 
@@ -100,6 +86,25 @@ impl Binary {
         }
         Ok(printed)
     }
+}
+
+/// Builds the program of a package that has the same name, and returns where it is.
+pub(super) fn build(name: &str) -> Result<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+    let output = Command::new(cargo)
+        .args(["build", "--release", "--package", name])
+        .arg("--message-format=json-render-diagnostics")
+        .stderr(Stdio::inherit())
+        .output()?;
+    if !output.status.success() {
+        return Err(format!("building {name} failed").into());
+    }
+    let path = String::from_utf8(output.stdout)?
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Artifact>(line).ok())
+        .filter_map(|artifact| artifact.executable)
+        .find(|path| path.file_stem().is_some_and(|stem| stem == name));
+    Ok(path.ok_or_else(|| format!("cargo built no program named {name}"))?)
 }
 
 fn display(arguments: &[OsString]) -> String {

@@ -1,9 +1,11 @@
 //! The benchmarks: who takes part, what is measured and what must be reached.
 
+mod coder;
 mod journal;
 mod rpc;
 mod sdk;
 
+pub(super) use coder::CODER;
 pub(super) use journal::JOURNAL;
 pub(super) use rpc::RPC;
 pub(super) use sdk::{SDK, letters};

@@ -4,7 +4,9 @@ mod places;
 pub(super) mod sandbox;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
+use ply_coder::config::ConfigError;
 use ply_coder::permission::Mode;
 use ply_coder::{Coder, Config};
 use ply_rpc::transport::child::{Grace, end_leftovers};
@@ -14,6 +16,12 @@ use self::places::Places;
 use crate::program::arguments::Agent;
 use crate::program::error::Error;
 use crate::program::{output, store};
+
+/// The variable that names the model.
+const MODEL: &str = "PLY_MODEL";
+
+/// How long the client has the agent for itself before leftovers are looked for.
+const LEFTOVERS_AFTER: Duration = Duration::from_millis(300);
 
 /// Serves the agent until the client closes its end or the system says stop.
 pub(crate) async fn run(arguments: Agent) -> Result<ExitCode, Error> {
@@ -27,8 +35,12 @@ pub(crate) async fn run(arguments: Agent) -> Result<ExitCode, Error> {
         Err(problem) => Coder::refusing(problem),
     };
     let server = ply_agent::serve(coder).journal(store);
-    // What an agent that was killed left behind is ended, when there is time for it.
-    tokio::spawn(async { end_leftovers(Grace::default()).await });
+    // What an agent that was killed left behind is ended, when there is time for it: looking at every
+    // process of the system takes longer than greeting the client.
+    tokio::spawn(async {
+        tokio::time::sleep(LEFTOVERS_AFTER).await;
+        end_leftovers(Grace::default()).await
+    });
     let mut terminate = signal(SignalKind::terminate()).map_err(Error::Start)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(Error::Start)?;
     tokio::select! {
@@ -53,21 +65,25 @@ fn keep_secrets() {
 /// Reads the configuration; an error is for the user of an editor to read.
 fn configure(arguments: &Agent, places: &Places) -> Result<Config, String> {
     let path = arguments.config.as_ref().unwrap_or(&places.config);
+    // Whoever names a file wants that one.
+    let is_named = arguments.config.is_some() || places.config_is_named;
     let text = match std::fs::read_to_string(path) {
         Ok(text) => Some(text),
-        Err(error)
-            if error.kind() == std::io::ErrorKind::NotFound && arguments.config.is_none() =>
-        {
-            None
-        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !is_named => None,
         Err(error) => return Err(format!("{} cannot be read: {error}.", path.display())),
     };
     let variable = |name: &str| match (name, &arguments.model) {
-        ("PLY_MODEL", Some(model)) => Some(model.clone()),
+        (MODEL, Some(model)) => Some(model.clone()),
         _ => std::env::var(name).ok().filter(|value| !value.is_empty()),
     };
     let config = Config::read(text.as_deref(), &variable, places.for_agent());
-    let mut config = config.map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut config = config.map_err(|error| match error {
+        ConfigError::Variable { name: MODEL, what } if arguments.model.is_some() => {
+            format!("The argument `--model`: {what}.")
+        }
+        error @ ConfigError::Variable { .. } => error.to_string(),
+        error => format!("{}: {error}", path.display()),
+    })?;
     config.sandbox.writable.extend(places.caches());
     if let Some(mode) = &arguments.mode {
         config.mode = Mode::from_id(mode).ok_or_else(|| {

@@ -26,6 +26,8 @@ const CACHES: [&str; 8] = [
 pub(super) struct Places {
     /// The configuration.
     pub(super) config: PathBuf,
+    /// Whether the user said so, and did not leave it to the specification.
+    pub(super) config_is_named: bool,
     /// The rules that the user allowed for good.
     pub(super) rules: PathBuf,
     /// Whole outputs of commands.
@@ -48,9 +50,11 @@ impl Places {
         };
         let config = base("XDG_CONFIG_HOME", ".config")?.join("ply");
         let state = base("XDG_STATE_HOME", ".local/state")?.join("ply");
+        let named = set(CONFIG);
         Ok(Self {
             rules: config.join("rules.toml"),
-            config: set(CONFIG).unwrap_or_else(|| config.join("config.toml")),
+            config_is_named: named.is_some(),
+            config: named.unwrap_or_else(|| config.join("config.toml")),
             logs: state.join("logs"),
             home,
         })
@@ -96,6 +100,7 @@ mod tests {
         assert_eq!(places.logs, Path::new("/state/ply/logs"));
         let named = find(&[("HOME", "/home/me"), (CONFIG, "mine.toml")]).unwrap();
         assert_eq!(named.config, Path::new("mine.toml"));
+        assert!(named.config_is_named && !places.config_is_named);
         assert_eq!(find(&[]), None);
     }
 }

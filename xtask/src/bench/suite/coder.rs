@@ -1,0 +1,38 @@
+//! The coding agent as editors start it.
+
+use super::Suite;
+use crate::bench::targets::{Better, Row, Target, below, row};
+
+const DOCUMENTED: &str = "sdk-documented";
+const WORK: &str = "start";
+
+static GREETED: Row = row(WORK, "greeted_p50_ms", "p50 ms, initialize", Better::Lower);
+static GREETED_TAIL: Row = row(WORK, "greeted_p95_ms", "p95 ms, initialize", Better::Lower);
+static OPENED: Row = row(WORK, "opened_p50_ms", "p50 ms, session/new", Better::Lower);
+static OPENED_TAIL: Row = row(WORK, "opened_p95_ms", "p95 ms, session/new", Better::Lower);
+static RESIDENT: Row = row(WORK, "resident_mib", "MiB resident", Better::Lower);
+static PROPORTIONAL: Row = row(WORK, "proportional_mib", "MiB proportional", Better::Lower);
+static OWN: Row = row(WORK, "own_mib", "MiB of its own", Better::Lower);
+
+// The peer has no model, no tools and no store, so what it takes is shown and not judged against.
+static TARGETS: [Target; 2] = [below(&GREETED, 10.0), below(&RESIDENT, 12.0)];
+
+pub(in crate::bench) static CODER: Suite = Suite {
+    command: "coder",
+    works: &[WORK],
+    peers: &["floor", DOCUMENTED, "ply-agent"],
+    ours: &["ply-agent"],
+    against: &[(DOCUMENTED, "ply-agent:documented")],
+    only: &[],
+    rows: &[
+        &GREETED,
+        &GREETED_TAIL,
+        &OPENED,
+        &OPENED_TAIL,
+        &RESIDENT,
+        &PROPORTIONAL,
+        &OWN,
+    ],
+    targets: &TARGETS,
+    counted: &[],
+};
