@@ -48,6 +48,8 @@ pub struct Config {
     pub logs: PathBuf,
     /// Further instructions of the user, for every session.
     pub instructions: Option<String>,
+    /// Files and directories of Ply's own, which are asked about before they are changed.
+    pub own: Vec<PathBuf>,
     /// How MCP servers are started and how long they may take.
     pub mcp: mcp::Settings,
     /// Where Ollama may be; its models are offered if it is there.
@@ -121,6 +123,7 @@ impl Config {
             compact: true,
             web_fetch: false,
             sandbox,
+            own: Vec::new(),
             mcp: mcp::Settings::default(),
             logs: places.logs,
             instructions: None,

@@ -8,7 +8,8 @@
 //!   and the agent's own settings. Changing them asks in every mode, unless an allow rule names the
 //!   place itself; `write(**)` does not.
 //! - A command line is taken apart into simple commands, and each of them must be allowed. What cannot be
-//!   taken apart for certain asks.
+//!   taken apart for certain asks. Rules allow commands in the roots themselves, not in folders below.
+//! - Input for a process that runs is asked about like a command that no rule allows.
 //! - Any doubt asks.
 //!
 //! Rules for files hold for the tools that work on files. What a command does with files once it may run
@@ -34,6 +35,7 @@ pub use self::question::{Question, Remember, Verdict};
 pub use self::rule::{Decision, Rule};
 pub use self::rule_text::{RULE_BYTES_MAX, RuleError};
 pub use self::store::{RULES_FILE_BYTES_MAX, StoreError, Stores};
+pub(crate) use self::text::shown;
 
 /// How much the agent may do without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

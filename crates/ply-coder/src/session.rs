@@ -52,6 +52,7 @@ impl State {
             user: config.user_rules.clone(),
             // As the directory is, not as it was called: rules of a project follow no link.
             project: Some(workspace.cwd().to_path_buf()),
+            own: config.own.clone(),
         };
         let roots = workspace
             .roots()

@@ -120,6 +120,15 @@ pub enum Access {
         /// Its directory.
         cwd: PathBuf,
     },
+    /// Giving input to a process in the background, ending its input, or sending it a signal.
+    Input {
+        /// The process, by its id.
+        process: String,
+        /// The command line that it runs.
+        command: String,
+        /// The input, or words that say what is done instead.
+        text: String,
+    },
     /// Asking a web server.
     Fetch(String),
     /// Calling a tool of an MCP server.

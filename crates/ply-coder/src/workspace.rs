@@ -227,22 +227,11 @@ impl Inner {
     }
 }
 
-/// Says whether a character makes people see another name than there is. Marks that some languages need
-/// in names are left alone.
-fn turns(character: char) -> bool {
-    matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e0fff}')
-}
-
-/// Returns a path as words: on one line, and not for ever.
+/// Returns a path as words: on one line, without anything that deceives, and not for ever.
 pub(crate) fn label(path: &Path) -> String {
     let text = path.to_string_lossy();
-    let mut label = String::new();
-    for character in text.chars().take(LABEL_CHARS_MAX) {
-        match character.is_control() || turns(character) {
-            true => label.extend(character.escape_default()),
-            false => label.push(character),
-        }
-    }
+    let begin: String = text.chars().take(LABEL_CHARS_MAX).collect();
+    let mut label = crate::permission::shown(&begin);
     if text.chars().nth(LABEL_CHARS_MAX).is_some() {
         label.push('…');
     }

@@ -377,6 +377,7 @@ async fn files_are_moved_and_nothing_is_overwritten() {
         prepared.access,
         [
             Access::Delete(scratch.at("root/f")),
+            Access::Read(scratch.at("root/f")),
             Access::Write(scratch.at("root/new/g"))
         ]
     );
@@ -448,4 +449,40 @@ fn every_tool_has_a_schema_that_names_its_arguments() {
             );
         }
     }
+}
+
+#[tokio::test]
+async fn a_move_needs_permission_for_everything_that_it_takes_along() {
+    let scratch = Scratch::new();
+    scratch.put("root/d/workflows/x.yml", "a\n");
+    let session = Session::new(&scratch);
+    let arguments = json!({"from": "d", "to": ".github"});
+    let prepared = session.prepare(&MoveFile, arguments).await.unwrap();
+    for path in ["", "/workflows", "/workflows/x.yml"] {
+        let from = scratch.at(&format!("root/d{path}"));
+        let to = scratch.at(&format!("root/.github{path}"));
+        for one in [
+            Access::Delete(from.clone()),
+            Access::Read(from),
+            Access::Write(to),
+        ] {
+            assert!(prepared.access.contains(&one), "{one:?}");
+        }
+    }
+    // What is put in after that was not allowed.
+    scratch.put("root/d/late", "b\n");
+    assert!(prepared.work.await.failed);
+    assert_eq!(scratch.text("root/d/late"), "b\n");
+}
+
+#[tokio::test]
+async fn the_text_of_a_secret_is_not_shown_before_it_is_deleted() {
+    let scratch = Scratch::new();
+    scratch.put("root/d/.env", "KEY=1\n");
+    scratch.put("root/d/f", "a\n");
+    let session = Session::new(&scratch);
+    let arguments = json!({"path": "d", "recursive": true});
+    let prepared = session.prepare(&Delete, arguments).await.unwrap();
+    let shown: Vec<_> = prepared.changes.iter().map(|one| &one.path).collect();
+    assert_eq!(shown, [&scratch.at("root/d/f")]);
 }

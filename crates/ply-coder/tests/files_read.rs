@@ -155,7 +155,7 @@ async fn a_directory_is_listed_without_what_git_ignores() {
       keep.log
     c
     link@
-    new\nline
+    new⏎line
     ");
     // Patterns from above hold further down.
     scratch.put("root/a/other.log", "");

@@ -214,7 +214,7 @@ fn j2_a_question_shows_the_whole_line_and_nothing_that_deceives() {
     let Verdict::Ask(question) = permissions(Vec::new()).decide(Mode::Ask, &shell(&line)) else {
         panic!("it asks");
     };
-    assert!(question.description.contains("\\u{202e}; rm -rf / 'x'\\n"));
+    assert!(question.description.contains("\\u{202e}; rm -rf / `x`⏎"));
     assert!(!question.description.contains('\u{202e}'));
     assert!(question.title.chars().count() < 120);
     assert!(question.title.ends_with("…`"));
@@ -225,6 +225,7 @@ fn a_choice_says_what_it_keeps() {
     let stores = Stores {
         user: Some(PathBuf::from("/nowhere/rules.toml")),
         project: Some(PathBuf::from("/p")),
+        ..Stores::default()
     };
     let permissions = Permissions::new(vec![PathBuf::from("/p")], Vec::new(), stores);
     let Verdict::Ask(question) = permissions.decide(Mode::Ask, &shell("cargo test --lib")) else {
@@ -259,6 +260,16 @@ fn h7_git_is_not_allowed_in_a_folder_that_may_be_a_repository_of_its_own() {
     let rules = vec![Rule::parse(Decision::Allow, "shell(git status *)").unwrap()];
     let access = [Access::Shell {
         command: "git status".to_owned(),
+        cwd: PathBuf::from("/p/vendor/evil"),
+    }];
+    assert_eq!(words(&permissions(rules).decide(Mode::Ask, &access)), "ask");
+}
+
+#[test]
+fn h7_a_rule_says_nothing_of_scripts_in_other_folders() {
+    let rules = vec![Rule::parse(Decision::Allow, "shell(./build.sh)").unwrap()];
+    let access = [Access::Shell {
+        command: "./build.sh".to_owned(),
         cwd: PathBuf::from("/p/vendor/evil"),
     }];
     assert_eq!(words(&permissions(rules).decide(Mode::Ask, &access)), "ask");

@@ -31,6 +31,7 @@ fn session(file: &Path, project: &str) -> Permissions {
     let stores = Stores {
         user: Some(file.to_owned()),
         project: Some(PathBuf::from(project)),
+        ..Stores::default()
     };
     Permissions::new(vec![PathBuf::from(project)], Vec::new(), stores)
 }
@@ -138,6 +139,7 @@ fn rules_are_listed_with_their_scopes() {
     let stores = Stores {
         user: Some(file),
         project: Some(PathBuf::from("/p")),
+        ..Stores::default()
     };
     let permissions = Permissions::new(vec!["/p".into()], vec![allow("shell(a)")], stores);
     permissions

@@ -67,7 +67,7 @@ async fn a_call_says_what_it_would_run_before_it_runs() {
     let cwd = session.scratch.dir("sub");
     let arguments = json!({ "command": "touch\n  made", "cwd": "sub", "timeout_ms": 5000 });
     let prepared = session.prepare(&Shell, arguments).await.unwrap();
-    assert_eq!(prepared.title, "touch made");
+    assert_eq!(prepared.title, "touch⏎  made");
     assert_eq!(
         (prepared.kind, prepared.order),
         (ToolKind::Execute, Order::Alone)

@@ -3,7 +3,7 @@
 mod judge;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::judge::{Finding, Judge};
 use super::question::{Doubt, Question, Verdict};
@@ -31,6 +31,15 @@ pub struct Permissions {
 struct State {
     session: Vec<Rule>,
     kept: Kept,
+    /// All rules in one list; none when one of the others has changed since.
+    all: Option<Arc<[Rule]>>,
+}
+
+impl State {
+    fn keep(&mut self, kept: Kept) {
+        self.all = None;
+        self.kept = kept;
+    }
 }
 
 impl Permissions {
@@ -53,12 +62,7 @@ impl Permissions {
             return Verdict::Allow;
         }
         let (rules, trouble) = self.current_rules();
-        let judge = Judge {
-            mode,
-            roots: &self.roots,
-            own: self.store.file(),
-            rules: &rules,
-        };
+        let judge = self.judge(mode, &rules);
         let mut doubts = Vec::new();
         for one in access {
             match (judge.judge(one), &trouble) {
@@ -86,6 +90,24 @@ impl Permissions {
         Verdict::Ask(Question::new(&doubts, &scopes))
     }
 
+    /// Says whether a file may be read without asking that a walk through a folder comes across.
+    ///
+    /// Secrets may not, in no mode, unless a rule that allows them names them. It is cheap enough to be
+    /// called for every file of a walk.
+    pub fn may_read(&self, mode: Mode, path: &Path) -> bool {
+        let (rules, trouble) = self.current_rules();
+        trouble.is_none() && self.judge(mode, &rules).may_come_across(path)
+    }
+
+    fn judge<'j>(&'j self, mode: Mode, rules: &'j [Rule]) -> Judge<'j> {
+        Judge {
+            mode,
+            roots: &self.roots,
+            own: self.store.own(),
+            rules,
+        }
+    }
+
     /// Keeps a rule. It blocks for the time of a few file operations, and for at most two seconds when
     /// other processes write the rules file.
     ///
@@ -96,21 +118,22 @@ impl Permissions {
         match scope {
             Scope::Once => Ok(()),
             Scope::Session => {
-                let session = &mut self.state().session;
-                if session.contains(&rule) {
+                let mut state = self.state();
+                if state.session.contains(&rule) {
                     return Ok(());
                 }
-                if session.len() >= SESSION_RULES_MAX {
+                if state.session.len() >= SESSION_RULES_MAX {
                     return Err(StoreError::Full);
                 }
-                session.push(rule);
+                state.all = None;
+                state.session.push(rule);
                 Ok(())
             }
             Scope::Project | Scope::User => {
                 // Not under the lock, so that decisions do not wait for the disk. Whoever comes last
                 // here leaves a stamp that tells whether the file is newer.
                 let kept = self.store.add(scope, &rule)?;
-                self.state().kept = kept;
+                self.state().keep(kept);
                 Ok(())
             }
         }
@@ -125,14 +148,15 @@ impl Permissions {
         match scope {
             Scope::Once => Ok(false),
             Scope::Session => {
-                let session = &mut self.state().session;
-                let before = session.len();
-                session.retain(|kept| kept != rule);
-                Ok(session.len() < before)
+                let mut state = self.state();
+                let before = state.session.len();
+                state.all = None;
+                state.session.retain(|kept| kept != rule);
+                Ok(state.session.len() < before)
             }
             Scope::Project | Scope::User => {
                 let (kept, found) = self.store.remove(scope, rule)?;
-                self.state().kept = kept;
+                self.state().keep(kept);
                 Ok(found)
             }
         }
@@ -145,7 +169,7 @@ impl Permissions {
     /// The rules file could not be read.
     pub fn rules(&self) -> Result<Vec<(Scope, Rule)>, StoreError> {
         let mut state = self.state();
-        self.store.refresh(&mut state.kept)?;
+        self.refresh(&mut state)?;
         let with = |scope: Scope| move |rule: &Rule| (scope, rule.clone());
         Ok(self
             .config
@@ -163,16 +187,30 @@ impl Permissions {
     }
 
     /// Returns the rules that are known, and what keeps the others from being known.
-    fn current_rules(&self) -> (Vec<Rule>, Option<StoreError>) {
+    fn current_rules(&self) -> (Arc<[Rule]>, Option<StoreError>) {
         let mut state = self.state();
-        let trouble = self.store.refresh(&mut state.kept).err();
+        let trouble = self.refresh(&mut state).err();
+        if let Some(all) = &state.all {
+            return (Arc::clone(all), trouble);
+        }
         let kept = state.kept.user.iter().chain(&state.kept.project);
         let rules = self.config.iter().chain(kept).chain(&state.session);
-        (rules.cloned().collect(), trouble)
+        let all: Arc<[Rule]> = rules.cloned().collect();
+        state.all = Some(Arc::clone(&all));
+        (all, trouble)
+    }
+
+    fn refresh(&self, state: &mut State) -> Result<(), StoreError> {
+        let refreshed = self.store.refresh(&mut state.kept);
+        if !matches!(refreshed, Ok(false)) {
+            state.all = None;
+        }
+        refreshed.map(drop)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Every change is a single assignment, so what a panic leaves behind is whole.
+        // The list of all is dropped before what it was made of changes, so what a panic leaves behind
+        // is whole.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

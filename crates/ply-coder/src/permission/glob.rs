@@ -110,6 +110,10 @@ pub(super) fn names(path: &Path) -> Vec<String> {
 
 /// Says whether a name matches a pattern with `*` and `?`.
 pub(super) fn name_matches(pattern: &str, name: &str) -> bool {
+    // Most patterns are plain names, and walks ask for thousands of files.
+    if !pattern.contains(['*', '?']) {
+        return pattern == name;
+    }
     let pattern: Vec<char> = pattern.chars().collect();
     let name: Vec<char> = name.chars().collect();
     matches(&pattern, &name, |p| *p == '*', |p, c| *p == '?' || p == c)

@@ -11,7 +11,7 @@ mod git;
 mod scripts;
 mod tables;
 
-use self::tables::{DANGERS, Danger, INTERPRETERS, LAUNCHERS, SHELLS};
+use self::tables::{DANGERS, Danger, INTERPRETERS, LAUNCHERS, PLAIN, SHELLS};
 
 /// Returns how many words a rule with a star must say itself to allow a command: none for most, and
 /// [`usize::MAX`] where only a rule without a star will do.
@@ -22,6 +22,35 @@ pub(super) fn words_to_name(words: &[&str]) -> usize {
     if arguments == ["--version"] {
         return 0;
     }
+    let more = match program(first).as_str() {
+        "git" => git::words_to_name_outside(arguments),
+        // They take any option of their settings, cut short and with one dash, and some of those run code.
+        "npm" | "pnpm" | "yarn" => {
+            let own = arguments.iter().position(|word| *word == "--");
+            let own = arguments.get(..own.unwrap_or(arguments.len()));
+            after_last(own.unwrap_or_default(), |word| word.starts_with('-'))
+        }
+        _ => 0,
+    };
+    words_to_run(first, arguments).max(more)
+}
+
+/// Says whether a command runs others that its words hide: code for a shell or an interpreter, or a
+/// program that is given another one.
+pub(super) fn carries_code(words: &[&str]) -> bool {
+    let Some((first, arguments)) = words.split_first() else {
+        return false;
+    };
+    let program = program(first);
+    let interprets = SHELLS.contains(&program.as_str()) || interpreter(&program);
+    let plain = PLAIN.contains(&program.as_str())
+        && !arguments.iter().any(|word| word.contains(['$', '`']));
+    // An interpreter by itself runs a file.
+    words_to_run(first, arguments) > usize::from(interprets) && !plain
+}
+
+/// Returns how many words must be named as a command that runs others.
+fn words_to_run(first: &str, arguments: &[&str]) -> usize {
     let program = program(first);
     let program = program.as_str();
     let own = match program {

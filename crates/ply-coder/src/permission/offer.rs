@@ -95,7 +95,11 @@ pub(super) fn for_access(access: &Access, roots: &[PathBuf]) -> Option<Rule> {
 }
 
 fn pattern_for(path: &Path, roots: &[PathBuf]) -> Option<PathPattern> {
-    let relative = roots.iter().find_map(|root| path.strip_prefix(root).ok());
+    // A relative path would mean that file in each of the roots.
+    let relative = match roots {
+        [root] => path.strip_prefix(root).ok(),
+        _ => None,
+    };
     let text = relative.unwrap_or(path).to_str()?;
     let plain = |c: char| c.is_ascii_graphic() || c == ' ' || c.is_alphanumeric();
     (!text.is_empty() && !text.contains(['*', '?']) && text.chars().all(plain))

@@ -123,8 +123,8 @@ pub fn is_secret(path: &Path) -> bool {
 }
 
 impl Place {
-    /// Finds out where a path is. `own` is the rules file.
-    pub(super) fn of(path: &Path, roots: &[PathBuf], own: Option<&Path>) -> Self {
+    /// Finds out where a path is.
+    pub(super) fn of(path: &Path, roots: &[PathBuf], own: &[Own]) -> Self {
         let relative: Vec<&Path> = roots
             .iter()
             .filter_map(|root| path.strip_prefix(root).ok())
@@ -140,12 +140,11 @@ impl Place {
                 }
             }
         }
-        if let Some(name) = own_name(path, roots, own) {
-            guards.push(Guard {
-                kind: GuardKind::Own,
-                name,
-            });
-        }
+        let own = own.iter().filter_map(|own| own.name_in(path, roots));
+        guards.extend(own.map(|name| Guard {
+            kind: GuardKind::Own,
+            name,
+        }));
         Self {
             inside,
             holds_root: roots.iter().any(|root| root.starts_with(path)),
@@ -159,15 +158,36 @@ impl Place {
     }
 }
 
-/// Returns what a rule must name of a path that belongs to the agent's own settings: the folder of the
-/// rules file, or the file alone where the session works in that folder.
-fn own_name(path: &Path, roots: &[PathBuf], own: Option<&Path>) -> Option<String> {
-    let file = own?;
-    let folder = file.parent()?;
-    let shared = roots.iter().any(|root| root.starts_with(folder));
-    let whole = if shared { file } else { folder };
-    path.starts_with(whole)
-        .then(|| names(whole).pop().unwrap_or_default())
+/// Something that belongs to the agent itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Own {
+    /// The rules file.
+    Rules(PathBuf),
+    /// Another file, or a folder.
+    Other(PathBuf),
+}
+
+impl Own {
+    /// Returns what a rule must name of a path that belongs to it: the folder of the rules file, or the
+    /// file alone where the session works in that folder. What is in a root is the user's choice.
+    fn name_in(&self, path: &Path, roots: &[PathBuf]) -> Option<String> {
+        let whole = match self {
+            Self::Rules(file) => {
+                let folder = file.parent()?;
+                let shared = roots.iter().any(|root| root.starts_with(folder));
+                if shared { file } else { folder }
+            }
+            Self::Other(own) => {
+                let chosen = |root: &PathBuf| root.starts_with(own) && path.starts_with(root);
+                if roots.iter().any(chosen) {
+                    return None;
+                }
+                own
+            }
+        };
+        path.starts_with(whole)
+            .then(|| names(whole).pop().unwrap_or_default())
+    }
 }
 
 fn guards_of(parts: &[String]) -> Vec<Guard> {
@@ -179,14 +199,14 @@ fn guards_of(parts: &[String]) -> Vec<Guard> {
     if let Some(name) = secret_name(parts) {
         guards.push(guard(GuardKind::Secret, name));
     }
-    for (place, name) in parts.iter().enumerate() {
-        let low = name.to_lowercase();
-        if low == ".ply" {
+    let low: Vec<String> = parts.iter().map(|part| part.to_lowercase()).collect();
+    for (place, (name, low_name)) in parts.iter().zip(&low).enumerate() {
+        if low_name == ".ply" {
             guards.push(guard(GuardKind::Own, name));
-        } else if REPOSITORIES.contains(&low.as_str()) {
+        } else if REPOSITORIES.contains(&low_name.as_str()) {
             guards.push(guard(GuardKind::Repository, name));
         }
-        let from_here = parts.get(place..).unwrap_or_default();
+        let from_here = low.get(place..).unwrap_or_default();
         if CODE.iter().any(|pattern| begins_with(from_here, pattern)) {
             guards.push(guard(GuardKind::Code, name));
         }
@@ -194,13 +214,13 @@ fn guards_of(parts: &[String]) -> Vec<Guard> {
     guards
 }
 
-/// Says whether a path leads into a place of such names, or ends on the way to it: a folder that is
-/// moved to `.github` brings its workflows with it.
+/// Says whether names in small letters lead into a place of such names, or end on the way to it: a
+/// folder that is moved to `.github` brings its workflows with it.
 fn begins_with(parts: &[String], pattern: &[&str]) -> bool {
     parts
         .iter()
         .zip(pattern)
-        .all(|(part, wanted)| name_matches(wanted, &part.to_lowercase()))
+        .all(|(part, wanted)| name_matches(wanted, part))
 }
 
 /// Returns the part of a path that makes it look like a secret.

@@ -99,16 +99,28 @@ impl Remember {
 
 fn headline(access: &Access) -> String {
     let (verb, what) = parts(access);
-    format!("{verb} `{}`", text::shown_short(&what, TITLE_CHARS_MAX))
+    let what = text::shown_short(&what, TITLE_CHARS_MAX);
+    let rest = match access {
+        Access::Input { process, .. } => format!(" to {}", code(process)),
+        _ => String::new(),
+    };
+    format!("{verb} {}{rest}", text::code(&what))
 }
 
 fn whole(access: &Access) -> String {
     let (verb, what) = parts(access);
-    let cwd = match access {
-        Access::Shell { cwd, .. } => format!(" in `{}`", text::shown(&cwd.to_string_lossy())),
+    let rest = match access {
+        Access::Shell { cwd, .. } => format!(" in {}", code(&cwd.to_string_lossy())),
+        Access::Input {
+            process, command, ..
+        } => format!(" to {}, which runs {}", code(process), code(command)),
         _ => String::new(),
     };
-    format!("{verb} `{}`{cwd}.", text::shown(&what))
+    format!("{verb} {}{rest}.", code(&what))
+}
+
+fn code(text: &str) -> String {
+    text::code(&text::shown(text))
 }
 
 fn parts(access: &Access) -> (&'static str, String) {
@@ -118,6 +130,7 @@ fn parts(access: &Access) -> (&'static str, String) {
         Access::Write(at) => ("Write", path(at)),
         Access::Delete(at) => ("Delete", path(at)),
         Access::Shell { command, .. } => ("Run", command.clone()),
+        Access::Input { text, .. } => ("Send", text.clone()),
         Access::Fetch(address) => ("Fetch", address.clone()),
         Access::Mcp { server, tool } => ("Call", format!("{server}/{tool}")),
     }

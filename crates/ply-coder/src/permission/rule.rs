@@ -106,6 +106,8 @@ impl Rule {
             (Matcher::Shell(pattern), Access::Shell { command, .. }) => {
                 return shell_rule::concerns(pattern, command);
             }
+            // What a program makes of its input is its own affair; a shell runs it.
+            (Matcher::Shell(_), Access::Input { .. }) => return Concern::Maybe,
             (Matcher::Read(pattern), Access::Read(path))
             | (Matcher::Write(pattern), Access::Write(path)) => pattern.restricts(path, roots),
             // Who may not change a file may not delete it either, nor the folder that it is in.
@@ -123,7 +125,10 @@ impl Rule {
                     || host_matches(pattern, &host.bare)
                     || host.bare.ends_with(&format!(".{pattern}"))
             }
-            (Matcher::Mcp { server, tool }, access) => mcp_matches(server, tool.as_deref(), access),
+            (Matcher::Mcp { server, tool }, access) => {
+                mcp_matches(server, tool.as_deref(), access)
+                    || mcp_reads_as(server, tool.as_deref(), access)
+            }
             _ => false,
         };
         if certain { Concern::Yes } else { Concern::No }
@@ -153,6 +158,24 @@ fn mcp_matches(server: &str, tool: Option<&str>, access: &Access) -> bool {
         } => (server == "*" || server == asked) && tool.is_none_or(|tool| tool == called),
         _ => false,
     }
+}
+
+/// Says whether a rule with several slashes can be read as being about a tool, wherever they part the
+/// server from the tool.
+fn mcp_reads_as(server: &str, tool: Option<&str>, access: &Access) -> bool {
+    let Access::Mcp {
+        server: asked,
+        tool: called,
+    } = access
+    else {
+        return false;
+    };
+    let whole = format!("{asked}/{called}");
+    server.contains('/')
+        && match tool {
+            Some(tool) => whole == format!("{server}/{tool}"),
+            None => whole.starts_with(&format!("{server}/")),
+        }
 }
 
 /// Where a request goes.

@@ -44,7 +44,9 @@ pub enum RuleError {
     #[error("a fetch rule is a host, `*.` and a domain, or `*`; without a scheme and a path")]
     Host,
     /// It is no tool.
-    #[error("an MCP rule is a server, `/`, and a tool or `*`")]
+    #[error(
+        "an MCP rule is a server, `/`, and a tool or `*`; one that allows has no further slashes"
+    )]
     Tool,
 }
 
@@ -83,7 +85,7 @@ impl Rule {
             "write" => Matcher::Write(path(body)?),
             "delete" => Matcher::Delete(path(body)?),
             "fetch" => Matcher::Fetch(host(body)?),
-            "mcp" => tool(body)?,
+            "mcp" => tool(decision, body)?,
             _ => return Err(RuleError::Kind),
         };
         Ok(Self { decision, matcher })
@@ -141,8 +143,13 @@ fn host(body: &str) -> Result<String, RuleError> {
     }
 }
 
-fn tool(body: &str) -> Result<Matcher, RuleError> {
-    let (server, tool) = match body.split_once('/') {
+fn tool(decision: Decision, body: &str) -> Result<Matcher, RuleError> {
+    let (server, tool) = match body.rsplit_once('/') {
+        // Whether a server or a tool has the further slash nobody can tell. A rule that denies or asks
+        // means both.
+        Some((server, _)) if decision == Decision::Allow && server.contains('/') => {
+            return Err(RuleError::Tool);
+        }
         Some((server, tool)) => (server, tool),
         None if body == "*" => ("*", "*"),
         None => return Err(RuleError::Tool),

@@ -53,10 +53,12 @@ impl ShellPattern {
             return Concern::Yes;
         }
         let dynamic = command.words.iter().any(|word| word.dynamic);
-        let launches = launch::words_to_name(&words);
-        let hidden = launches > 0
-            && (dynamic || launches == usize::MAX || is_within(&self.words, tokens(&words)));
-        if name.dynamic || hidden {
+        // What is quoted once more, or put together while it runs, is not to be found in the words.
+        if name.dynamic || launch::carries_code(&words) {
+            return Concern::Maybe;
+        }
+        let launches = launch::words_to_name(&words) > 0;
+        if launches && (dynamic || is_within(&self.words, tokens(&words))) {
             return Concern::Maybe;
         }
         // Options may stand between: `git -C there push`.

@@ -7,11 +7,12 @@
 mod file;
 mod format;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use self::file::{Locked, Stamp};
 use self::format::{Document, Section};
 use super::Scope;
+use super::place::Own;
 use super::rule::{Decision, Rule};
 use super::rule_text::RuleError;
 
@@ -25,6 +26,9 @@ pub struct Stores {
     pub user: Option<PathBuf>,
     /// The directory of the project, under which its rules are kept in the user's file.
     pub project: Option<PathBuf>,
+    /// Further files and folders of the agent itself, guarded like the rules file: its configuration,
+    /// its sessions, its logs. Real paths.
+    pub own: Vec<PathBuf>,
 }
 
 /// Why rules could not be read or kept.
@@ -76,11 +80,17 @@ pub(super) struct Kept {
 pub(super) struct Store {
     file: Option<PathBuf>,
     project: Option<String>,
+    own: Vec<Own>,
 }
 
 impl Store {
     pub(super) fn new(stores: Stores) -> Self {
+        let rules_file = stores.user.iter().cloned().map(Own::Rules);
+        let own = rules_file
+            .chain(stores.own.into_iter().map(Own::Other))
+            .collect();
         Self {
+            own,
             file: stores.user,
             // A name that is no text cannot be a key; such a project keeps nothing.
             project: stores
@@ -89,29 +99,30 @@ impl Store {
         }
     }
 
-    /// Returns the file, which the agent must not change by itself.
-    pub(super) fn file(&self) -> Option<&Path> {
-        self.file.as_deref()
+    /// Returns what the agent must not change by itself.
+    pub(super) fn own(&self) -> &[Own] {
+        &self.own
     }
 
     pub(super) fn keeps_projects(&self) -> bool {
         self.file.is_some() && self.project.is_some()
     }
 
-    /// Reads the file if it has changed.
-    pub(super) fn refresh(&self, kept: &mut Kept) -> Result<(), StoreError> {
+    /// Reads the file if it has changed, and says whether it has.
+    pub(super) fn refresh(&self, kept: &mut Kept) -> Result<bool, StoreError> {
         let Some(path) = &self.file else {
-            return Ok(());
+            return Ok(false);
         };
         let now = file::stamp(path)?;
-        if now.is_some() && now == kept.stamp {
-            return Ok(());
+        let nothing = kept.user.is_empty() && kept.project.is_empty();
+        if now == kept.stamp && (now.is_some() || nothing) {
+            return Ok(false);
         }
         // Whatever happens below, what the file said before holds no more.
         *kept = Kept::default();
         let (text, stamp) = file::read(path)?;
         *kept = self.kept(&Document::parse(&text)?, stamp)?;
-        Ok(())
+        Ok(true)
     }
 
     pub(super) fn add(&self, scope: Scope, rule: &Rule) -> Result<Kept, StoreError> {

@@ -16,13 +16,14 @@ pub(crate) fn is_deceptive(c: char) -> bool {
 }
 
 /// Returns a text with everything that deceives written out, on one line.
+///
+/// A new line is no `\n`, which a command may well have in it as two letters.
 pub(crate) fn shown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            '\n' => out.push_str("\\n"),
+            '\n' => out.push('⏎'),
             '\t' => out.push_str("\\t"),
-            '`' => out.push('\''),
             c if is_deceptive(c) => out.extend(c.escape_unicode()),
             c => out.push(c),
         }
@@ -37,4 +38,12 @@ pub(super) fn shown_short(text: &str, chars_max: usize) -> String {
         None => whole,
         Some((end, _)) => format!("{}…", whole.get(..end).unwrap_or_default()),
     }
+}
+
+/// Returns what is shown as code: as it is, between more backticks than it has in a row.
+pub(super) fn code(shown: &str) -> String {
+    let longest = shown.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let space = if longest > 0 { " " } else { "" };
+    format!("{fence}{space}{shown}{space}{fence}")
 }

@@ -9,6 +9,7 @@ use super::arguments::Arguments;
 use super::{Access, Change, Order, Outcome, Prepared, Tool, ToolContext};
 use crate::BoxFuture;
 use crate::model::ToolSpec;
+use crate::permission::is_secret;
 use crate::workspace::{Doomed, Error, Kind, Leaf, Spot, label};
 
 /// Files whose content is shown before they are deleted.
@@ -130,6 +131,10 @@ async fn changes(context: ToolContext<'_>, spot: &Spot, doomed: &[Doomed]) -> Ve
             shown: at(&spot.shown),
             kind: Kind::File,
         };
+        // It would be shown, and kept with the session, before anybody was asked. The question names it.
+        if is_secret(&spot.real) || is_secret(&spot.shown) {
+            continue;
+        }
         let loaded = context.workspace.load(&spot, context.surface).await;
         let Ok(Some(loaded)) = loaded else {
             continue;

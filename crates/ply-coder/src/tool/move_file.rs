@@ -8,7 +8,7 @@ use super::delete::check_saved;
 use super::{Access, Order, Outcome, Prepared, Tool, ToolContext};
 use crate::BoxFuture;
 use crate::model::ToolSpec;
-use crate::workspace::{Error, Kind, Leaf, Spot};
+use crate::workspace::{Doomed, Error, Kind, Leaf, Spot};
 
 /// Moves a file or a directory, or gives it another name.
 #[derive(Debug, Clone, Copy, Default)]
@@ -19,7 +19,7 @@ impl Tool for MoveFile {
         ToolSpec {
             name: "move_file".to_owned(),
             description: "Moves or renames a file, a symbolic link or a directory. Directories above the new \
-                place are made. Nothing is ever overwritten: the new name must be free."
+                place are made. Nothing is ever overwritten: the new name must be free. A directory may hold up to 1000 entries."
                 .to_owned(),
             schema: json!({
                 "type": "object",
@@ -54,6 +54,8 @@ impl Tool for MoveFile {
             let from = from.map_err(|error| error.refuse("move", &from_path))?;
             let to = target(context, &from, &to_path).await;
             let to = to.map_err(|error| error.refuse("move to", &to_path))?;
+            let moved = context.workspace.doomed(&from).await;
+            let moved = moved.map_err(|error| error.refuse("move", &from_path))?;
             let from_label = context.workspace.label(&from);
             let to_label = context.workspace.label(&to);
             Ok(Prepared {
@@ -61,16 +63,13 @@ impl Tool for MoveFile {
                 kind: v2::ToolKind::Move,
                 locations: vec![(from.shown.clone(), None), (to.shown.clone(), None)],
                 changes: Vec::new(),
-                access: vec![
-                    Access::Delete(from.real.clone()),
-                    Access::Write(to.real.clone()),
-                ],
+                access: access(&from, &to, &moved),
                 order: match from.kind {
                     Kind::Directory => Order::Alone,
                     _ => Order::Paths(vec![from.real.clone(), to.real.clone()]),
                 },
                 work: Box::pin(async move {
-                    match work(context, &from, &to).await {
+                    match work(context, &from, &to, &moved).await {
                         Ok(()) => Outcome::done(format!("Moved `{from_label}` to `{to_label}`.")),
                         Err(error) => error.refuse("move", &from_label),
                     }
@@ -101,8 +100,34 @@ async fn target(context: ToolContext<'_>, from: &Spot, path: &str) -> Result<Spo
     Ok(spot)
 }
 
-async fn work(context: ToolContext<'_>, from: &Spot, to: &Spot) -> Result<(), Error> {
+/// Returns what a move needs: for everything that goes, all that it would take to do it by hand. What is
+/// moved can be read and changed under its new name, where rules about the old one say nothing.
+fn access(from: &Spot, to: &Spot, moved: &[Doomed]) -> Vec<Access> {
+    // The place itself comes last, and is what the question is about.
+    let entries = moved.iter().rev();
+    entries
+        .flat_map(|entry| {
+            let (old, new) = (entry.beneath(&from.real), entry.beneath(&to.real));
+            [
+                Access::Delete(old.clone()),
+                Access::Read(old),
+                Access::Write(new),
+            ]
+        })
+        .collect()
+}
+
+async fn work(
+    context: ToolContext<'_>,
+    from: &Spot,
+    to: &Spot,
+    announced: &[Doomed],
+) -> Result<(), Error> {
     let _changing = context.workspace.change().await;
     check_saved(context, from).await?;
+    // Something else may have been put in since it was allowed.
+    if context.workspace.doomed(from).await? != announced {
+        return Err(Error::Moved);
+    }
     context.workspace.rename(from, to).await
 }

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use super::{Access, Order, Outcome, Prepared, Tool, ToolContext};
 use crate::BoxFuture;
 use crate::model::ToolSpec;
-use crate::permission::text::is_deceptive;
 use crate::shell::{Cause, Line, TIME_DEFAULT, TIME_MAX};
 
 /// How long a title may get.
@@ -165,8 +164,7 @@ async fn start(line: Line, description: Option<String>, context: ToolContext<'_>
 
 /// Returns a command line on one line, cut to a length that fits a card.
 pub(super) fn title(command: &str) -> String {
-    let line = command.split_whitespace().collect::<Vec<_>>().join(" ");
-    let line = line.replace(is_deceptive, "");
+    let line = crate::permission::shown(command.trim());
     match line.char_indices().nth(TITLE_CHARS_MAX) {
         None => line,
         Some(_) => line
@@ -183,8 +181,10 @@ mod tests {
 
     #[test]
     fn a_title_is_one_short_line() {
-        assert_eq!(title("cargo  test\n\t-p x\x1b[31m"), "cargo test -p x[31m");
-        assert_eq!(title("echo \u{202e}fr- mr\u{e0041}"), "echo fr- mr");
+        assert_eq!(
+            title("cargo  test\n\t-p `x`\x1b[31m\u{202e}\n"),
+            "cargo  test⏎\\t-p `x`\\u{1b}[31m\\u{202e}"
+        );
         assert_eq!(title(&"x".repeat(120)).chars().count(), 120);
         let long = title(&"\u{20ac}".repeat(200));
         assert_eq!(long.chars().count(), 120);

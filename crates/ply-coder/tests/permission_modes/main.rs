@@ -6,9 +6,11 @@
 )]
 
 mod guards;
+mod input;
 mod matching;
 mod offers;
 mod table;
+mod walks;
 
 use std::path::PathBuf;
 
@@ -35,6 +37,7 @@ fn permissions(texts: &[&str]) -> Permissions {
     let stores = Stores {
         user: Some(PathBuf::from("/nowhere/ply/rules.toml")),
         project: Some(PathBuf::from("/p")),
+        ..Stores::default()
     };
     Permissions::new(
         vec![PathBuf::from("/p"), PathBuf::from("/q")],
@@ -53,6 +56,11 @@ fn access(text: &str) -> Access {
         "shell" => Access::Shell {
             command: what.to_owned(),
             cwd: "/p".into(),
+        },
+        "input" => Access::Input {
+            process: "p1".to_owned(),
+            command: "bash -i".to_owned(),
+            text: what.to_owned(),
         },
         "mcp" => {
             let (server, tool) = what.split_once(' ').unwrap();

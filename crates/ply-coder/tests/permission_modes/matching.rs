@@ -93,8 +93,6 @@ fn mcp_rules_match_server_and_tool() {
     check(&["mcp(github/*)"], "mcp github delete", [D, A, A, A]);
     check(&["mcp(github/*)"], "mcp github2 delete", [D, Q, Q, A]);
     check(&["mcp(*)"], "mcp any tool", [D, A, A, A]);
-    check(&["mcp(a/b/c)"], "mcp a b/c", [D, A, A, A]);
-    check(&["mcp(a/b/c)"], "mcp a/b c", [D, Q, Q, A]);
 }
 
 #[test]

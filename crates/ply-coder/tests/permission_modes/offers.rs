@@ -7,7 +7,7 @@ use super::{access, permissions};
 #[test]
 fn offers_are_narrow_and_work() {
     let offers = [
-        ("write /p/src/a.rs", Some("write(src/a.rs)")),
+        ("write /p/src/a.rs", Some("write(/p/src/a.rs)")),
         ("read /usr/include/a.h", Some("read(/usr/include/a.h)")),
         ("fetch https://docs.rs/tokio/latest", Some("fetch(docs.rs)")),
         ("mcp github search", Some("mcp(github/search)")),

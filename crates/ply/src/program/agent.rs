@@ -3,6 +3,7 @@
 mod places;
 pub(super) mod sandbox;
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -29,7 +30,7 @@ pub(crate) async fn run(arguments: Agent) -> Result<ExitCode, Error> {
     let variable = |name: &str| std::env::var_os(name);
     let places = Places::find(variable)?;
     let store = store::path(arguments.store.clone(), variable)?;
-    let coder = match configure(&arguments, &places) {
+    let coder = match configure(&arguments, &places, &store) {
         Ok(config) => Coder::new(config),
         // An editor shows what a session is refused with, and hides what goes to standard error.
         Err(problem) => Coder::refusing(problem),
@@ -63,7 +64,7 @@ fn keep_secrets() {
 }
 
 /// Reads the configuration; an error is for the user of an editor to read.
-fn configure(arguments: &Agent, places: &Places) -> Result<Config, String> {
+fn configure(arguments: &Agent, places: &Places, store: &Path) -> Result<Config, String> {
     let path = arguments.config.as_ref().unwrap_or(&places.config);
     // Whoever names a file wants that one.
     let is_named = arguments.config.is_some() || places.config_is_named;
@@ -84,7 +85,7 @@ fn configure(arguments: &Agent, places: &Places) -> Result<Config, String> {
         error @ ConfigError::Variable { .. } => error.to_string(),
         error => format!("{}: {error}", path.display()),
     })?;
-    config.sandbox.writable.extend(places.caches());
+    config.own = vec![path.clone(), places.logs.clone(), store.to_path_buf()];
     if let Some(mode) = &arguments.mode {
         config.mode = Mode::from_id(mode).ok_or_else(|| {
             format!("There is no mode `{mode}`; use plan, ask, auto-edit or full.")

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::is_inside;
 use crate::permission::line::{self, Command};
-use crate::permission::place::Place;
+use crate::permission::place::{Own, Place};
 use crate::permission::rule::{Concern, Decision, Rule};
 use crate::permission::{Mode, harmless, launch, offer};
 use crate::tool::Access;
@@ -25,9 +25,6 @@ impl Finding {
     }
 }
 
-/// Programs that run what the settings of the folder they are in tell them.
-const REPOSITORY_PROGRAMS: &[&str] = &["git", "hg", "jj"];
-
 /// Commands after which the next one runs elsewhere. A rule cannot allow them, as it is not known then
 /// where that is; what a leading `cd` does is looked at by itself.
 const MOVES: &[&str] = &["cd", "chdir", "pushd", "popd"];
@@ -36,7 +33,7 @@ const MOVES: &[&str] = &["cd", "chdir", "pushd", "popd"];
 pub(super) struct Judge<'j> {
     pub(super) mode: Mode,
     pub(super) roots: &'j [PathBuf],
-    pub(super) own: Option<&'j Path>,
+    pub(super) own: &'j [Own],
     pub(super) rules: &'j [Rule],
 }
 
@@ -68,6 +65,7 @@ impl Judge<'_> {
             Access::Write(path) => self.write(access, path),
             Access::Delete(path) => self.delete(access, path),
             Access::Shell { command, cwd } => self.shell(command, cwd),
+            Access::Input { .. } => self.input(),
             Access::Fetch(_) => self.other(access, "It asks a server on the network."),
             Access::Mcp { .. } => self.other(access, "It is a tool of an MCP server."),
         }
@@ -161,6 +159,14 @@ impl Judge<'_> {
         }
     }
 
+    /// Decides about input for a process. Rules speak of commands, so none of them allows it.
+    fn input(&self) -> Finding {
+        match self.mode {
+            Mode::Full => Finding::Allow,
+            _ => Finding::ask("What it does depends on the program that gets it."),
+        }
+    }
+
     fn shell(&self, line: &str, cwd: &Path) -> Finding {
         if self.mode == Mode::Full {
             return Finding::Allow;
@@ -209,22 +215,31 @@ impl Judge<'_> {
                 && self.rules.iter().any(|rule| rule.allows_command(&words)))
     }
 
-    /// Says whether a program that obeys the settings of its folder runs in one that the user chose. A
-    /// folder of a project can be a repository of somebody else's making, with hooks of its own.
+    /// Says whether rules hold for a command: only in the folders that the user chose. A rule says
+    /// nothing of folders, and in one below `./build.sh` is another script, `cargo test` runs another
+    /// package, and `git` may obey a repository of somebody else's making.
     fn is_at_home(&self, words: &[&str], here: &Path) -> bool {
-        let program = words
+        let moves = words
             .first()
-            .map(|word| launch::program(word))
-            .unwrap_or_default();
-        let program = program.as_str();
-        !MOVES.contains(&program)
-            && (!REPOSITORY_PROGRAMS.contains(&program)
-                || self.roots.iter().any(|root| root == here))
+            .is_some_and(|word| MOVES.contains(&launch::program(word).as_str()));
+        !moves && self.roots.iter().any(|root| root == here)
     }
 
     fn may_look(&self, path: &Path) -> bool {
         is_inside(path, self.roots)
             && matches!(self.judge(&Access::Read(path.to_owned())), Finding::Allow)
+    }
+
+    /// Says whether a file may be read that nobody named. With full rights a secret of the project may
+    /// be asked for; it is not to turn up among others unless a rule names it.
+    pub(super) fn may_come_across(&self, path: &Path) -> bool {
+        let access = Access::Read(path.to_owned());
+        if !matches!(self.judge(&access), Finding::Allow) {
+            return false;
+        }
+        let mut place = Place::of(path, self.roots, self.own);
+        place.guards.retain(|guard| guard.kind.hides());
+        place.guards.is_empty() || self.is_allowed(&access, &place)
     }
 }
 

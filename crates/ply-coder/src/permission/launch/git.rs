@@ -23,12 +23,15 @@ const SUBCOMMANDS: &[&str] = &[
     "show", "show-branch", "show-ref", "stash", "status", "switch", "tag", "version", "whatchanged", "worktree",
 ];
 
-/// Options after the subcommand that run programs, or write files that nobody sees.
+/// Options after the subcommand that run programs, or read or write files that nobody sees.
 #[rustfmt::skip]
 const OPTIONS: &[&str] = &[
     "upload-pack", "receive-pack", "exec", "exec-path", "ext-diff", "textconv", "output", "open-files-in-pager",
     "config", "config-env", "template", "recurse-submodules", "git-dir", "work-tree", "separate-git-dir",
-    "extcmd", "no-index", "contents", "tool", "gpg-sign", "strategy", "remote", "super-prefix",
+    "extcmd", "no-index", "contents", "tool", "gpg-sign", "strategy", "remote", "super-prefix", "output-directory",
+    // Those that read files which need not be the project's.
+    "ignore-revs-file", "pathspec-from-file", "exclude-from", "exclude-per-directory", "file", "filters",
+    "reference", "reference-if-able", "bundle-uri", "build-fake-ancestor", "trailer",
 ];
 
 /// Options before the subcommand whose value is the next word.
@@ -58,8 +61,13 @@ pub(super) fn words_to_name(arguments: &[&str]) -> usize {
     let letters = match *subcommand {
         "clone" => "cu",
         "rebase" => "xis",
-        "grep" | "diff" | "log" | "show" => "O",
-        "merge" | "pull" | "cherry-pick" | "revert" => "sX",
+        "grep" => "Of",
+        "diff" | "diff-tree" | "log" | "range-diff" | "reflog" | "show" | "stash"
+        | "whatchanged" => "O",
+        "blame" | "annotate" => "S",
+        "ls-files" => "X",
+        "commit" | "notes" | "tag" => "Ft",
+        "merge" | "pull" | "cherry-pick" | "revert" => "sXF",
         _ => "",
     };
     let late = after_last(after, |word| {
@@ -67,6 +75,23 @@ pub(super) fn words_to_name(arguments: &[&str]) -> usize {
     });
     let late = if late == 0 { 0 } else { late + place + 1 };
     early.max(unknown).max(late)
+}
+
+/// Returns the same for words by which `git` looks outside of the repository: `git diff` compares any two
+/// files as soon as one of them is elsewhere.
+pub(super) fn words_to_name_outside(arguments: &[&str]) -> usize {
+    after_last(arguments, |word| {
+        let value = word.split_once('=').map(|(_, value)| value);
+        let glued = word
+            .starts_with('-')
+            .then(|| word.char_indices().nth(2))
+            .flatten()
+            .and_then(|(place, _)| word.get(place..));
+        [Some(word), value, glued]
+            .into_iter()
+            .flatten()
+            .any(|path| path.starts_with('/') || path.split('/').any(|part| part == ".."))
+    })
 }
 
 fn subcommand_place(arguments: &[&str]) -> usize {

@@ -95,6 +95,12 @@ pub(super) const LAUNCHERS: &[&str] = &[
     "mail", "mutt", "gpg", "openssl", "tclsh", "ip", "mount", "umount", "insmod", "modprobe", "git-shell",
 ];
 
+/// Those of them that run nothing that they are given, unless it is for a shell to expand.
+pub(super) const PLAIN: &[&str] = &[
+    "cd", "chdir", "pushd", "popd", "test", "[", "printf", "exit", "return", "logout", "wait",
+    "umask", "ulimit", "unset", "hash", "curl", "wget", "less", "more",
+];
+
 #[rustfmt::skip]
 pub(super) const DANGERS: &[Danger] = &[
     Danger { programs: SHELLS, options: &["rcfile", "init-file", "command"], letters: "csioO", ..NONE },
