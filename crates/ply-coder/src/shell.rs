@@ -7,10 +7,13 @@
 //!
 //! # Environment
 //!
-//! Commands inherit the environment of the program with three differences. Pagers, editors and prompts
-//! are turned off. Variables that would run a file first (`BASH_ENV`, `ENV`) are removed. And so are
-//! variables whose names look like secrets, such as `…_API_KEY`, `…_TOKEN` and `…_SECRET`: they are the
-//! agent's own, and the output of commands goes to a model.
+//! Commands inherit the environment of the program with these differences. Pagers, editors and prompts
+//! are turned off. Variables that would run a file first (`BASH_ENV`, `ENV`), lead `cd` astray or name a
+//! terminal of the user are removed. So are variables that look like secrets, by a word of their name such
+//! as `KEY`, `TOKEN` and `PASSWORD` or because their value is an address with a password: they are the
+//! agent's own, and the output of commands goes to a model. In the sandbox, the session bus and the agents
+//! for SSH and GnuPG keys are removed too, and compilers and package managers keep their caches in
+//! [`Sandbox::cache`].
 //!
 //! # Sandbox
 //!

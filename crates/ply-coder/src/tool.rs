@@ -120,13 +120,14 @@ pub enum Access {
         /// Its directory.
         cwd: PathBuf,
     },
-    /// Giving input to a process in the background, ending its input, or sending it a signal.
+    /// Writing to a process in the background, closing its input, signalling or stopping it. What comes
+    /// of it depends on what the process has read before, so no text stands for itself.
     Input {
-        /// The process, by its id.
+        /// The process's id.
         process: String,
-        /// The command line that it runs.
+        /// The command line that it was started with.
         command: String,
-        /// The input, or words that say what is done instead.
+        /// What is written, or the signal's name; nothing if its input is closed or it is stopped.
         text: String,
     },
     /// Asking a web server.

@@ -217,8 +217,8 @@ async fn what_may_only_read_writes_temporary_files_only() {
         "own"
     );
     let writable = place.scratch.0.join("temp");
-    let hint = format!("only these are writable: {}]", writable.display());
-    assert!(ran.text().ends_with(&hint), "{}", ran.text());
+    let hint = format!("only these are writable: {};", writable.display());
+    assert!(ran.text().contains(&hint), "{}", ran.text());
 }
 
 #[tokio::test]
@@ -251,20 +251,35 @@ async fn processes_in_the_background_are_confined() {
 
 #[tokio::test]
 async fn a_confined_tree_can_be_ended() {
-    let place =
-        Place::new(|sandbox| sandbox.writable = vec![sandbox.temporary[0].join("..")]).await;
-    let witness = place.scratch.witness();
-    let card = Card::new();
-    let script = "exec 9>../witness; (setsid sh -c 'trap \"\" TERM; echo up; while :; do sleep 1; done' &); \
-                  trap '' TERM; while :; do sleep 1; done";
-    let line = Line::new(script, &place.root);
-    let cancelling = async {
-        card.saw("up").await;
-        card.cancel();
-    };
-    let (ran, ()) = tokio::join!(place.processes.run(&line, &card), cancelling);
-    assert_eq!(ran.unwrap().exit, Exit::Signal(9));
-    witness.gone().await;
+    for (script, exit) in [
+        (
+            "exec 9>../witness; (setsid sh -c 'trap \"\" TERM; echo up; while :; do sleep 1; done' &); \
+             trap '' TERM; while :; do sleep 1; done",
+            Exit::Signal(9),
+        ),
+        // In a session of its own, without a parent and without the environment that marks it.
+        (
+            "exec 9>../witness; (env -i setsid sh -c 'sleep 1000 & echo up' &); \
+             while :; do sleep 1; done",
+            Exit::Signal(15),
+        ),
+    ] {
+        let place = Place::new(|sandbox| {
+            let around = sandbox.temporary[0].parent().unwrap();
+            sandbox.writable = vec![around.to_owned()];
+        })
+        .await;
+        let witness = place.scratch.witness();
+        let card = Card::new();
+        let line = Line::new(script, &place.root);
+        let cancelling = async {
+            card.saw("up").await;
+            card.cancel();
+        };
+        let (ran, ()) = tokio::join!(place.processes.run(&line, &card), cancelling);
+        assert_eq!(ran.unwrap().exit, exit, "{script}");
+        witness.gone().await;
+    }
 }
 
 #[tokio::test]

@@ -263,6 +263,8 @@ async fn h19_secrets_of_the_agent_stay_with_it() {
     inner.args(["--exact", "inner_environment", "--ignored"]);
     inner.envs([("PLY_API_KEY", "1"), ("Some_Token", "1"), ("PLY_KEPT", "1")]);
     inner.envs([("BASH_ENV", "/dev/stdout"), ("GIT_ASKPASS", "ask")]);
+    inner.envs([("CDPATH", "/"), ("TMUX", "1"), ("PLY_PASS", "1")]);
+    inner.envs([("PLY_STORE", "db://me:word@host"), ("SSH_AUTH_SOCK", "/s")]);
     let output = inner.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(
@@ -276,8 +278,19 @@ async fn h19_secrets_of_the_agent_stay_with_it() {
 #[ignore = "run by the test above with an environment of its own"]
 async fn inner_environment() {
     let (ran, _) = run("env | sort; echo from a command").await;
-    for name in ["PLY_API_KEY", "Some_Token", "BASH_ENV", "GIT_ASKPASS"] {
+    for name in [
+        "PLY_API_KEY",
+        "Some_Token",
+        "BASH_ENV",
+        "GIT_ASKPASS",
+        "CDPATH",
+        "TMUX",
+        "PLY_PASS",
+        "PLY_STORE",
+    ] {
         assert!(!ran.output.contains(&format!("{name}=")), "{name}");
     }
+    // Without a sandbox Git may use the user's keys.
+    assert!(ran.output.contains("SSH_AUTH_SOCK=/s"));
     assert!(ran.output.contains("PLY_KEPT=1") && ran.output.contains("PATH="));
 }

@@ -149,9 +149,6 @@ async fn the_tools_deal_with_a_process() {
         "{started:?}"
     );
     let write = json!({ "action": "write", "id": "p1", "input": "echo\n", "wait_ms": 20_000 });
-    let prepared = session.prepare(&Process, write.clone()).await.unwrap();
-    assert!(matches!(&prepared.access[..], [Access::Shell { command, .. }] if command == "echo\n"));
-    drop(prepared);
     let mut text = started.text + &session.call(&Process, write).await.text;
     while !(text.contains("up\n") && text.contains("echo\n")) {
         let more = json!({ "action": "output", "id": "p1", "wait_ms": 20_000 });
@@ -166,6 +163,42 @@ async fn the_tools_deal_with_a_process() {
     let log = json!({ "action": "log", "id": "p1", "offset": 2, "limit": 1 });
     let log = session.call(&Process, log).await;
     assert_eq!(log.text, "echo\n[lines 2 to 2 of 2]");
+}
+
+#[tokio::test]
+async fn whatever_reaches_into_a_process_needs_permission() {
+    let session = Session::new();
+    let line = json!({ "command": "exec cat", "background": true });
+    session.call(&Shell, line).await;
+    for (arguments, text) in [
+        (
+            json!({ "action": "write", "id": "p1", "input": "a\n" }),
+            "a\n",
+        ),
+        (json!({ "action": "write", "id": "p1" }), ""),
+        (json!({ "action": "signal", "id": "p1" }), "INT"),
+        (
+            json!({ "action": "signal", "id": "p1", "signal": "HUP" }),
+            "HUP",
+        ),
+        (json!({ "action": "stop", "id": "p1" }), ""),
+    ] {
+        let prepared = session.prepare(&Process, arguments.clone()).await.unwrap();
+        let expected = Access::Input {
+            process: "p1".to_owned(),
+            command: "exec cat".to_owned(),
+            text: text.to_owned(),
+        };
+        assert_eq!(prepared.access, [expected], "{arguments}");
+        assert_eq!(prepared.order, Order::Alone);
+    }
+    for action in ["list", "output", "log"] {
+        let arguments = json!({ "action": action, "id": "p1" });
+        let prepared = session.prepare(&Process, arguments).await.unwrap();
+        assert_eq!(prepared.access, [], "{action}");
+    }
+    let listed = session.call(&Process, json!({ "action": "list" })).await;
+    assert_eq!(listed.text, "p1: running: exec cat", "nothing was done yet");
 }
 
 #[tokio::test]

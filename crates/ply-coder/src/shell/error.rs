@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::path::PathBuf;
 
 use ply_rpc::transport::child::SpawnError;
 
@@ -20,6 +21,12 @@ pub enum Error {
          use the tools that read files instead"
     )]
     ReadOnlyUnconfined(String),
+    /// Nobody knows yet whether commands are confined here.
+    #[error(
+        "it could not be found out whether commands can be confined: {0}; try again, and if this \
+         lasts, tell the user about the sandbox"
+    )]
+    SandboxUnknown(String),
     /// The process was started when more was allowed.
     #[error(
         "commands may not change anything now, and this process was started when they could; \
@@ -61,6 +68,18 @@ pub enum Error {
     /// The rules cannot be made, or powers not be given up.
     #[error("the sandbox cannot be set up")]
     Ruleset(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The roots are not those of the session's first command.
+    #[error("the roots of the workspace changed; start another session for them")]
+    OtherRoots,
+    /// What was a directory when the session began no longer is.
+    #[error("`{}` was replaced, so nothing is run that may write to it", .path.display())]
+    Writable {
+        /// The directory.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
     /// The kernel does not confine the command.
     #[error("the kernel does not enforce the sandbox")]
     NotEnforced,

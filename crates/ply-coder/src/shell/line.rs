@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ply_rpc::transport::child::{Command, Grace};
 
-use super::sandbox::{Confinement, Sandbox};
+use super::sandbox::{Confinement, Sandbox, Writable};
 use super::{TERM_TIME, TIME_DEFAULT, environment};
 
 /// A command line to run.
@@ -16,7 +16,8 @@ pub struct Line {
     pub command: String,
     /// Where it runs, absolute.
     pub cwd: PathBuf,
-    /// The roots of the workspace, below which it may write.
+    /// The roots of the workspace, below which it may write. In the sandbox all lines of a session have
+    /// the same.
     pub roots: Vec<PathBuf>,
     /// How long it may run. In the background it may run as long as its session.
     pub time: Duration,
@@ -45,7 +46,11 @@ impl Line {
             None => Command::new(shell),
         };
         let command = command.args(["-c", &self.command]).cwd(&self.cwd);
-        environment::quiet(command)
+        let command = environment::quiet(command, sandboxed.is_some());
+        match sandboxed {
+            Some(sandboxed) => sandboxed.with_cache(command),
+            None => command,
+        }
     }
 }
 
@@ -65,6 +70,7 @@ pub(super) struct Sandboxed {
     helper: PathBuf,
     arguments: Vec<std::ffi::OsString>,
     writable: Vec<PathBuf>,
+    cache: Option<PathBuf>,
     network: bool,
 }
 
@@ -72,15 +78,24 @@ impl Sandboxed {
     pub(super) fn new(
         sandbox: &Sandbox,
         confinement: Confinement,
-        roots: &[PathBuf],
+        writable: &Writable,
     ) -> Option<Self> {
-        let writable = sandbox.writable(confinement, roots);
+        let cache = writable.cache(confinement).map(Path::to_path_buf);
+        let writable = writable.of(confinement);
         Some(Self {
             helper: sandbox.helper.clone()?,
-            arguments: sandbox.helper_arguments(&writable),
-            writable,
+            arguments: sandbox.helper_arguments(writable),
+            writable: writable.to_vec(),
+            cache,
             network: sandbox.network,
         })
+    }
+
+    fn with_cache(&self, command: Command) -> Command {
+        match &self.cache {
+            Some(cache) => environment::point_to_cache(command, cache, self.network),
+            None => command,
+        }
     }
 
     /// Returns what to tell the model about a command that failed, if the sandbox may be the reason.
@@ -104,7 +119,9 @@ impl Sandboxed {
             "; there is no network"
         };
         Some(format!(
-            "[the sandbox may have denied this: only these are writable: {writable}{network}]"
+            "[the sandbox may have denied this: only these are writable: {writable}{network}; \
+             the user can add directories with `writable` in the section `[sandbox]` of Ply's \
+             configuration]"
         ))
     }
 }

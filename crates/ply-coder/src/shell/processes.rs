@@ -11,7 +11,7 @@ use tokio::sync::OnceCell;
 use super::background::{Background, Parts};
 use super::line::Sandboxed;
 use super::log::Logs;
-use super::sandbox::{Confinement, Sandbox, Support};
+use super::sandbox::{Confinement, Sandbox, Support, Writable};
 use super::{BACKGROUND_MAX, END_TIME_MAX, Error, Exit, FINISHED_MAX, Line, TERM_TIME};
 
 /// The signals that can be sent to a process in the background.
@@ -33,7 +33,10 @@ pub(crate) const SIGNALS: [(&str, Signal); 9] = [
 #[derive(Debug)]
 pub struct Processes {
     sandbox: Sandbox,
+    /// What the sandbox can do here, once that is known.
     support: OnceCell<Support>,
+    /// Where commands may write, from the first one on.
+    writable: OnceCell<(Vec<PathBuf>, Writable)>,
     confinement: Mutex<Confinement>,
     pub(super) logs: Logs,
     /// Counts outputs that did not fit.
@@ -95,6 +98,7 @@ impl Processes {
         Self {
             sandbox,
             support: OnceCell::new(),
+            writable: OnceCell::new(),
             confinement: Mutex::default(),
             logs: Logs::new(logs),
             cut: Counter::default(),
@@ -114,16 +118,34 @@ impl Processes {
         *self.locked_confinement()
     }
 
-    /// Returns whether commands are confined here; found out at the first call.
+    /// Returns whether commands can be confined here, and finds it out if that is not known yet. From
+    /// then on [`Self::sandbox_notice`] and [`Self::is_confined`] tell.
     ///
     /// # Cancel safety
     ///
     /// Nothing is lost when it is dropped.
-    pub async fn support(&self) -> &Support {
-        self.support.get_or_init(|| self.sandbox.probe()).await
+    pub async fn support(&self) -> Support {
+        let probe = || async {
+            match self.sandbox.probe().await {
+                // A machine that was busy once would run everything without a sandbox from then on.
+                unknown @ Support::Unknown { .. } => Err(unknown),
+                known => Ok(known),
+            }
+        };
+        match self.support.get_or_try_init(probe).await {
+            Ok(known) => known.clone(),
+            Err(unknown) => unknown,
+        }
     }
 
-    /// Returns what the user should know about the sandbox, once a command has tried to use it.
+    /// Returns whether commands are known to be confined; not before [`Self::support`] said so.
+    #[must_use]
+    pub fn is_confined(&self) -> bool {
+        self.support.get().is_some_and(Support::works)
+    }
+
+    /// Returns what the user should know about the sandbox, once [`Self::support`] or a command has
+    /// found out.
     #[must_use]
     pub fn sandbox_notice(&self) -> Option<String> {
         self.support.get()?.notice(&self.sandbox)
@@ -137,14 +159,37 @@ impl Processes {
     ) -> Result<Option<Sandboxed>, Error> {
         let reason = match self.support().await {
             Support::Landlock { .. } => {
-                return Ok(Sandboxed::new(&self.sandbox, confinement, &line.roots));
+                let writable = self.writable(&line.roots).await?;
+                return Ok(Sandboxed::new(&self.sandbox, confinement, writable));
             }
-            Support::Off => "it is turned off",
+            Support::Off => "it is turned off".to_owned(),
             Support::Absent { reason } => reason,
+            Support::Unknown { reason } => return Err(Error::SandboxUnknown(reason)),
         };
         match confinement {
             Confinement::Workspace => Ok(None),
-            Confinement::ReadOnly => Err(Error::ReadOnlyUnconfined(reason.to_owned())),
+            Confinement::ReadOnly => Err(Error::ReadOnlyUnconfined(reason)),
+        }
+    }
+
+    /// Returns where commands may write: what the first one found.
+    async fn writable(&self, roots: &[PathBuf]) -> Result<&Writable, Error> {
+        let find = || async {
+            let (sandbox, roots) = (self.sandbox.clone(), roots.to_vec());
+            let find = move || {
+                let writable = Writable::find(&sandbox, &roots);
+                (roots, writable)
+            };
+            tokio::task::spawn_blocking(find).await
+        };
+        let found = self.writable.get_or_try_init(find).await;
+        let (first, writable) = found.map_err(|error| Error::Ruleset(error.into()))?;
+        // A session has the same roots from its beginning to its end. Others would have to be looked up
+        // after commands could put links there.
+        if first == roots {
+            Ok(writable)
+        } else {
+            Err(Error::OtherRoots)
         }
     }
 

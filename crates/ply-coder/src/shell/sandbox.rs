@@ -1,15 +1,18 @@
 //! Which files and connections commands may use, enforced by the kernel.
 
 mod enter;
+mod writable;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::io::ErrorKind;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use ply_rpc::transport::child::{Command, Grace};
 use tokio::io::AsyncReadExt as _;
 
 pub use self::enter::enter_and_exec;
+pub(super) use self::writable::Writable;
 
 /// The first argument of a program that is to run [`enter_and_exec`] with the rest and nothing else.
 pub const HELPER_WORD: &str = "__sandboxed";
@@ -26,7 +29,8 @@ const ABI_SIGNALS: u32 = 6;
 /// How commands are confined.
 ///
 /// With Landlock, which needs no privileges: a command may read and run every file that its user may,
-/// and write only below the roots of the workspace, in `writable` and in `temporary`. It can neither
+/// and write only below the roots of the workspace, in `writable`, `cache` and `temporary`, as these
+/// were when the session ran its first command. It can neither
 /// signal nor trace the agent or read its memory and environment, and gains no privileges by running
 /// programs such as `sudo`; of root's own privileges it loses those that reach into the kernel and into
 /// other processes. All of this is inherited and cannot be undone.
@@ -44,12 +48,22 @@ pub struct Sandbox {
     pub enabled: bool,
     /// Whether they may bind and connect TCP sockets.
     pub network: bool,
-    /// Where they may write besides the roots of the workspace, for example the caches of compilers.
+    /// The directories where they may write besides the roots of the workspace.
     pub writable: Vec<PathBuf>,
-    /// Where they may always write. The program adds its `TMPDIR`.
+    /// A directory for the caches of compilers and package managers, made when it is needed. Commands
+    /// are pointed to it, as far as the environment does not point elsewhere.
+    ///
+    /// The user's own caches are not for them: code lies there that the user runs without a sandbox
+    /// later, such as build scripts of packages.
+    pub cache: Option<PathBuf>,
+    /// The directories where they may always write. The program adds its `TMPDIR`.
     pub temporary: Vec<PathBuf>,
-    /// A program that calls [`enter_and_exec`] when its first argument is [`HELPER_WORD`]: usually the
-    /// program itself. Without one there is no sandbox.
+    /// A program that calls [`enter_and_exec`] when its first argument is [`HELPER_WORD`]. Without one
+    /// there is no sandbox.
+    ///
+    /// A command that may write where this path leads could replace it. A program that is its own helper
+    /// says `/proc/self/exe`: the child that opens it is a copy of the program and gets the file that the
+    /// program was started from, whatever has its name now.
     pub helper: Option<PathBuf>,
 }
 
@@ -59,6 +73,7 @@ impl Default for Sandbox {
             enabled: true,
             network: true,
             writable: Vec::new(),
+            cache: None,
             temporary: ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from).into(),
             helper: None,
         }
@@ -90,6 +105,11 @@ pub enum Support {
         /// Why.
         reason: String,
     },
+    /// It could not be found out. No command runs then, and the next one tries again.
+    Unknown {
+        /// Why.
+        reason: String,
+    },
 }
 
 impl Support {
@@ -103,7 +123,8 @@ impl Support {
     #[must_use]
     pub fn notice(&self, sandbox: &Sandbox) -> Option<String> {
         match self {
-            Self::Off => None,
+            // Nothing ran, and whoever wanted to run it is told why.
+            Self::Off | Self::Unknown { .. } => None,
             Self::Absent { reason } => Some(format!(
                 "Commands run without a sandbox: {reason}. They can change every file that you can."
             )),
@@ -127,6 +148,10 @@ impl Sandbox {
     ///
     /// The helper is ended when this is dropped.
     pub async fn probe(&self) -> Support {
+        self.probe_within(PROBE_TIME_MAX).await
+    }
+
+    async fn probe_within(&self, time: Duration) -> Support {
         if !self.enabled {
             return Support::Off;
         }
@@ -137,41 +162,35 @@ impl Sandbox {
         let command = Command::new(helper)
             .args([HELPER_WORD, enter::REPORT_ABI, "--"])
             .args(["/bin/sh", "-c", r#"echo "abi $1""#, "sh"]);
+        let unknown = |reason: &str| Support::Unknown {
+            reason: reason.to_owned(),
+        };
         let (mut child, output) = match command.spawn_merged().await {
             Ok(spawned) => spawned,
-            Err(error) => return absent(format!("its helper does not start ({error})")),
+            Err(error) if is_lasting(error.source.kind()) => {
+                return absent(format!("its helper does not start ({error})"));
+            }
+            Err(_) => return unknown("its helper could not be started"),
         };
         let mut said = String::new();
         let mut output = output.take(PROBE_BYTES_MAX);
-        let read = tokio::time::timeout(PROBE_TIME_MAX, output.read_to_string(&mut said)).await;
+        let read = tokio::time::timeout(time, output.read_to_string(&mut said)).await;
         let mut grace = Grace::default();
-        grace.after_close = if read.is_ok() {
-            PROBE_TIME_MAX
-        } else {
-            Duration::ZERO
-        };
+        grace.after_close = if read.is_ok() { time } else { Duration::ZERO };
         grace.after_term = super::TERM_TIME;
         let ended = child.end(grace).await;
         let abi = said.trim().strip_prefix("abi ").map(str::parse);
         match (abi, ended) {
+            _ if read.is_err() => unknown("its helper did not answer in time"),
             (Some(Ok(abi)), Ok(status)) if status.success() => Support::Landlock { abi },
             (_, Ok(status)) if status.code() == Some(enter::NOT_ENFORCED_CODE) => {
                 absent("the kernel has no Landlock, or a container hides it".to_owned())
             }
-            _ => absent("its helper does not do what it should".to_owned()),
+            (_, Ok(status)) if status.code().is_some() => {
+                absent("its helper does not do what it should".to_owned())
+            }
+            _ => unknown("its helper was ended"),
         }
-    }
-
-    /// Returns where a command may write.
-    pub(super) fn writable(&self, confinement: Confinement, roots: &[PathBuf]) -> Vec<PathBuf> {
-        let roots = match confinement {
-            Confinement::Workspace => [roots, &self.writable].concat(),
-            Confinement::ReadOnly => Vec::new(),
-        };
-        let all = roots.into_iter().chain(self.temporary.iter().cloned());
-        // The whole file system as one of them would be no sandbox, and is a slip.
-        all.filter(|path| path.is_absolute() && path != Path::new("/"))
-            .collect()
     }
 
     /// Returns the arguments with which the helper confines a program, the program itself excepted.
@@ -188,27 +207,44 @@ impl Sandbox {
     }
 }
 
+/// Returns whether a helper that cannot be started for this reason never can.
+fn is_lasting(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::NotFound | ErrorKind::PermissionDenied | ErrorKind::NotADirectory
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_whole_file_system_is_never_writable() {
-        let sandbox = Sandbox {
-            writable: vec!["/".into(), "relative".into(), "/cache".into()],
-            temporary: vec!["/t".into()],
-            ..Sandbox::default()
+    #[tokio::test]
+    async fn a_helper_without_an_answer_tells_nothing_for_good() {
+        let scratch = tempfile::tempdir().unwrap();
+        let helper = |script: &str| {
+            use std::os::unix::fs::PermissionsExt as _;
+            let path = scratch.path().join("helper");
+            std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
+            Sandbox {
+                helper: Some(path),
+                ..Sandbox::default()
+            }
         };
-        let roots = ["/root".into()];
-        let paths = |list: &[&str]| list.iter().map(PathBuf::from).collect::<Vec<_>>();
-        assert_eq!(
-            sandbox.writable(Confinement::Workspace, &roots),
-            paths(&["/root", "/cache", "/t"])
-        );
-        assert_eq!(
-            sandbox.writable(Confinement::ReadOnly, &roots),
-            paths(&["/t"])
-        );
+        let slow = helper("exec sleep 1000");
+        let slow = slow.probe_within(Duration::from_millis(1)).await;
+        let Support::Unknown { reason } = slow else {
+            panic!("it was slow, no more");
+        };
+        assert_eq!(reason, "its helper did not answer in time");
+        let killed = helper("kill -9 $$").probe().await;
+        assert!(matches!(killed, Support::Unknown { .. }), "{killed:?}");
+        assert_eq!(killed.notice(&Sandbox::default()), None);
+        let wrong = helper("echo hello").probe().await;
+        assert!(matches!(wrong, Support::Absent { .. }), "{wrong:?}");
+        let incapable = helper("exit 125").probe().await;
+        assert!(matches!(incapable, Support::Absent { .. }), "{incapable:?}");
     }
 
     #[test]

@@ -44,6 +44,13 @@ struct Arguments {
     wait_ms: u64,
 }
 
+impl Arguments {
+    /// Returns the name of the signal to send.
+    fn signal(&self) -> &str {
+        self.signal.as_deref().unwrap_or("INT")
+    }
+}
+
 impl Tool for Process {
     fn spec(&self) -> ToolSpec {
         let signals: Vec<&str> = SIGNALS.iter().map(|(name, _)| *name).collect();
@@ -106,20 +113,16 @@ fn prepare(arguments: Value, context: ToolContext<'_>) -> Result<Prepared<'_>, O
         Action::Output => (format!("Read output of {id}"), v2::ToolKind::Read),
         Action::Log => (format!("Read log {id}"), v2::ToolKind::Read),
         Action::Stop => (format!("Stop {id}"), v2::ToolKind::Execute),
-        Action::Signal => (format!("Signal {id}"), v2::ToolKind::Execute),
+        Action::Signal => (
+            format!("Signal {id}: {}", arguments.signal()),
+            v2::ToolKind::Execute,
+        ),
         Action::Write => {
             let input = arguments.input.as_deref().unwrap_or("(end of input)");
             (format!("Write to {id}: {input}"), v2::ToolKind::Execute)
         }
     };
-    // A shell in the background would run whatever is written to it, so that is asked for like a command.
-    let access = match &arguments.input {
-        Some(input) if *action == Action::Write => vec![Access::Shell {
-            command: input.clone(),
-            cwd: context.workspace.cwd().to_owned(),
-        }],
-        _ => Vec::new(),
-    };
+    let access = input(&arguments, context.processes)?;
     let order = match action {
         Action::List | Action::Output | Action::Log => Order::Shared,
         Action::Write | Action::Signal | Action::Stop => Order::Alone,
@@ -134,10 +137,32 @@ fn prepare(arguments: Value, context: ToolContext<'_>) -> Result<Prepared<'_>, O
         work: Box::pin(async move {
             match act(arguments, context).await {
                 Ok(text) => Outcome::done(text),
-                Err(error) => Outcome::failed(format!("That did not work: {error}.")),
+                Err(error) => failed(&error),
             }
         }),
     })
+}
+
+/// Returns what the call needs permission for: whatever a process notices.
+fn input(arguments: &Arguments, processes: &Processes) -> Result<Vec<Access>, Outcome> {
+    let text = match arguments.action {
+        Action::List | Action::Output | Action::Log => return Ok(Vec::new()),
+        Action::Write => arguments.input.clone().unwrap_or_default(),
+        Action::Signal => arguments.signal().to_owned(),
+        Action::Stop => String::new(),
+    };
+    let listed = processes.list();
+    let process = listed.into_iter().find(|known| known.id == arguments.id);
+    let process = process.ok_or_else(|| failed(&Error::UnknownId))?;
+    Ok(vec![Access::Input {
+        process: process.id,
+        command: process.command,
+        text,
+    }])
+}
+
+fn failed(error: &Error) -> Outcome {
+    Outcome::failed(format!("That did not work: {error}."))
 }
 
 async fn act(arguments: Arguments, context: ToolContext<'_>) -> Result<String, Error> {
@@ -155,8 +180,7 @@ async fn act(arguments: Arguments, context: ToolContext<'_>) -> Result<String, E
             processes.output(id, wait).await
         }
         Action::Signal => {
-            let name = arguments.signal.as_deref().unwrap_or("INT");
-            processes.signal(id, name).await?;
+            processes.signal(id, arguments.signal()).await?;
             processes.output(id, wait).await
         }
         Action::Stop => processes.stop(id).await,

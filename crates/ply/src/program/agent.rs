@@ -86,6 +86,7 @@ fn configure(arguments: &Agent, places: &Places, store: &Path) -> Result<Config,
         error => format!("{}: {error}", path.display()),
     })?;
     config.own = vec![path.clone(), places.logs.clone(), store.to_path_buf()];
+    config.sandbox.cache = Some(places.cache.clone());
     if let Some(mode) = &arguments.mode {
         config.mode = Mode::from_id(mode).ok_or_else(|| {
             format!("There is no mode `{mode}`; use plan, ask, auto-edit or full.")

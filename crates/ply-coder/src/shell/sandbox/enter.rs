@@ -1,14 +1,17 @@
 //! The helper's side: a process confines itself and becomes another program.
 
 use std::ffi::OsString;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use landlock::{
-    ABI, Access as _, AccessFs, AccessNet, LandlockStatus, Ruleset, RulesetAttr as _,
-    RulesetCreatedAttr as _, RulesetStatus, Scope, path_beneath_rules,
+    ABI, Access as _, AccessFs, AccessNet, LandlockStatus, PathBeneath, Ruleset, RulesetAttr as _,
+    RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
 use rustix::thread::{self, CapabilitySet};
 
 use crate::shell::Error;
@@ -82,6 +85,7 @@ pub fn enter_and_exec(arguments: impl IntoIterator<Item = OsString>) -> Error {
     if let Err(error) = give_up_powers() {
         return Error::Ruleset(error.into());
     }
+    adopt_orphans();
     let abi = match confine(&wish) {
         Ok(abi) => abi,
         Err(error) => return error,
@@ -118,6 +122,17 @@ fn read(arguments: impl IntoIterator<Item = OsString>) -> Option<Wish> {
     Some(wish)
 }
 
+/// Makes the program the parent of all that it started and that lost its own parent, which outlasts the
+/// change to that program.
+///
+/// A process that left the session of its command and wiped its environment is found by its parent alone,
+/// when the command is ended. One whose command ended before it is not found.
+fn adopt_orphans() {
+    if let Err(error) = rustix::process::set_child_subreaper(Some(rustix::process::getpid())) {
+        tracing::debug!(%error, "orphans of the command go elsewhere");
+    }
+}
+
 /// Gives up [`POWERS`] for good, where the user has them.
 fn give_up_powers() -> std::io::Result<()> {
     let mut sets = thread::capabilities(None)?;
@@ -140,8 +155,6 @@ fn give_up_powers() -> std::io::Result<()> {
 
 /// Confines this thread and returns the version of Landlock.
 ///
-/// Paths that do not exist are left out: nothing can be written there anyway, and what comes to be
-/// there later stays unwritable.
 fn confine(wish: &Wish) -> Result<ABI, Error> {
     let failed = |error| Error::Ruleset(Box::new(error));
     let all = AccessFs::from_all(RULES);
@@ -149,6 +162,17 @@ fn confine(wish: &Wish) -> Result<ABI, Error> {
     // Nobody needs to make devices, and those there are lie outside of the roots.
     let write = all & !(AccessFs::MakeBlock | AccessFs::MakeChar | AccessFs::IoctlDev);
     let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;
+    let mut writable = Vec::new();
+    for path in &wish.writable {
+        writable.extend(open(path).map_err(|error| Error::Writable {
+            path: path.clone(),
+            source: error.into(),
+        })?);
+    }
+    let writable = writable.into_iter().map(|directory| {
+        let rule = PathBeneath::new(directory, write);
+        Ok::<_, RulesetError>(rule)
+    });
     let mut ruleset = Ruleset::default().handle_access(all).map_err(failed)?;
     ruleset = ruleset.scope(Scope::from_all(RULES)).map_err(failed)?;
     if wish.no_network {
@@ -158,7 +182,7 @@ fn confine(wish: &Wish) -> Result<ABI, Error> {
     let status = ruleset
         .create()
         .and_then(|rules| rules.add_rules(path_beneath_rules(["/"], read)))
-        .and_then(|rules| rules.add_rules(path_beneath_rules(&wish.writable, write)))
+        .and_then(|rules| rules.add_rules(writable))
         .and_then(|rules| rules.add_rules(path_beneath_rules(DEVICES, device)))
         .and_then(|rules| rules.restrict_self())
         .map_err(failed)?;
@@ -172,9 +196,38 @@ fn confine(wish: &Wish) -> Result<ABI, Error> {
     }
 }
 
+/// Opens a directory that may be written to. The agent looked it up when the session began; a link on the
+/// way, or something else in its place, was put there since.
+///
+/// One that is gone is left out: nothing can be written there anyway, and what comes to be there later
+/// stays unwritable.
+fn open(path: &Path) -> Result<Option<OwnedFd>, Errno> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    match rustix::fs::openat2(CWD, path, flags, Mode::empty(), resolve) {
+        Ok(directory) => Ok(Some(directory)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_is_still_a_directory_is_opened() {
+        let scratch = tempfile::tempdir().unwrap();
+        let at = scratch.path().canonicalize().unwrap();
+        std::fs::create_dir_all(at.join("real/below")).unwrap();
+        std::fs::write(at.join("file"), "").unwrap();
+        std::os::unix::fs::symlink("real", at.join("link")).unwrap();
+        assert!(open(&at.join("real/below")).unwrap().is_some());
+        assert!(open(&at.join("gone")).unwrap().is_none());
+        for replaced in ["link", "link/below", "file"] {
+            assert!(open(&at.join(replaced)).is_err(), "{replaced}");
+        }
+    }
 
     fn words(line: &str) -> Vec<OsString> {
         line.split(' ').map(OsString::from).collect()

@@ -8,18 +8,9 @@ use crate::program::error::Error;
 /// The variable that names the configuration.
 const CONFIG: &str = "PLY_CONFIG";
 
-/// Where compilers and package managers keep what they download, below the home directory. Nothing that
-/// is run from there unasked is among them, such as the configuration of a tool.
-const CACHES: [&str; 8] = [
-    ".cache",
-    ".cargo/git",
-    ".cargo/registry",
-    ".gradle/caches",
-    ".m2/repository",
-    ".npm",
-    ".local/share/pnpm/store",
-    "go/pkg/mod",
-];
+/// This program, also when its file was replaced or deleted since: a command may have done that, where the
+/// program was built in the workspace, and would choose what confines the next one.
+const HELPER: &str = "/proc/self/exe";
 
 /// Where the agent's own files are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +23,9 @@ pub(super) struct Places {
     pub(super) rules: PathBuf,
     /// Whole outputs of commands.
     pub(super) logs: PathBuf,
-    home: Option<PathBuf>,
+    /// Caches of compilers and package managers that run in the sandbox. The user's own are not for
+    /// them: the user runs code from there without a sandbox.
+    pub(super) cache: PathBuf,
 }
 
 impl Places {
@@ -56,16 +49,8 @@ impl Places {
             config_is_named: named.is_some(),
             config: named.unwrap_or_else(|| config.join("config.toml")),
             logs: state.join("logs"),
-            home,
+            cache: state.join("cache"),
         })
-    }
-
-    /// Returns the caches that are there, for commands to write to.
-    pub(super) fn caches(&self) -> impl Iterator<Item = PathBuf> {
-        let all = CACHES
-            .iter()
-            .filter_map(|cache| Some(self.home.as_ref()?.join(cache)));
-        all.filter(|cache| cache.is_dir())
     }
 
     /// Returns what the agent needs of it.
@@ -73,7 +58,7 @@ impl Places {
         ply_coder::config::Places {
             logs: self.logs.clone(),
             user_rules: Some(self.rules.clone()),
-            helper: std::env::current_exe().ok().filter(|path| path.is_file()),
+            helper: Some(PathBuf::from(HELPER)),
         }
     }
 }
@@ -98,9 +83,16 @@ mod tests {
         assert_eq!(places.config, Path::new("/home/me/.config/ply/config.toml"));
         assert_eq!(places.rules, Path::new("/home/me/.config/ply/rules.toml"));
         assert_eq!(places.logs, Path::new("/state/ply/logs"));
+        assert_eq!(places.cache, Path::new("/state/ply/cache"));
         let named = find(&[("HOME", "/home/me"), (CONFIG, "mine.toml")]).unwrap();
         assert_eq!(named.config, Path::new("mine.toml"));
         assert!(named.config_is_named && !places.config_is_named);
         assert_eq!(find(&[]), None);
+    }
+
+    #[test]
+    fn the_helper_is_the_file_that_was_started_and_not_its_name() {
+        let places = find(&[("HOME", "/home/me")]).unwrap().for_agent();
+        assert_eq!(places.helper.as_deref(), Some(Path::new(HELPER)));
     }
 }

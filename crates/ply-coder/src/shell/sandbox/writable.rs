@@ -1,0 +1,182 @@
+//! Where commands may write, found out once: a command must not move the borders of the next one.
+
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use super::{Confinement, Sandbox};
+
+/// The directories that commands of a session may write to: real ones, spelled without links, none below
+/// another.
+///
+/// A command can put a link where one of its directories was, if it may write around it. So nothing is
+/// looked up again for a later command, and a directory that is reached through another writable one is
+/// left out: either it lies there and needs no right of its own, or a link leads out of there, which a
+/// command of an earlier session may have made.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::shell) struct Writable {
+    /// Of commands that change the workspace.
+    workspace: Vec<PathBuf>,
+    /// Of commands that only read.
+    temporary: Vec<PathBuf>,
+    /// The cache of commands that change the workspace.
+    cache: Option<PathBuf>,
+}
+
+impl Writable {
+    /// Finds them. It asks the file system, and makes the cache if there is none.
+    pub(in crate::shell) fn find(sandbox: &Sandbox, roots: &[PathBuf]) -> Self {
+        let cache = sandbox.cache.as_deref().and_then(|cache| {
+            let made = make_private(cache);
+            if let Err(error) = &made {
+                tracing::warn!(%error, "commands have no cache");
+            }
+            made.ok().and_then(|()| real(cache))
+        });
+        // The workspace has found its roots already, and the user opened it.
+        let roots = roots.iter().filter_map(|root| real(root));
+        let roots: Vec<_> = roots.map(|root| (root.clone(), root)).collect();
+        let named = |paths: &[PathBuf]| -> Vec<_> {
+            let named = paths.iter().map(|path| (path.clone(), real(path)));
+            let named = named.filter_map(|(path, real)| Some((path, real?)));
+            named.collect()
+        };
+        let temporary = named(&sandbox.temporary);
+        let mut all = roots;
+        all.extend(named(&sandbox.writable));
+        all.extend(cache.iter().map(|cache| (cache.clone(), cache.clone())));
+        all.extend(temporary.iter().cloned());
+        Self {
+            temporary: apart(&temporary, &all),
+            workspace: apart(&all, &all),
+            cache,
+        }
+    }
+
+    /// Returns the directories for commands that are confined so.
+    pub(in crate::shell) fn of(&self, confinement: Confinement) -> &[PathBuf] {
+        match confinement {
+            Confinement::Workspace => &self.workspace,
+            Confinement::ReadOnly => &self.temporary,
+        }
+    }
+
+    /// Returns the directory for caches, if commands that are confined so may write to it.
+    pub(in crate::shell) fn cache(&self, confinement: Confinement) -> Option<&Path> {
+        let cache = self.cache.as_deref();
+        cache.filter(|_| confinement == Confinement::Workspace)
+    }
+}
+
+fn make_private(dir: &Path) -> io::Result<()> {
+    let mut make = std::fs::DirBuilder::new();
+    make.recursive(true).mode(0o700).create(dir)
+}
+
+/// Returns the directory that a path names, if there is one. The whole file system would be no sandbox,
+/// and is a slip; so is a path whose meaning depends on where the agent was started.
+fn real(path: &Path) -> Option<PathBuf> {
+    if !path.is_absolute() {
+        return None;
+    }
+    let real = path.canonicalize().ok()?;
+    (real.is_dir() && real != Path::new("/")).then_some(real)
+}
+
+/// Returns the real ones of `some`, each once and without those that are reached through another of `all`.
+///
+/// The ones that may only be written by other commands count too: what those may change is not trusted.
+fn apart(some: &[(PathBuf, PathBuf)], all: &[(PathBuf, PathBuf)]) -> Vec<PathBuf> {
+    let mut kept: Vec<PathBuf> = Vec::new();
+    for (named, real) in some {
+        let inside = |path: &Path| {
+            let around = |(_, other): &(PathBuf, PathBuf)| path.starts_with(other);
+            all.iter().any(around)
+        };
+        let ways = named.ancestors().chain(real.ancestors());
+        // The path itself is where it is; whoever may write to what is above it decides where that is.
+        let above = ways.filter(|way| *way != named && *way != real);
+        let mut above = above.filter_map(|way| way.canonicalize().ok());
+        if !kept.contains(real) && !above.any(|way| inside(&way)) {
+            kept.push(real.clone());
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+
+    fn sandbox(writable: &[PathBuf], temporary: &[PathBuf]) -> Sandbox {
+        Sandbox {
+            writable: writable.to_vec(),
+            temporary: temporary.to_vec(),
+            ..Sandbox::default()
+        }
+    }
+
+    fn scratch() -> (tempfile::TempDir, PathBuf) {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().canonicalize().unwrap();
+        for dir in ["root/below", "temp/below", "home", "other"] {
+            std::fs::create_dir_all(path.join(dir)).unwrap();
+        }
+        (scratch, path)
+    }
+
+    #[test]
+    fn only_real_directories_are_writable_and_never_the_whole_file_system() {
+        let (_scratch, at) = scratch();
+        std::fs::write(at.join("file"), "").unwrap();
+        symlink("/", at.join("everything")).unwrap();
+        symlink("other", at.join("link")).unwrap();
+        let names = ["none", "file", "everything", "link", "other"];
+        let mut writable: Vec<_> = names.iter().map(|name| at.join(name)).collect();
+        writable.extend(["/".into(), "relative".into(), "/..".into()]);
+        let found = Writable::find(&sandbox(&writable, &[at.join("temp")]), &[at.join("root")]);
+        assert_eq!(
+            found.of(Confinement::Workspace),
+            [at.join("root"), at.join("other"), at.join("temp")]
+        );
+        assert_eq!(found.of(Confinement::ReadOnly), [at.join("temp")]);
+    }
+
+    #[test]
+    fn what_is_reached_through_another_one_has_no_right_of_its_own() {
+        let (_scratch, at) = scratch();
+        // A command of an earlier session may have made these.
+        symlink(at.join("home"), at.join("temp/link")).unwrap();
+        symlink(at.join("home"), at.join("root/link")).unwrap();
+        symlink(at.join("temp"), at.join("door")).unwrap();
+        let writable = ["root/below", "root/link", "door/link"].map(|name| at.join(name));
+        let temporary = ["temp", "temp/below", "temp/link", "root/link"].map(|name| at.join(name));
+        let found = Writable::find(&sandbox(&writable, &temporary), &[at.join("root")]);
+        assert_eq!(
+            found.of(Confinement::Workspace),
+            [at.join("root"), at.join("temp")]
+        );
+        assert_eq!(found.of(Confinement::ReadOnly), [at.join("temp")]);
+    }
+
+    #[test]
+    fn the_cache_is_made_for_its_user_alone_when_it_is_needed() {
+        let (_scratch, at) = scratch();
+        let mut sandbox = sandbox(&[], &[at.join("temp")]);
+        sandbox.cache = Some(at.join("state/cache"));
+        let found = Writable::find(&sandbox, &[at.join("root")]);
+        let cache = at.join("state/cache");
+        assert_eq!(found.cache(Confinement::Workspace), Some(cache.as_path()));
+        assert_eq!(found.cache(Confinement::ReadOnly), None);
+        assert!(found.of(Confinement::Workspace).contains(&cache));
+        let mode = cache.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        // One that cannot be made is none.
+        std::fs::write(at.join("file"), "").unwrap();
+        sandbox.cache = Some(at.join("file/cache"));
+        let found = Writable::find(&sandbox, &[]);
+        assert_eq!(found.cache(Confinement::Workspace), None);
+    }
+}
