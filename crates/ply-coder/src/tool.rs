@@ -193,6 +193,9 @@ impl Outcome {
     }
 }
 
+/// Says whether a file may be read without asking.
+pub type Readable = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
+
 /// The card of a call in the client, and what the client can do for a tool.
 ///
 /// Errors of the card mean that nobody looks any more; tools may ignore them.
@@ -225,6 +228,12 @@ pub trait Surface: fmt::Debug + Send + Sync {
     /// Waits until the user cancels the turn. A tool that owns more than memory tidies up then and
     /// returns what it has; one second later it is dropped.
     fn cancelled(&self) -> BoxFuture<'_, ()>;
+
+    /// Returns what says whether a walk through a folder may read a file that it comes across. Files
+    /// that it may not are asked for by name.
+    fn readable(&self) -> Readable {
+        Arc::new(|path| !crate::permission::is_secret(path))
+    }
 
     /// Shows the plan, all of it.
     fn plan(&self, entries: Vec<v2::PlanEntry>) -> BoxFuture<'_, ()> {

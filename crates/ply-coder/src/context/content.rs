@@ -53,15 +53,20 @@ fn linked(link: &v2::ResourceLink) -> String {
     match uri.strip_prefix("file://") {
         Some(path) => format!(
             "[The user refers to `{}`, the file `{}`; read it if you need it.]",
-            shown(&link.name),
-            shown(&decoded(path))
+            named(&link.name),
+            named(&decoded(path))
         ),
         None => format!(
             "[The user refers to `{}` at `{}`.]",
-            shown(&link.name),
-            shown(&uri)
+            named(&link.name),
+            named(&uri)
         ),
     }
+}
+
+/// Returns a name to stand between backticks, which it cannot close.
+fn named(name: &str) -> String {
+    shown(name).replace('`', "'")
 }
 
 /// Returns a path with `%20` and the like as what they stand for.

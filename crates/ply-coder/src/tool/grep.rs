@@ -111,9 +111,12 @@ impl Tool for Grep {
                     let flag = Arc::clone(&stop.0);
                     let base = context.workspace.cwd().to_owned();
                     let overlay = context.workspace.overlay(context.surface).await;
+                    let readable = context.surface.readable();
                     let found = context
                         .workspace
-                        .blocking(move |inner| query.run(inner, &spot, &base, &overlay, &flag))
+                        .blocking(move |inner| {
+                            query.run(inner, &spot, &base, &overlay, &readable, &flag)
+                        })
                         .await;
                     found.map_or_else(|error| error.refuse("search", &place), Outcome::done)
                 }),

@@ -57,7 +57,7 @@ impl TurnLoop<'_> {
                 return Ok(Outcome::failed(words));
             }
         };
-        let surface = Live::new(self.turn, card);
+        let surface = Live::new(self.turn, card, self.state);
         let context = ToolContext {
             workspace: &self.state.workspace,
             processes: &self.state.processes,

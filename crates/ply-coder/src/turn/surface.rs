@@ -1,7 +1,7 @@
 //! What tools see of the client: the card of their call.
 
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -10,7 +10,8 @@ use ply_agent::{Elicited, ToolCall, Turn, v2};
 use tokio::time::Instant;
 
 use crate::BoxFuture;
-use crate::tool::Surface;
+use crate::session::State;
+use crate::tool::{Readable, Surface};
 
 /// How often a line of progress may change.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
@@ -22,15 +23,17 @@ const ANSWER: &str = "answer";
 pub(super) struct Live<'t> {
     turn: &'t Turn,
     card: &'t ToolCall,
+    state: &'t State,
     /// When progress was last shown.
     progressed: Mutex<Option<Instant>>,
 }
 
 impl<'t> Live<'t> {
-    pub(super) fn new(turn: &'t Turn, card: &'t ToolCall) -> Self {
+    pub(super) fn new(turn: &'t Turn, card: &'t ToolCall, state: &'t State) -> Self {
         Self {
             turn,
             card,
+            state,
             progressed: Mutex::new(None),
         }
     }
@@ -137,6 +140,14 @@ impl Surface for Live<'_> {
 
     fn cancelled(&self) -> BoxFuture<'_, ()> {
         Box::pin(self.turn.cancelled())
+    }
+
+    fn readable(&self) -> Readable {
+        let (mode, permissions) = (
+            self.state.choice().mode,
+            Arc::clone(&self.state.permissions),
+        );
+        Arc::new(move |path| permissions.may_read(mode, path))
     }
 
     fn plan(&self, entries: Vec<v2::PlanEntry>) -> BoxFuture<'_, ()> {

@@ -56,6 +56,7 @@ fn the_bare_program_says_what_it_can_do() {
     Usage: ply <COMMAND>
 
     Commands:
+      agent     Serves the coding agent on standard input and output, for an editor to start
       sessions  Lists, shows, exports and deletes the sessions on disk
       help      Print this message or the help of the given subcommand(s)
 
@@ -64,8 +65,8 @@ fn the_bare_program_says_what_it_can_do() {
       -V, --version  Print version
 
     Examples:
+      ply agent            # what an editor starts
       ply sessions ls
-      ply sessions show sess-4f1d
     "#);
 }
 

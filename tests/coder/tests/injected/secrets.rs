@@ -1,7 +1,7 @@
 //! Searching a directory does not open the secrets in it.
 
 use coder_tests::{Reply, Setup, User, World};
-use ply_coder::permission::Mode;
+use ply_coder::permission::{Decision, Mode, Rule};
 use serde_json::{Value, json};
 
 async fn search(mode: Mode, user: User, arguments: Value) -> (String, Vec<String>) {
@@ -26,7 +26,7 @@ async fn a_search_leaves_secrets_out_and_says_so() {
     for mode in Mode::ALL {
         let (told, asked) = search(mode, User::Rejects, json!({ "pattern": "token" })).await;
         let expected = ".env.example:1:token=\nsrc/main.rs:1:let token = 1;\n\
-                        \n[3 files that look like secrets were not searched; name one as path if it matters.]";
+                        \n[3 files that need permission were not searched; name one as path if it matters.]";
         assert_eq!(told, expected, "{mode:?}");
         assert_eq!(asked.len(), 0, "{asked:?}");
     }
@@ -34,7 +34,7 @@ async fn a_search_leaves_secrets_out_and_says_so() {
     let (told, _) = search(Mode::Ask, User::Rejects, below).await;
     assert_eq!(
         told,
-        "[Nothing matches.]\n[1 file that looks like a secret was not searched; name one as path if it matters.]"
+        "[Nothing matches.]\n[1 file that needs permission was not searched; name one as path if it matters.]"
     );
 }
 
@@ -46,6 +46,31 @@ async fn a_secret_that_is_named_is_asked_for() {
     assert_eq!(asked.len(), 1, "{asked:?}");
     let (told, _) = search(Mode::Ask, User::Allows, named).await;
     assert_eq!(told, ".env:1:token=a\n");
+}
+
+#[tokio::test]
+async fn a_search_obeys_rules_about_what_may_be_read() {
+    let setup = Setup {
+        mode: Mode::Full,
+        configure: Box::new(|config| {
+            let rule = Rule::parse(Decision::Deny, "read(private/**)");
+            config.rules = vec![rule.unwrap()];
+        }),
+        ..Setup::default()
+    };
+    let script = [
+        Reply::call("grep", json!({ "pattern": "token" })),
+        Reply::say("Done."),
+    ];
+    let world = World::with(setup, script).await;
+    world.write("private/a.txt", "token a\n");
+    world.write("b.txt", "token b\n");
+    let story = world.turn("Search").await;
+    let told = story.told()[0];
+    assert!(
+        told.contains("token b") && !told.contains("token a"),
+        "{told}"
+    );
 }
 
 #[tokio::test]

@@ -146,8 +146,11 @@ async fn the_diff_is_there_before_the_user_decides() {
 #[tokio::test]
 async fn a_call_that_waits_is_judged_by_the_mode_of_the_moment() {
     let script = [
-        Reply::call("shell", json!({ "command": "echo x > began; while [ ! -e go ]; do :; done" }))
-            .and_call("shell", json!({ "command": "touch second" })),
+        Reply::call(
+            "shell",
+            json!({ "command": "echo x > began; while [ ! -e go ]; do :; done" }),
+        )
+        .and_call("shell", json!({ "command": "touch second" })),
         Reply::say("Done."),
     ];
     let world = World::with(setup(Mode::Full, User::Allows), script).await;

@@ -11,6 +11,7 @@ use grep_searcher::{
     BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkFinish, SinkMatch,
 };
 
+use super::super::Readable;
 use super::super::glob::Wanted;
 use super::super::lines::cut;
 use super::Outcome;
@@ -76,6 +77,7 @@ impl Query {
         spot: &Spot,
         base: &Path,
         overlay: &[(PathBuf, String)],
+        readable: &Readable,
         stop: &AtomicBool,
     ) -> Result<String, Error> {
         let overlay: HashMap<_, _> = overlay
@@ -112,9 +114,9 @@ impl Query {
                         return Ok(ControlFlow::Continue(()));
                     }
                     let real = spot.real.join(entry.path);
-                    // Permission was given to look into the directory, and a secret is asked for by
-                    // its own name.
-                    if is_secret(inner.below_root(&real)) {
+                    // Permission was given to look into the directory. What needs more is asked for
+                    // by its own name.
+                    if is_secret(inner.below_root(&real)) || !readable(&real) {
                         search.found.secrets += 1;
                         return Ok(ControlFlow::Continue(()));
                     }
@@ -282,8 +284,8 @@ impl<'q> Found<'q> {
         }
         if self.secrets > 0 {
             let files = match self.secrets {
-                1 => "1 file that looks like a secret was".to_owned(),
-                many => format!("{many} files that look like secrets were"),
+                1 => "1 file that needs permission was".to_owned(),
+                many => format!("{many} files that need permission were"),
             };
             self.out.push_str(&format!(
                 "\n[{files} not searched; name one as path if it matters.]"
