@@ -41,7 +41,11 @@ async fn list(base_url: &str) -> Option<Vec<Service>> {
     let base = base(base_url);
     // Most machines have none, and building a client takes more time and memory than knocking.
     let url = reqwest::Url::parse(base).ok()?;
-    let host = url.host_str()?.trim_matches(['[', ']']);
+    let host = match url.host_str()? {
+        // Looking the name up loads libraries and starts a thread.
+        "localhost" => "127.0.0.1",
+        host => host.trim_matches(['[', ']']),
+    };
     drop(
         TcpStream::connect((host, url.port_or_known_default()?))
             .await
