@@ -233,6 +233,7 @@ fn everything(scratch: &Scratch, verdict: Verdict) -> BTreeMap<PathBuf, Vec<u8>>
 }
 
 // Also: H2, H4.
+// Also: V1-SESS-05.
 #[tokio::test]
 async fn h1_no_hostile_path_leads_out_of_the_root() {
     let corpus = corpus();
@@ -241,6 +242,7 @@ async fn h1_no_hostile_path_leads_out_of_the_root() {
 }
 
 // Also: H2, H4.
+// Also: V1-SESS-05.
 #[tokio::test]
 async fn h1_no_hostile_path_leads_out_through_a_client_with_files() {
     let mut corpus = corpus();

@@ -35,6 +35,7 @@ async fn text_is_streamed_and_the_turn_ends() {
     }
 }
 
+// Also: V1-PROMPT-09, V2-PROMPT-22.
 #[tokio::test]
 async fn a_tool_is_called_and_its_result_goes_back() {
     for api in Api::ALL {
