@@ -143,6 +143,15 @@ fn prepare(arguments: Value, context: ToolContext<'_>) -> Result<Prepared<'_>, O
     })
 }
 
+/// Waits for output, but not once the user has cancelled.
+async fn output(context: ToolContext<'_>, id: &str, wait: Duration) -> Result<String, Error> {
+    tokio::select! {
+        biased;
+        output = context.processes.output(id, wait) => output,
+        () = context.surface.cancelled() => context.processes.output(id, Duration::ZERO).await,
+    }
+}
+
 /// Returns what the call needs permission for: whatever a process notices.
 fn input(arguments: &Arguments, processes: &Processes) -> Result<Vec<Access>, Outcome> {
     let text = match arguments.action {
@@ -171,17 +180,14 @@ async fn act(arguments: Arguments, context: ToolContext<'_>) -> Result<String, E
     let wait = Duration::from_millis(arguments.wait_ms).min(WAIT_TIME_MAX);
     match arguments.action {
         Action::List => Ok(list(&processes.list())),
-        Action::Output => tokio::select! {
-            output = processes.output(id, wait) => output,
-            () = context.surface.cancelled() => processes.output(id, Duration::ZERO).await,
-        },
+        Action::Output => output(context, id, wait).await,
         Action::Write => {
             processes.write(id, arguments.input.as_deref()).await?;
-            processes.output(id, wait).await
+            output(context, id, wait).await
         }
         Action::Signal => {
             processes.signal(id, arguments.signal()).await?;
-            processes.output(id, wait).await
+            output(context, id, wait).await
         }
         Action::Stop => processes.stop(id).await,
         Action::Log => {

@@ -23,6 +23,9 @@ use super::{Error, WALK_DEPTH_MAX, WALK_ENTRIES_MAX};
 const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 /// Bytes read of one of them.
 const IGNORE_BYTES_MAX: u64 = 256 * 1024;
+/// Patterns of one walk; compiling them takes longer than reading them. Those that come later leave
+/// nothing out.
+const PATTERNS_MAX: usize = 50_000;
 
 /// Which entries a walk shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,6 +101,7 @@ pub(super) fn walk(
         visit,
         ignores: Vec::new(),
         left: WALK_ENTRIES_MAX,
+        patterns_left: PATTERNS_MAX,
         cut: false,
     };
     if walk.show == Show::Kept {
@@ -117,6 +121,7 @@ struct Walker<'w, 'v> {
     /// What is left out, the outermost directory first.
     ignores: Vec<Gitignore>,
     left: usize,
+    patterns_left: usize,
     cut: bool,
 }
 
@@ -149,10 +154,12 @@ impl Walker<'_, '_> {
                 continue;
             }
             let mut builder = GitignoreBuilder::new(real);
-            for line in String::from_utf8_lossy(&bytes).lines() {
+            let text = String::from_utf8_lossy(&bytes);
+            for line in text.lines().take(self.patterns_left) {
                 // A pattern that makes no sense leaves nothing out, as in git.
                 drop(builder.add_line(None, line));
             }
+            self.patterns_left -= text.lines().take(self.patterns_left).count();
             if let Ok(ignore) = builder.build() {
                 self.ignores.push(ignore);
                 learnt += 1;
