@@ -47,7 +47,10 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("process-tests", &["ply-client", "ply-rpc"]),
     ("interop-tests", &["ply-agent"]),
     ("ply-model-server", &[]),
-    ("ply-mcp-server", &["ply-agent", "ply-coder"]),
+    (
+        "ply-mcp-server",
+        &["ply-agent", "ply-coder", "ply-rpc", "ply-sys"],
+    ),
     (
         "coder-tests",
         &[
