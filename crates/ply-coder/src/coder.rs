@@ -13,6 +13,9 @@ use crate::options::{self, Choice};
 use crate::session::State;
 use crate::turn::TurnLoop;
 
+/// How long a client has a new session for itself before Ollama is looked for.
+const LOOK_AFTER: std::time::Duration = std::time::Duration::from_millis(200);
+
 /// The coding agent.
 #[derive(Debug)]
 pub struct Coder {
@@ -130,6 +133,7 @@ impl Coder {
         };
         let (session, shared) = (session.clone(), Arc::clone(&self.shared));
         tokio::spawn(async move {
+            tokio::time::sleep(LOOK_AFTER).await;
             for found in service::ollama_models(&url).await {
                 shared.offer(service::open(found));
             }
