@@ -30,8 +30,6 @@ pub struct Coder {
 struct Shared {
     models: Mutex<Vec<Arc<dyn Model>>>,
     sessions: Mutex<HashMap<v2::SessionId, Arc<State>>>,
-    /// Models that sessions had and that are there no more, until the user is told.
-    lost: Mutex<HashMap<v2::SessionId, String>>,
 }
 
 impl Shared {
@@ -57,15 +55,6 @@ impl Shared {
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         let state = sessions.get(session.id()).cloned();
         state.ok_or_else(|| Error::msg("The session is not open."))
-    }
-
-    /// Notes which model a session has lost, if any, and returns what was noted before.
-    fn lose(&self, session: &Session, model: Option<String>) -> Option<String> {
-        let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
-        match model {
-            Some(model) => lost.insert(session.id().clone(), model),
-            None => lost.remove(session.id()),
-        }
     }
 
     /// Tells the client what is chosen and what there is to choose from.
@@ -100,7 +89,6 @@ impl Coder {
             shared: Arc::new(Shared {
                 models: Mutex::new(models),
                 sessions: Mutex::default(),
-                lost: Mutex::default(),
             }),
             problem: None,
         }
@@ -200,8 +188,7 @@ impl Agent for Coder {
             true => self.last_choice(session).await?,
             false => (self.first_choice()?, None),
         };
-        self.shared.lose(session, lost);
-        let state = Arc::new(State::new(&self.config, setup, choice)?);
+        let state = Arc::new(State::new(&self.config, setup, choice, lost)?);
         if let Some(old) = self.swap(session, Some(state)) {
             // A session whose journal failed comes back without having been closed.
             old.end().await;
@@ -214,7 +201,6 @@ impl Agent for Coder {
     }
 
     async fn close(&self, session: &Session) {
-        self.shared.lose(session, None);
         if let Some(state) = self.swap(session, None) {
             state.end().await;
         }
@@ -238,7 +224,7 @@ impl Agent for Coder {
     async fn prompt(&self, turn: &mut Turn) -> Result<Stop> {
         let state = self.shared.state(turn.session())?;
         // Nobody listens while a session opens, and a notice is not kept.
-        if let Some(lost) = self.shared.lose(turn.session(), None) {
+        if let Some(lost) = state.take_lost_model() {
             let words = format!(
                 "The model `{lost}` of this session is not there any more; it goes on with `{}`.",
                 state.choice().model.facts().id

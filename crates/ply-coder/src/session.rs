@@ -23,6 +23,8 @@ pub(crate) struct State {
     pub(crate) processes: Arc<Processes>,
     pub(crate) servers: Servers,
     choice: Mutex<Choice>,
+    /// The model that the session had and that is there no more, until the user is told.
+    lost_model: Mutex<Option<String>>,
     /// How many tokens a model counted for one of ours.
     scale: Mutex<(String, f64)>,
     /// The failures of MCP servers that the user knows of.
@@ -35,7 +37,12 @@ pub(crate) struct State {
 const SCALE: std::ops::RangeInclusive<f64> = 0.5..=4.0;
 
 impl State {
-    pub(crate) fn new(config: &Config, setup: &SessionSetup, choice: Choice) -> Result<Self> {
+    pub(crate) fn new(
+        config: &Config,
+        setup: &SessionSetup,
+        choice: Choice,
+        lost_model: Option<String>,
+    ) -> Result<Self> {
         let cwd = setup.cwd.clone();
         let additional = setup.additional_directories.clone();
         // What the workspace would say is for a model to read.
@@ -73,6 +80,7 @@ impl State {
             processes: Arc::new(processes),
             servers,
             choice: Mutex::new(choice),
+            lost_model: Mutex::new(lost_model),
             scale: Mutex::new((String::new(), 1.0)),
             failures_told: Mutex::default(),
             sandbox_told: AtomicBool::new(false),
@@ -85,6 +93,11 @@ impl State {
 
     pub(crate) fn choose<T>(&self, change: impl FnOnce(&mut Choice) -> T) -> T {
         change(&mut lock(&self.choice))
+    }
+
+    /// Returns the model that the session has lost, once.
+    pub(crate) fn take_lost_model(&self) -> Option<String> {
+        lock(&self.lost_model).take()
     }
 
     /// Notes how many tokens a model counted where we estimated some.

@@ -8,7 +8,10 @@ fn facts() -> Facts {
 
 /// Folds updates as a session would.
 fn history(updates: Vec<v2::SessionUpdate>) -> History {
-    let events: Vec<_> = updates.into_iter().map(ply_agent::Event::Update).collect();
+    let events: Vec<_> = updates
+        .into_iter()
+        .map(ply_session::Event::Update)
+        .collect();
     History::fold(&events)
 }
 
