@@ -42,6 +42,12 @@ pub trait Tool: fmt::Debug + Send + Sync {
     /// Says what sort of tool it is, before the arguments are known.
     fn kind(&self) -> v2::ToolKind;
 
+    /// Says whether a call that is cancelled has more to do than to stop: to end processes, to tell a
+    /// server, or to finish what must not be left half done. Others are dropped at once.
+    fn tidies_up(&self) -> bool {
+        false
+    }
+
     /// Reads the arguments and says what the call would do. It changes nothing.
     ///
     /// # Errors

@@ -9,9 +9,10 @@ mod guard;
 mod order;
 mod shorten;
 mod surface;
+mod toolbox;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use ply_agent::{Result, Stop, Turn, v2};
@@ -19,9 +20,11 @@ use ply_agent::{Result, Stop, Turn, v2};
 use self::answer::Answer;
 use self::guard::Guard;
 use self::order::Queue;
+use self::toolbox::Toolbox;
 use crate::Config;
 use crate::commands::Command;
-use crate::context::{conversation, instructions, notes};
+use crate::context::instructions::{self, Project};
+use crate::context::{conversation, notes};
 use crate::model::{Content, Message, Model, Part, Request, Stopped, Usage};
 use crate::options::Choice;
 use crate::session::State;
@@ -40,7 +43,9 @@ pub(crate) struct TurnLoop<'t> {
     turn: &'t Turn,
     built_in: Vec<Arc<dyn Tool>>,
     /// The tools of the moment: those of MCP servers come and go.
-    tools: Mutex<Arc<[Arc<dyn Tool>]>>,
+    tools: Mutex<Arc<Toolbox>>,
+    /// The project's instructions, as they were when the model was first asked.
+    project: OnceLock<Project>,
     /// Held while the user is asked, so that there is one question at a time.
     asking: tokio::sync::Mutex<()>,
     queue: Queue,
@@ -56,14 +61,14 @@ impl<'t> TurnLoop<'t> {
         models: &'t [Arc<dyn Model>],
         turn: &'t Turn,
     ) -> Self {
-        let built_in = tool::built_in(config, turn);
         Self {
             config,
             state,
             models,
             turn,
-            tools: Mutex::new(built_in.clone().into()),
-            built_in,
+            built_in: tool::built_in(config, turn),
+            tools: Mutex::default(),
+            project: OnceLock::new(),
             asking: tokio::sync::Mutex::new(()),
             queue: Queue::default(),
             ids: AtomicU64::new(1),
@@ -146,7 +151,8 @@ impl<'t> TurnLoop<'t> {
 
     /// Puts together the request for what comes next.
     fn request(&self, choice: &Choice, messages: Vec<Message>) -> Request {
-        let project = instructions::read_project(&self.state.cwd);
+        let read = || instructions::read_project(&self.state.cwd);
+        let project = self.project.get_or_init(read);
         let surroundings = instructions::Surroundings {
             cwd: &self.state.cwd,
             additional: &self.state.additional,
@@ -160,7 +166,7 @@ impl<'t> TurnLoop<'t> {
         Request {
             system: instructions::system(&surroundings),
             messages,
-            tools: self.tools().iter().map(|tool| tool.spec()).collect(),
+            tools: self.tools().specs().to_vec(),
             effort: choice.effort.filter(|_| facts.efforts),
             output_tokens_max: None,
             cache_key: Some(self.turn.session().id().0.to_string()),
@@ -174,12 +180,13 @@ impl<'t> TurnLoop<'t> {
             .unless_cancelled(self.state.servers.tools())
             .await?;
         let tools = self.built_in.iter().cloned().chain(foreign).collect();
+        let tools = Arc::new(Toolbox::new(tools));
         *self.tools.lock().unwrap_or_else(PoisonError::into_inner) = tools;
         Ok(())
     }
 
     /// Returns the tools of the moment.
-    fn tools(&self) -> Arc<[Arc<dyn Tool>]> {
+    fn tools(&self) -> Arc<Toolbox> {
         Arc::clone(&self.tools.lock().unwrap_or_else(PoisonError::into_inner))
     }
 

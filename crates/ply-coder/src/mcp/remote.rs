@@ -60,6 +60,10 @@ impl Tool for Remote {
         v2::ToolKind::Other
     }
 
+    fn tidies_up(&self) -> bool {
+        true
+    }
+
     fn prepare<'t>(
         &'t self,
         arguments: Value,

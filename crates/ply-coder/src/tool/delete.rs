@@ -51,6 +51,10 @@ impl Tool for Delete {
         v2::ToolKind::Delete
     }
 
+    fn tidies_up(&self) -> bool {
+        true
+    }
+
     fn prepare<'t>(
         &'t self,
         arguments: Value,

@@ -70,6 +70,10 @@ impl Tool for EditFile {
         v2::ToolKind::Edit
     }
 
+    fn tidies_up(&self) -> bool {
+        true
+    }
+
     fn prepare<'t>(
         &'t self,
         arguments: Value,

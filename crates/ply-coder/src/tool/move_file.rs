@@ -42,6 +42,10 @@ impl Tool for MoveFile {
         v2::ToolKind::Move
     }
 
+    fn tidies_up(&self) -> bool {
+        true
+    }
+
     fn prepare<'t>(
         &'t self,
         arguments: Value,

@@ -90,6 +90,10 @@ impl Tool for Process {
         v2::ToolKind::Execute
     }
 
+    fn tidies_up(&self) -> bool {
+        true
+    }
+
     fn prepare<'t>(
         &'t self,
         arguments: Value,

@@ -76,6 +76,10 @@ impl Tool for Shell {
         v2::ToolKind::Execute
     }
 
+    fn tidies_up(&self) -> bool {
+        true
+    }
+
     fn prepare<'t>(
         &'t self,
         arguments: Value,

@@ -39,6 +39,10 @@ impl Tool for WriteFile {
         v2::ToolKind::Edit
     }
 
+    fn tidies_up(&self) -> bool {
+        true
+    }
+
     fn prepare<'t>(
         &'t self,
         arguments: Value,

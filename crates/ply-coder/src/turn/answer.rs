@@ -147,11 +147,8 @@ impl TurnLoop<'_> {
     }
 
     async fn announce(&self, name: &str, step: u64) -> Result<ToolCall> {
-        let kind = self
-            .tools()
-            .iter()
-            .find(|tool| tool.spec().name == name)
-            .map(|t| t.kind());
+        let tools = self.tools();
+        let kind = tools.find(name).map(|tool| tool.kind());
         self.turn
             .tool_call(name.replace('_', " "))
             .name(name)

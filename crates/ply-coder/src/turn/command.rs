@@ -76,7 +76,7 @@ impl TurnLoop<'_> {
         let choice = self.state.choice();
         let modes =
             Mode::ALL.map(|mode| format!("- `/mode {}`: {}", mode.id(), mode.description()));
-        let tools: Vec<_> = self.tools().iter().map(|tool| tool.spec().name).collect();
+        let tools = self.tools();
         format!(
             "I am Ply, a coding agent. Model: {}. Mode: {}.\n\n\
              - `/model NAME`: changes the model\n\
@@ -87,7 +87,7 @@ impl TurnLoop<'_> {
             choice.model.facts().id,
             choice.mode.id(),
             modes.join("\n"),
-            tools.join(", ")
+            tools.names().join(", ")
         )
     }
 }

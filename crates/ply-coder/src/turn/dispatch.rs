@@ -12,7 +12,7 @@ use super::order::Right;
 use super::surface::Live;
 use crate::context::conversation;
 use crate::model::{Call, CallResult};
-use crate::tool::{Access, Change, Order, Outcome, Prepared, ToolContext};
+use crate::tool::{Access, Change, Order, Outcome, Prepared, Tool, ToolContext};
 
 /// Bytes of a call's output that its card shows as text.
 const SHOWN_BYTES_MAX: usize = 16 * 1024;
@@ -41,12 +41,11 @@ impl TurnLoop<'_> {
     async fn carry_out(&self, call: &Call, card: &ToolCall) -> Result<Outcome> {
         card.set_raw_input(call.arguments.clone()).await?;
         let tools = self.tools();
-        let Some(tool) = tools.iter().find(|tool| tool.spec().name == call.name) else {
-            let names: Vec<_> = tools.iter().map(|tool| tool.spec().name).collect();
+        let Some(tool) = tools.find(&call.name) else {
             let words = format!(
                 "There is no tool `{}`. There are: {}.",
                 call.name,
-                names.join(", ")
+                tools.names().join(", ")
             );
             return Ok(Outcome::failed(words));
         };
@@ -68,7 +67,7 @@ impl TurnLoop<'_> {
                 Ok(prepared) => prepared,
                 Err(refused) => return Ok(refused),
             };
-            self.run_prepared(card, prepared).await
+            self.run_prepared(card, tool, prepared).await
         };
         // A tool that breaks must not take the turn with it. What it broke was its own.
         let outcome = match AssertUnwindSafe(work).catch_unwind().await {
@@ -84,13 +83,18 @@ impl TurnLoop<'_> {
         outcome
     }
 
-    async fn run_prepared(&self, card: &ToolCall, prepared: Prepared<'_>) -> Result<Outcome> {
+    async fn run_prepared(
+        &self,
+        card: &ToolCall,
+        tool: &dyn Tool,
+        prepared: Prepared<'_>,
+    ) -> Result<Outcome> {
         let locations = prepared.locations.into_iter().map(|(path, line)| {
             v2::ToolCallLocation::new(path).line(line.filter(|line| *line > 0))
         });
         let shown = v2::ToolCallUpdate::new(card.id().clone())
             .title(prepared.title)
-            .kind(prepared.kind.clone())
+            .kind(prepared.kind)
             .locations(locations.collect::<Vec<_>>());
         card.update(v2::SessionUpdate::ToolCallUpdate(shown))
             .await?;
@@ -116,7 +120,7 @@ impl TurnLoop<'_> {
             }
         };
         card.start().await?;
-        let outcome = match has_to_tidy_up(&prepared.kind, &prepared.access) {
+        let outcome = match tool.tidies_up() {
             true => prepared.work.await,
             false => self.turn.unless_cancelled(prepared.work).await?,
         };
@@ -192,16 +196,6 @@ fn is_shell(access: &[Access]) -> bool {
     access
         .iter()
         .any(|access| matches!(access, Access::Shell { .. }))
-}
-
-/// Says whether a call that is cancelled has more to do than to stop: to end processes, to tell a
-/// server, or to finish what must not be left half done.
-fn has_to_tidy_up(kind: &v2::ToolKind, access: &[Access]) -> bool {
-    use v2::ToolKind::{Delete, Edit, Execute, Move};
-    matches!(kind, Delete | Edit | Execute | Move)
-        || access
-            .iter()
-            .any(|access| matches!(access, Access::Mcp { .. }))
 }
 
 pub(super) async fn show_changes(card: &ToolCall, changes: &[Change]) -> Result<()> {
