@@ -89,6 +89,39 @@ pub struct Prepared<'t> {
     pub work: BoxFuture<'t, Outcome>,
 }
 
+impl<'t> Prepared<'t> {
+    /// Returns a call that needs no permission, touches no file and may run beside others.
+    pub fn new(
+        title: impl Into<String>,
+        kind: v2::ToolKind,
+        work: impl Future<Output = Outcome> + Send + 't,
+    ) -> Self {
+        Self {
+            title: title.into(),
+            kind,
+            locations: Vec::new(),
+            changes: Vec::new(),
+            access: Vec::new(),
+            order: Order::Shared,
+            work: Box::pin(work),
+        }
+    }
+
+    /// Says that it needs permission for something.
+    #[must_use]
+    pub fn needs(mut self, access: Access) -> Self {
+        self.access.push(access);
+        self
+    }
+
+    /// Says which file it touches, and the line.
+    #[must_use]
+    pub fn touches(mut self, path: impl Into<PathBuf>, line: Option<u32>) -> Self {
+        self.locations.push((path.into(), line));
+        self
+    }
+}
+
 impl fmt::Debug for Prepared<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Prepared")

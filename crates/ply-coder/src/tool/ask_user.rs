@@ -4,7 +4,7 @@ use ply_agent::v2;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Order, Outcome, Prepared, Tool, ToolContext, parse};
+use super::{Outcome, Prepared, Tool, ToolContext, parse};
 use crate::BoxFuture;
 use crate::model::ToolSpec;
 
@@ -60,25 +60,16 @@ impl Tool for AskUser {
                 let words = format!("Ask one question, with at most {CHOICES_MAX} choices.");
                 return Err(Outcome::failed(words));
             }
-            Ok(Prepared {
-                title: crate::text::first_line(&question, 80),
-                kind: self.kind(),
-                locations: Vec::new(),
-                changes: Vec::new(),
-                access: Vec::new(),
-                order: Order::Shared,
-                work: Box::pin(async move {
-                    match context.surface.ask(&question, &choices).await {
-                        Ok(Some(answer)) => Outcome::done(format!("The user answered: {answer}")),
-                        Ok(None) => Outcome::failed(
-                            "The user did not answer. Go on with what you have, or end your turn.",
-                        ),
-                        Err(error) => {
-                            Outcome::failed(format!("The user could not be asked: {error}."))
-                        }
-                    }
-                }),
-            })
+            let title = crate::text::first_line(&question, 80);
+            Ok(Prepared::new(title, self.kind(), async move {
+                match context.surface.ask(&question, &choices).await {
+                    Ok(Some(answer)) => Outcome::done(format!("The user answered: {answer}")),
+                    Ok(None) => Outcome::failed(
+                        "The user did not answer. Go on with what you have, or end your turn.",
+                    ),
+                    Err(error) => Outcome::failed(format!("The user could not be asked: {error}.")),
+                }
+            }))
         })
     }
 }

@@ -10,7 +10,7 @@ use ply_agent::v2;
 use serde_json::{Value, json};
 
 use super::arguments::Arguments;
-use super::{Access, Order, Outcome, Prepared, Tool, ToolContext};
+use super::{Access, Outcome, Prepared, Tool, ToolContext};
 use crate::BoxFuture;
 use crate::model::ToolSpec;
 use crate::workspace::{Error, Inner, Kind, Leaf, Show, Spot, Walk, Walked, label};
@@ -64,24 +64,20 @@ impl Tool for Glob {
             let spot = context.workspace.spot(&path, Leaf::Follow).await;
             let spot = spot.map_err(|error| error.refuse("search", &path))?;
             let place = context.workspace.label(&spot);
-            Ok(Prepared {
-                title: format!("Find `{}` in `{place}`", label(Path::new(&pattern))),
-                kind: v2::ToolKind::Search,
-                locations: vec![(spot.shown.clone(), None)],
-                changes: Vec::new(),
-                access: vec![Access::Read(spot.real.clone())],
-                order: Order::Shared,
-                work: Box::pin(async move {
-                    let stop = StopOnDrop::default();
-                    let flag = Arc::clone(&stop.0);
-                    let base = context.workspace.cwd().to_owned();
-                    let found = context
-                        .workspace
-                        .blocking(move |inner| find(inner, &spot, &base, &wanted, &flag))
-                        .await;
-                    found.map_or_else(|error| error.refuse("search", &place), Outcome::done)
-                }),
+            let title = format!("Find `{}` in `{place}`", label(Path::new(&pattern)));
+            let (shown, real) = (spot.shown.clone(), spot.real.clone());
+            Ok(Prepared::new(title, v2::ToolKind::Search, async move {
+                let stop = StopOnDrop::default();
+                let flag = Arc::clone(&stop.0);
+                let base = context.workspace.cwd().to_owned();
+                let found = context
+                    .workspace
+                    .blocking(move |inner| find(inner, &spot, &base, &wanted, &flag))
+                    .await;
+                found.map_or_else(|error| error.refuse("search", &place), Outcome::done)
             })
+            .touches(shown, None)
+            .needs(Access::Read(real)))
         })
     }
 }

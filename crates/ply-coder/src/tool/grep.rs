@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use self::search::{Mode, Query};
 use super::arguments::Arguments;
 use super::glob::{StopOnDrop, Wanted};
-use super::{Access, Order, Outcome, Prepared, Tool, ToolContext};
+use super::{Access, Outcome, Prepared, Tool, ToolContext};
 use crate::BoxFuture;
 use crate::model::ToolSpec;
 use crate::workspace::{Leaf, label};
@@ -99,28 +99,24 @@ impl Tool for Grep {
             let spot = context.workspace.spot(&path, Leaf::Follow).await;
             let spot = spot.map_err(|error| error.refuse("search", &path))?;
             let place = context.workspace.label(&spot);
-            Ok(Prepared {
-                title: format!("Search `{}` in `{place}`", label(Path::new(&pattern))),
-                kind: v2::ToolKind::Search,
-                locations: vec![(spot.shown.clone(), None)],
-                changes: Vec::new(),
-                access: vec![Access::Read(spot.real.clone())],
-                order: Order::Shared,
-                work: Box::pin(async move {
-                    let stop = StopOnDrop::default();
-                    let flag = Arc::clone(&stop.0);
-                    let base = context.workspace.cwd().to_owned();
-                    let overlay = context.workspace.overlay(context.surface).await;
-                    let readable = context.surface.readable();
-                    let found = context
-                        .workspace
-                        .blocking(move |inner| {
-                            query.run(inner, &spot, &base, &overlay, &readable, &flag)
-                        })
-                        .await;
-                    found.map_or_else(|error| error.refuse("search", &place), Outcome::done)
-                }),
+            let title = format!("Search `{}` in `{place}`", label(Path::new(&pattern)));
+            let (shown, real) = (spot.shown.clone(), spot.real.clone());
+            Ok(Prepared::new(title, v2::ToolKind::Search, async move {
+                let stop = StopOnDrop::default();
+                let flag = Arc::clone(&stop.0);
+                let base = context.workspace.cwd().to_owned();
+                let overlay = context.workspace.overlay(context.surface).await;
+                let readable = context.surface.readable();
+                let found = context
+                    .workspace
+                    .blocking(move |inner| {
+                        query.run(inner, &spot, &base, &overlay, &readable, &flag)
+                    })
+                    .await;
+                found.map_or_else(|error| error.refuse("search", &place), Outcome::done)
             })
+            .touches(shown, None)
+            .needs(Access::Read(real)))
         })
     }
 }

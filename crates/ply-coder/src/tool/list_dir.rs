@@ -7,7 +7,7 @@ use ply_agent::v2;
 use serde_json::{Value, json};
 
 use super::arguments::Arguments;
-use super::{Access, Order, Outcome, Prepared, Tool, ToolContext};
+use super::{Access, Outcome, Prepared, Tool, ToolContext};
 use crate::BoxFuture;
 use crate::model::ToolSpec;
 use crate::workspace::{Error, Inner, Kind, Leaf, Show, Spot, Walk, Walked, label};
@@ -64,21 +64,17 @@ impl Tool for ListDir {
             let spot = context.workspace.spot(&path, Leaf::Follow).await;
             let spot = spot.map_err(|error| error.refuse("list", &path))?;
             let label = context.workspace.label(&spot);
-            Ok(Prepared {
-                title: format!("List `{label}`"),
-                kind: v2::ToolKind::Read,
-                locations: vec![(spot.shown.clone(), None)],
-                changes: Vec::new(),
-                access: vec![Access::Read(spot.real.clone())],
-                order: Order::Shared,
-                work: Box::pin(async move {
-                    let listed = context
-                        .workspace
-                        .blocking(move |inner| list(inner, &spot, depth))
-                        .await;
-                    listed.map_or_else(|error| error.refuse("list", &label), Outcome::done)
-                }),
+            let title = format!("List `{label}`");
+            let (shown, real) = (spot.shown.clone(), spot.real.clone());
+            Ok(Prepared::new(title, v2::ToolKind::Read, async move {
+                let listed = context
+                    .workspace
+                    .blocking(move |inner| list(inner, &spot, depth))
+                    .await;
+                listed.map_or_else(|error| error.refuse("list", &label), Outcome::done)
             })
+            .touches(shown, None)
+            .needs(Access::Read(real)))
         })
     }
 }

@@ -4,7 +4,7 @@ use ply_agent::v2;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Order, Outcome, Prepared, Tool, ToolContext, parse};
+use super::{Outcome, Prepared, Tool, ToolContext, parse};
 use crate::BoxFuture;
 use crate::model::ToolSpec;
 
@@ -102,18 +102,10 @@ impl Tool for UpdatePlan {
                 v2::PlanEntry::new(step.step, priority, step.status.into())
             });
             let entries = entries.collect();
-            Ok(Prepared {
-                title,
-                kind: self.kind(),
-                locations: Vec::new(),
-                changes: Vec::new(),
-                access: Vec::new(),
-                order: Order::Shared,
-                work: Box::pin(async move {
-                    context.surface.plan(entries).await;
-                    Outcome::done("The user sees the plan.").shown("")
-                }),
-            })
+            Ok(Prepared::new(title, self.kind(), async move {
+                context.surface.plan(entries).await;
+                Outcome::done("The user sees the plan.").shown("")
+            }))
         })
     }
 }

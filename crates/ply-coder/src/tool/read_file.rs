@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::arguments::Arguments;
 use super::lines::push_numbered;
-use super::{Access, Order, Outcome, Prepared, Tool, ToolContext};
+use super::{Access, Outcome, Prepared, Tool, ToolContext};
 use crate::BoxFuture;
 use crate::model::{Content, ToolSpec};
 use crate::workspace::{Error, Spot, Text};
@@ -76,20 +76,16 @@ impl Tool for ReadFile {
             let spot = spot.map_err(|error| error.refuse("read", &path))?;
             let label = context.workspace.label(&spot);
             let line = (part.offset > 1).then(|| u32::try_from(part.offset).unwrap_or(u32::MAX));
-            Ok(Prepared {
-                title: format!("Read `{label}`"),
-                kind: v2::ToolKind::Read,
-                locations: vec![(spot.shown.clone(), line)],
-                changes: Vec::new(),
-                access: vec![Access::Read(spot.real.clone())],
-                order: Order::Shared,
-                work: Box::pin(async move {
-                    match read(context, &spot, part).await {
-                        Ok(outcome) => outcome,
-                        Err(error) => error.refuse("read", &label),
-                    }
-                }),
+            let title = format!("Read `{label}`");
+            let (shown, real) = (spot.shown.clone(), spot.real.clone());
+            Ok(Prepared::new(title, v2::ToolKind::Read, async move {
+                match read(context, &spot, part).await {
+                    Ok(outcome) => outcome,
+                    Err(error) => error.refuse("read", &label),
+                }
             })
+            .touches(shown, line)
+            .needs(Access::Read(real)))
         })
     }
 }

@@ -4,7 +4,7 @@ use ply_agent::v2;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Order, Outcome, Prepared, Tool, ToolContext, parse};
+use super::{Outcome, Prepared, Tool, ToolContext, parse};
 use crate::BoxFuture;
 use crate::model::ToolSpec;
 
@@ -44,15 +44,9 @@ impl Tool for Think {
     ) -> BoxFuture<'t, Result<Prepared<'t>, Outcome>> {
         Box::pin(async move {
             let Arguments { thought } = parse(given)?;
-            Ok(Prepared {
-                title: "Think".to_owned(),
-                kind: self.kind(),
-                locations: Vec::new(),
-                changes: Vec::new(),
-                access: Vec::new(),
-                order: Order::Shared,
-                work: Box::pin(async move { Outcome::done("Noted.").shown(thought) }),
-            })
+            Ok(Prepared::new("Think".to_owned(), self.kind(), async move {
+                Outcome::done("Noted.").shown(thought)
+            }))
         })
     }
 }

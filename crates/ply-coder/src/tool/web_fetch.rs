@@ -8,7 +8,7 @@ use reqwest::{Url, header};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Access, Order, Outcome, Prepared, Tool, ToolContext, parse};
+use super::{Access, Outcome, Prepared, Tool, ToolContext, parse};
 use crate::BoxFuture;
 use crate::model::ToolSpec;
 
@@ -64,24 +64,19 @@ impl Tool for WebFetch {
                     "A URL with a name or password is not fetched.",
                 ));
             }
-            Ok(Prepared {
-                title: format!("Fetch {}", crate::text::first_line(url.as_str(), 100)),
-                kind: self.kind(),
-                locations: Vec::new(),
-                changes: Vec::new(),
-                access: vec![Access::Fetch(url.to_string())],
-                order: Order::Shared,
-                work: Box::pin(async move {
-                    tokio::select! {
-                        fetched = tokio::time::timeout(FETCH_TIME_MAX, fetch(url)) => match fetched {
-                            Ok(Ok(text)) => Outcome::done(text),
-                            Ok(Err(words)) => Outcome::failed(words),
-                            Err(_) => Outcome::failed("The server took too long."),
-                        },
-                        () = context.surface.cancelled() => Outcome::failed("It was cancelled."),
-                    }
-                }),
+            let title = format!("Fetch {}", crate::text::first_line(url.as_str(), 100));
+            let access = Access::Fetch(url.to_string());
+            Ok(Prepared::new(title, self.kind(), async move {
+                tokio::select! {
+                    fetched = tokio::time::timeout(FETCH_TIME_MAX, fetch(url)) => match fetched {
+                        Ok(Ok(text)) => Outcome::done(text),
+                        Ok(Err(words)) => Outcome::failed(words),
+                        Err(_) => Outcome::failed("The server took too long."),
+                    },
+                    () = context.surface.cancelled() => Outcome::failed("It was cancelled."),
+                }
             })
+            .needs(access))
         })
     }
 }
