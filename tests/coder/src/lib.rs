@@ -29,6 +29,9 @@ pub use self::story::{Story, read_story};
 /// Bytes that a pipe between client and agent holds.
 const PIPE_BYTES: usize = 1 << 16;
 
+/// How long anything may take before a test fails.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+
 /// What the user of a world answers when asked for permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum User {
@@ -150,6 +153,18 @@ impl World {
     /// Reads a file.
     pub fn read(&self, name: impl AsRef<Path>) -> String {
         std::fs::read_to_string(self.path().join(name)).unwrap()
+    }
+
+    /// Waits until a file is there, which a command of the agent makes.
+    pub async fn appears(&self, name: &str) {
+        let path = self.path().join(name);
+        let there = async {
+            while !path.exists() {
+                tokio::task::yield_now().await;
+            }
+        };
+        let there = tokio::time::timeout(PATIENCE, there).await;
+        there.unwrap_or_else(|_| panic!("{name} does not appear"));
     }
 
     /// Returns a new session in the directory.

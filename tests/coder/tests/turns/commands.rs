@@ -45,6 +45,26 @@ async fn compact_makes_a_summary_that_the_next_request_begins_with() {
 }
 
 #[tokio::test]
+async fn a_summary_is_tried_again_and_never_made_up() {
+    let busy = || Reply::status(429).header("retry-after-ms", "1");
+    let world = World::new([Reply::say("Noted."), busy(), Reply::say("## Goal\nTea")]).await;
+    let session = world.session().await;
+    session.tell("Tea, please.").await;
+    let story = session.tell("/compact").await;
+    assert!(story.text.contains("summary"), "{story:#?}");
+
+    let world = World::new([Reply::say("Noted."), Reply::status(401)]).await;
+    let session = world.session().await;
+    session.tell("Tea, please.").await;
+    let story = session.tell("/compact").await;
+    assert!(story.text.contains("stays as it is"), "{story:#?}");
+    world.model.push(Reply::say("Tea."));
+    session.tell("What was it?").await;
+    let body = world.model.request(2).await.body.to_string();
+    assert!(body.contains("Noted."), "nothing was lost: {body}");
+}
+
+#[tokio::test]
 async fn a_path_is_no_command() {
     let world = World::new([Reply::say("A file.")]).await;
     assert_eq!(world.turn("/etc/hosts what is it?").await.text, "A file.");

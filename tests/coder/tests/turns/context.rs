@@ -123,6 +123,44 @@ async fn a_full_window_is_summed_up_by_the_model() {
 }
 
 #[tokio::test]
+async fn a_window_that_instructions_fill_is_not_summed_up_at_every_step() {
+    let setup = Setup {
+        facts: Box::new(|facts| facts.window_tokens = 2_000),
+        ..Setup::default()
+    };
+    // Whatever it is asked, a model with such a window calls a tool, and is done after three.
+    let script = (0..12).map(|_| {
+        Reply::computed(|seen| match seen.body.to_string() {
+            body if body.contains("Sum up the conversation") => Reply::say("## Goal\nLook"),
+            body if body.matches("tool_result").count() > 2 => Reply::say("Done."),
+            _ => Reply::call("list_dir", json!({ "path": "." })),
+        })
+    });
+    let world = World::with(setup, script).await;
+    let story = world.turn("Look").await;
+    assert_eq!(story.text, "Done.", "{story:#?}");
+    let bodies = world
+        .model
+        .requests()
+        .into_iter()
+        .map(|seen| seen.body.to_string());
+    let summaries = bodies.filter(|body| body.contains("Sum up the conversation"));
+    assert_eq!(summaries.count(), 1);
+}
+
+#[tokio::test]
+async fn whoever_turned_compaction_off_is_told_that_the_window_is_full() {
+    let setup = Setup {
+        configure: Box::new(|config| config.compact = false),
+        ..Setup::default()
+    };
+    let world = World::with(setup, [Reply::overflow()]).await;
+    let story = world.turn("Look").await;
+    assert!(story.error.is_some(), "{story:#?}");
+    assert_eq!(world.model.requests().len(), 1);
+}
+
+#[tokio::test]
 async fn the_session_gets_a_title_and_the_plan_is_shown() {
     let plan = json!({ "steps": [
         { "step": "Look", "status": "completed" },

@@ -1,8 +1,8 @@
 //! What the dispatcher lets through, in each mode.
 
 use coder_tests::{Api, Reply, Setup, Tell as _, User, World};
-use ply_agent::v2::{StopReason, ToolCallStatus};
-use ply_client::Supported;
+use ply_agent::v2::{StopReason, ToolCallContent, ToolCallStatus};
+use ply_client::{Event, Supported};
 use ply_coder::permission::Mode;
 use serde_json::json;
 
@@ -90,7 +90,7 @@ async fn always_means_the_rule_that_was_shown() {
 }
 
 #[tokio::test]
-async fn plan_mode_holds_for_commands_and_mcp_alike_and_the_model_is_told() {
+async fn plan_mode_holds_for_everything_that_acts_and_the_model_is_told() {
     let world = World::with(setup(Mode::Plan, User::Allows), all_sorts()).await;
     world.write("old.txt", "x");
     let story = world.turn("Go").await;
@@ -122,7 +122,7 @@ async fn the_mode_can_change_within_a_session_on_both_versions() {
 }
 
 #[tokio::test]
-async fn the_diff_is_there_before_the_user_decides() {
+async fn the_diff_is_there_before_the_user_decides_and_goes_with_a_rejection() {
     let script = [
         Reply::call("read_file", json!({ "path": "a.txt" })),
         Reply::call(
@@ -131,16 +131,31 @@ async fn the_diff_is_there_before_the_user_decides() {
         ),
         Reply::say("Done."),
     ];
-    let world = World::with(setup(Mode::Ask, User::Rejects), script).await;
+    let world = World::with(setup(Mode::Ask, User::Waits), script).await;
     world.write("a.txt", "one\n");
-    let story = world.turn("Change it").await;
-    assert_eq!(world.read("a.txt"), "one\n");
-    // A change that was not made is not shown as one afterwards.
-    let call = story.call("edit_file");
-    let diff = |content: &ply_agent::v2::ToolCallContent| {
-        matches!(content, ply_agent::v2::ToolCallContent::Diff(_))
+    let session = world.session().await;
+    let mut turn = session.prompt("Change it").await.unwrap();
+    let question = loop {
+        if let Event::Permission(question) = turn.next().await.unwrap().unwrap() {
+            break question;
+        }
     };
-    assert!(!call.content.iter().any(diff), "{call:#?}");
+    let has_diff = || {
+        session.with_transcript(|transcript| {
+            let contents = transcript.tool_calls().flat_map(|call| &call.content);
+            contents
+                .into_iter()
+                .any(|content| matches!(content, ToolCallContent::Diff(_)))
+        })
+    };
+    assert!(has_diff(), "the user decides about what they see");
+    question.reject_once().await.unwrap();
+    coder_tests::read_story(&session, turn).await;
+    assert_eq!(world.read("a.txt"), "one\n");
+    assert!(
+        !has_diff(),
+        "a change that was not made is not shown as one"
+    );
 }
 
 #[tokio::test]
@@ -156,9 +171,7 @@ async fn a_call_that_waits_is_judged_by_the_mode_of_the_moment() {
     let world = World::with(setup(Mode::Full, User::Allows), script).await;
     let session = world.session().await;
     let turn = session.prompt("Go").await.unwrap();
-    while !world.path().join("began").exists() {
-        tokio::task::yield_now().await;
-    }
+    world.appears("began").await;
     session.set_mode("plan").await.unwrap();
     world.write("go", "");
     let story = coder_tests::read_story(&session, turn).await;

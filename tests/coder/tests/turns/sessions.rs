@@ -54,9 +54,7 @@ async fn an_interrupted_turn_leaves_a_conversation_that_services_take() {
     let cwd = first.path();
     let session = first.session().await;
     let turn = session.prompt("Run").await.unwrap();
-    while !cwd.join("pid").exists() {
-        tokio::task::yield_now().await;
-    }
+    first.appears("pid").await;
     let id = session.id().clone();
     // The client goes away in the middle; the agent closes its sessions.
     drop(turn);
