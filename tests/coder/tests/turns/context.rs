@@ -130,10 +130,14 @@ async fn a_window_that_instructions_fill_is_not_summed_up_at_every_step() {
     };
     // Whatever it is asked, a model with such a window calls a tool, and is done after three.
     let script = (0..12).map(|_| {
-        Reply::computed(|seen| match seen.body.to_string() {
-            body if body.contains("Sum up the conversation") => Reply::say("## Goal\nLook"),
-            body if body.matches("tool_result").count() > 2 => Reply::say("Done."),
-            _ => Reply::call("list_dir", json!({ "path": "." })),
+        Reply::computed(|seen| {
+            let reply = match seen.body.to_string() {
+                body if body.contains("Sum up the conversation") => Reply::say("## Goal\nLook"),
+                body if body.matches("tool_result").count() > 2 => Reply::say("Done."),
+                _ => Reply::call("list_dir", json!({ "path": "." })),
+            };
+            // What a service counts would correct our estimate of how full the window is.
+            reply.no_usage()
         })
     });
     let world = World::with(setup, script).await;
