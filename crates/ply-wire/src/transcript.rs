@@ -90,6 +90,20 @@ pub enum Change {
 struct Slot {
     entry: Entry,
     shown_at: Option<u64>,
+    stamp: Stamp,
+}
+
+/// When an entry last changed, counted in updates of its transcript.
+///
+/// Whoever keeps something that was made from an entry, such as its lines on a screen, keeps the
+/// stamp with it: an equal one means that it is still true.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Stamp {
+    /// The last change of any kind.
+    pub changed_at: u64,
+    /// The last change that did more than append to the content or the output.
+    pub rewritten_at: u64,
 }
 
 /// Ids are unique per kind of entry, and per kind of message (V2-MSG-05).
@@ -266,11 +280,14 @@ impl Transcript {
     /// still wins (V1-CANCEL-08).
     pub fn mark_cancelled(&mut self) -> Vec<usize> {
         let mut marked = Vec::new();
+        self.applied += 1;
         for (place, slot) in self.slots.iter_mut().enumerate() {
             if let Entry::ToolCall(call) = &mut slot.entry
                 && !call.is_finished()
             {
                 call.status = v2::ToolCallStatus::Cancelled;
+                slot.stamp.changed_at = self.applied;
+                slot.stamp.rewritten_at = self.applied;
                 marked.push(place);
             }
         }
@@ -286,6 +303,12 @@ impl Transcript {
     #[must_use]
     pub fn entry(&self, place: usize) -> Option<&Entry> {
         self.slots.get(place).map(|slot| &slot.entry)
+    }
+
+    /// Returns when the entry at a place last changed.
+    #[must_use]
+    pub fn stamp(&self, place: usize) -> Option<Stamp> {
+        self.slots.get(place).map(|slot| slot.stamp)
     }
 
     /// Returns a message by kind and id.
@@ -508,6 +531,7 @@ impl Transcript {
                 self.slots.push(Slot {
                     entry: new(),
                     shown_at: None,
+                    stamp: Stamp::default(),
                 });
                 (place, Change::Added(place))
             }
@@ -517,6 +541,10 @@ impl Transcript {
         };
         if edit(&mut slot.entry).is_none() {
             return Change::Nothing;
+        }
+        slot.stamp.changed_at = self.applied;
+        if !matches!(change, Change::Extended(_)) {
+            slot.stamp.rewritten_at = self.applied;
         }
         if slot.shown_at.is_none() && !slot.entry.is_blank() {
             slot.shown_at = Some(self.applied);
@@ -537,6 +565,10 @@ impl Transcript {
         self.slots.push(Slot {
             entry,
             shown_at: Some(self.applied),
+            stamp: Stamp {
+                changed_at: self.applied,
+                rewritten_at: self.applied,
+            },
         });
         Change::Added(place)
     }

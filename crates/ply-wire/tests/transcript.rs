@@ -517,3 +517,25 @@ fn updates_of_a_v1_agent_fold_through_the_lifter() {
     );
     assert_eq!(transcript.last_agent_text(), "done");
 }
+
+#[test]
+fn a_stamp_tells_what_is_still_true_of_an_entry() {
+    let mut transcript = fold(&[
+        agent_chunk("m1", "Hello"),
+        call("c1", json!({"title": "Read"})),
+    ]);
+    let (message, tool) = (transcript.stamp(0).unwrap(), transcript.stamp(1).unwrap());
+    transcript.apply(&update(agent_chunk("m1", ", world")));
+    let extended = transcript.stamp(0).unwrap();
+    assert_ne!(extended, message);
+    assert_eq!(extended.rewritten_at, message.rewritten_at);
+    assert_eq!(transcript.stamp(1), Some(tool));
+    transcript.apply(&update(agent("m1", json!({"content": [text("Bye")]}))));
+    assert_ne!(
+        transcript.stamp(0).unwrap().rewritten_at,
+        message.rewritten_at
+    );
+    transcript.mark_cancelled();
+    assert_ne!(transcript.stamp(1), Some(tool));
+    assert_eq!(transcript.stamp(2), None);
+}

@@ -227,6 +227,7 @@ fn one_plan(transcript: &mut Transcript) {
     transcript.slots.push(Slot {
         entry: plan.into(),
         shown_at: None,
+        stamp: super::Stamp::default(),
     });
 }
 
