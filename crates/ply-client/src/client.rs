@@ -19,6 +19,7 @@ use crate::limits::START_TIME_MAX;
 use crate::policy::{AskUser, ElicitationPolicy, Permissions};
 use crate::report::Reports;
 use crate::services::{Files, Terminals};
+use crate::tap::{Direction, OnLine};
 
 /// How this client behaves towards an agent.
 ///
@@ -52,6 +53,7 @@ pub(crate) struct Settings {
     pub(crate) options: Options,
     pub(crate) start_deadline: Duration,
     pub(crate) grace: Grace,
+    pub(crate) on_line: Option<OnLine>,
 }
 
 impl Default for Client {
@@ -73,6 +75,7 @@ impl Client {
             options: Options::client(),
             start_deadline: START_TIME_MAX,
             grace: Grace::default(),
+            on_line: None,
         };
         Self { settings }
     }
@@ -128,6 +131,15 @@ impl Client {
     /// Sets how long an agent may take to end by itself.
     pub fn grace(mut self, grace: Grace) -> Self {
         self.settings.grace = grace;
+        self
+    }
+
+    /// Shows every line between client and agent to `sink`, without its line end, as it is sent and as it comes: for logs of the
+    /// wire. Over all lives of the agent. Of a line that is longer than the link takes, only that much is shown.
+    ///
+    /// It is called on the task that reads and writes, so it must not wait.
+    pub fn on_line(mut self, sink: impl Fn(Direction, &[u8]) + Send + Sync + 'static) -> Self {
+        self.settings.on_line = Some(Arc::new(sink));
         self
     }
 

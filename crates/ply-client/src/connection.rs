@@ -23,6 +23,7 @@ use crate::limits::{CALL_TIME_MAX, SECOND_GREETING_TIME_MAX};
 use crate::report::Reports;
 use crate::routes::Routes;
 use crate::session::cell::Wire;
+use crate::tap::{Direction, Tap, Tapped};
 use crate::{Error, PostMortem};
 
 /// A connection to an agent that has answered `initialize`.
@@ -81,6 +82,12 @@ impl Start {
             routes: Arc::clone(&routes),
         };
         let options = settings.options.clone();
+        let tap = |direction| {
+            let sink = settings.on_line.clone()?;
+            Some(Tap::new(direction, sink, options.limits.line_bytes))
+        };
+        let reader = Tapped::new(reader, tap(Direction::ToClient));
+        let writer = Tapped::new(writer, tap(Direction::ToAgent));
         let (peer, link) = ply_rpc::connect(reader, writer, inbound, options);
         tokio::spawn(link);
         let parts = Arc::new(Parts {

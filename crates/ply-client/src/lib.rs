@@ -55,6 +55,8 @@ mod routes;
 mod services;
 mod session;
 mod setup;
+mod tap;
+pub mod text;
 mod turn;
 
 pub use agent::{Agent, SessionFilter};
@@ -73,6 +75,7 @@ pub use report::{Report, ReportKind};
 pub use services::{Buffers, Files, Terminals};
 pub use session::Session;
 pub use setup::SessionSetup;
+pub use tap::Direction;
 pub use turn::{Turn, TurnEnd};
 
 pub use ply_rpc::transport::child::{Grace, end_leftovers};

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::program::text::is_harmless;
+use ply_client::text::is_harmless;
 
 /// Writes a value, indented, and a line end.
 pub(crate) fn write(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {

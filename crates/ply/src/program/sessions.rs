@@ -10,11 +10,12 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use ply_client::text;
 use ply_journal::{Filter, Head, Journal as _, Page, Records, Sqlite};
 use serde::Serialize;
 
 use crate::program::arguments::{Sessions, SessionsCommand};
-use crate::program::{Error, output, store, text, time};
+use crate::program::{Error, output, store, time};
 
 /// Sessions that are read from a store at a time.
 const PAGE_MAX: usize = 500;

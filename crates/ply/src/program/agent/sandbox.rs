@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use ply_coder::shell::{HELPER_WORD, enter_and_exec};
 
 use crate::program::output;
-use crate::program::text::Line;
+use ply_client::text::Line;
 
 /// Becomes the command that the arguments name, if the first one says so. It returns only if that
 /// failed, or was not asked for.

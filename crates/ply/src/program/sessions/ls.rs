@@ -7,8 +7,8 @@ use ply_journal::Head;
 
 use super::{About, Store};
 use crate::program::arguments::Ls;
-use crate::program::text::{self, Line};
 use crate::program::{Error, json, output, time};
+use ply_client::text::{self, Line};
 
 /// Columns that a title or a directory gets, however narrow the terminal is.
 const COLUMNS_MIN: usize = 12;

@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use super::Store;
 use crate::program::arguments::Rm;
-use crate::program::text::{self, Line};
 use crate::program::{Error, json, output};
+use ply_client::text::{self, Line};
 
 /// What came of it, as JSON. The names are promised to scripts.
 #[derive(Debug, Default, Serialize)]

@@ -11,8 +11,8 @@ use serde::Serialize;
 use super::content::{self, Piece};
 use super::{About, Store, tell_damaged};
 use crate::program::arguments::Show;
-use crate::program::text::{self, Line};
 use crate::program::{Error, json, output, time};
+use ply_client::text::{self, Line};
 
 /// Columns by which everything that is not a headline is moved in. Text of others is, so that no
 /// message can pass for somebody else's.

@@ -12,8 +12,8 @@ use ply_agent::v2;
 use ply_journal::Head;
 
 use super::super::content::{self, Piece};
-use crate::program::text::{self, Line};
 use crate::program::time;
+use ply_client::text::{self, Line};
 
 pub(super) fn write(
     out: &mut impl Write,

@@ -14,8 +14,14 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 const CUT: char = '…';
 
 /// Text that is shown on one line: line ends are escaped too.
+///
+/// ```
+/// use ply_client::text::Line;
+///
+/// assert_eq!(Line("red: \x1b[31m\n").to_string(), r"red: \u{1b}[31m\n");
+/// ```
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Line<'a>(pub(crate) &'a str);
+pub struct Line<'a>(pub &'a str);
 
 impl fmt::Display for Line<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -27,7 +33,7 @@ impl fmt::Display for Line<'_> {
 }
 
 /// Returns the lines of a text, each harmless. Tabs stay, and so does what CRLF means.
-pub(crate) fn lines(text: &str) -> impl Iterator<Item = String> {
+pub fn lines(text: &str) -> impl Iterator<Item = String> {
     let lines = text.split('\n').map(|line| {
         let line = line.strip_suffix('\r').unwrap_or(line);
         let mut shown = String::with_capacity(line.len());
@@ -46,7 +52,7 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = String> {
 }
 
 /// Returns a path on one line; bytes that are not UTF-8 are shown as `\xNN`.
-pub(crate) fn path(path: &Path) -> String {
+pub fn path(path: &Path) -> String {
     let mut shown = String::new();
     for part in path.as_os_str().as_bytes().utf8_chunks() {
         shown.push_str(&Line(part.valid()).to_string());
@@ -60,7 +66,7 @@ pub(crate) fn path(path: &Path) -> String {
 /// Returns whether a character does nothing but stand there.
 ///
 /// Joiners (U+200C and U+200D) are: scripts and emoji need them.
-pub(crate) fn is_harmless(char: char) -> bool {
+pub fn is_harmless(char: char) -> bool {
     let turns = matches!(char, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}');
     let hides = matches!(char, '\u{180e}' | '\u{200b}' | '\u{2028}'..='\u{2029}' | '\u{2060}'..='\u{2065}')
         || matches!(char, '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
@@ -79,12 +85,12 @@ fn escaped(char: char) -> Option<String> {
 }
 
 /// Returns the columns that a text takes.
-pub(crate) fn columns(text: &str) -> usize {
+pub fn columns(text: &str) -> usize {
     text.width()
 }
 
 /// Returns the beginning of a text that fits into so many columns.
-pub(crate) fn beginning(text: &str, columns_max: usize) -> Cow<'_, str> {
+pub fn beginning(text: &str, columns_max: usize) -> Cow<'_, str> {
     cut(text, columns_max, text.chars(), |kept| {
         let mut shown: String = kept.iter().collect();
         shown.push(CUT);
@@ -93,7 +99,7 @@ pub(crate) fn beginning(text: &str, columns_max: usize) -> Cow<'_, str> {
 }
 
 /// Returns the end of a text that fits into so many columns.
-pub(crate) fn end(text: &str, columns_max: usize) -> Cow<'_, str> {
+pub fn end(text: &str, columns_max: usize) -> Cow<'_, str> {
     cut(text, columns_max, text.chars().rev(), |kept| {
         let kept = kept.iter().rev();
         std::iter::once(&CUT).chain(kept).collect()
