@@ -88,6 +88,10 @@ impl Connection {
         self.handshake.initialized(version).map_err(|_| {
             RpcError::invalid_request("the version cannot change once sessions are used")
         })?;
+        if version == Version::V2 {
+            // V2-RPC-02.
+            peer.refuse_odd_ids_with_null();
+        }
         Ok(Client::new(peer.clone(), params))
     }
 }

@@ -154,6 +154,10 @@ impl Parts {
             return Err(StartFailure::Echo);
         }
         let hello = answer.unwrap_or(Err(StartFailure::Ended))?;
+        if hello.version == Version::V2 {
+            // V2-RPC-02.
+            self.peer.refuse_odd_ids_with_null();
+        }
         Ok(self.introduce_services(settings, hello).await)
     }
 

@@ -1,6 +1,7 @@
 //! One line in, one effect out: the part of a link that decides, without IO and without a clock.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use serde::Deserialize;
@@ -194,7 +195,14 @@ impl<H: Handler> Dispatch<H> {
         }
         match answer {
             Answer::To(id) => self.answer(Encoded::error(&id, &error)),
-            Answer::ToText(id) => self.answer(Encoded::error_to_text(&id, &error)),
+            Answer::ToText(id) => {
+                let shared = &self.peer.shared;
+                let id = match shared.odd_ids_get_null.load(Ordering::Relaxed) {
+                    true => "null",
+                    false => &*id,
+                };
+                self.answer(Encoded::error_to_text(id, &error));
+            }
             Answer::ToNull => return self.garbage(line, line.len() as u64, &error),
             Answer::EndsCall(id) => self.bad_answer(&id, "it cannot be read"),
             Answer::Nobody if claims_version => {

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::io::ErrorKind;
 use std::pin::{Pin, pin};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -39,6 +40,7 @@ where
         deaf: OnceLock::new(),
         closed: OnceLock::new(),
         ended: Notify::new(),
+        odd_ids_get_null: AtomicBool::new(false),
         options,
     });
     let peer = Peer {

@@ -1,5 +1,6 @@
 //! The handle through which a program talks to the other side.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde::Serialize;
@@ -28,6 +29,8 @@ pub(crate) struct Shared {
     /// Set when the link's task is over.
     pub(crate) closed: OnceLock<Closed>,
     pub(crate) ended: Notify,
+    /// Whether ids that are no ids are refused with null in place of themselves.
+    pub(crate) odd_ids_get_null: AtomicBool,
     pub(crate) options: Options,
 }
 
@@ -211,6 +214,12 @@ impl Peer {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
+    }
+
+    /// Refuses requests whose id is a boolean or a fraction with a null id from now on, as some protocols want it. Unless this
+    /// is called they get theirs back, which is of more use to whoever sent it.
+    pub fn refuse_odd_ids_with_null(&self) {
+        self.shared.odd_ids_get_null.store(true, Ordering::Relaxed);
     }
 
     /// Returns how many bytes wait to be written.

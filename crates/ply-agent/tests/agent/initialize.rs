@@ -271,6 +271,7 @@ async fn v2_rpc_02_bad_ids_are_refused_on_version_2_and_null_is_answered_on_vers
             .await;
         let answer = client.next().await.unwrap();
         assert_eq!(answer["error"]["code"], INVALID_REQUEST, "{id}: {answer}");
+        assert_eq!(answer["id"], Value::Null, "{id}: {answer}");
     }
     assert_eq!(
         client.ok("session/list", json!({})).await["sessions"],
