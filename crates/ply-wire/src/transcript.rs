@@ -45,6 +45,8 @@ use crate::v2;
 pub struct Transcript {
     slots: Vec<Slot>,
     index: HashMap<Key, usize>,
+    /// The place of the last plan, so that nobody has to look for it.
+    last_plan: Option<usize>,
     applied: u64,
     state: State,
     stop_reason: Option<v2::StopReason>,
@@ -365,6 +367,15 @@ impl Transcript {
         })
     }
 
+    /// Returns the plan that was first seen last, without looking through the others.
+    #[must_use]
+    pub fn last_plan(&self) -> Option<&Plan> {
+        match self.entry(self.last_plan?)? {
+            Entry::Plan(plan) => Some(plan),
+            _ => None,
+        }
+    }
+
     /// Returns the text of the last agent message, or nothing if there is none.
     #[must_use]
     pub fn last_agent_text(&self) -> String {
@@ -470,14 +481,18 @@ impl Transcript {
         let Some(plan) = Plan::new(update) else {
             return Change::Nothing;
         };
-        self.change(
+        let change = self.change(
             Key::Plan(plan.id.clone()),
             || plan.clone().into(),
             |entry| {
                 *entry = plan.clone().into();
                 Some(())
             },
-        )
+        );
+        if let Change::Added(place) = change {
+            self.last_plan = Some(place);
+        }
+        change
     }
 
     fn state_update(&mut self, update: &v2::StateUpdate) -> Change {
@@ -558,6 +573,8 @@ impl Transcript {
         self.index = keys
             .filter_map(|(place, slot)| Some((Key::of(&slot.entry)?, place)))
             .collect();
+        let is_plan = |slot: &Slot| matches!(slot.entry, Entry::Plan(_));
+        self.last_plan = self.slots.iter().rposition(is_plan);
     }
 
     fn push(&mut self, entry: Entry) -> Change {

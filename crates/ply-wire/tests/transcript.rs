@@ -294,6 +294,8 @@ fn a_plan_is_replaced_by_id_and_an_unknown_type_replaces_it_too_v2_plan_03_05() 
         .map(|plan| plan.entries().map(<[_]>::len))
         .collect();
     assert_eq!(sizes, [Some(1), Some(1)]);
+    assert_eq!(transcript.last_plan(), transcript.plans().next_back());
+    assert_eq!(fold(&[]).last_plan(), None);
     let transcript = fold(&[plan("p", json!([entry("a")])), unknown]);
     assert_eq!(
         transcript.plan(&v2::PlanId::new("p")).unwrap().entries(),
