@@ -80,7 +80,7 @@ pub use turn::{Turn, TurnEnd};
 
 pub use ply_rpc::transport::child::{Grace, end_leftovers};
 pub use ply_wire::negotiate::{Supported, Version};
-pub use ply_wire::transcript::Transcript;
+pub use ply_wire::transcript::{self, Transcript};
 pub use ply_wire::v2;
 
 /// Starts an agent with a client as it comes: both versions, every permission asked, no services.

@@ -106,6 +106,10 @@ pub(super) fn parse(text: &str) -> Result<File, ConfigError> {
         rules: rules(&mut table)?,
         sandbox: sandbox(&mut table)?,
     };
+    // The clients' part of the file, which they check themselves.
+    for key in ["agents", "client"] {
+        table.table(key)?;
+    }
     table.end()?;
     Ok(file)
 }
