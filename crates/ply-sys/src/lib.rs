@@ -34,6 +34,23 @@ pub fn isolate(command: &mut Command) {
     }
 }
 
+/// Makes the child the leader of its own session, whose controlling terminal is the child's standard input.
+///
+/// What is typed there reaches it as a user's keys do, signals included, and when the terminal goes it is hung up.
+#[cfg(target_os = "linux")]
+pub fn take_terminal(command: &mut Command) {
+    let prepare = || {
+        rustix::process::setsid()?;
+        rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
+        Ok(())
+    };
+    // SAFETY: between fork and exec only async-signal-safe calls are allowed. `prepare` makes two plain system calls on
+    // integers; it neither allocates nor locks nor touches memory shared with the parent.
+    unsafe {
+        command.pre_exec(prepare);
+    }
+}
+
 /// Marks every descriptor from `first` on as closed at exec, whoever opened it.
 #[cfg(target_os = "linux")]
 fn close_on_exec_from(first: libc::c_uint) {
