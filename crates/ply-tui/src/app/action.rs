@@ -1,0 +1,57 @@
+//! Everything that the app can want done.
+
+use std::path::PathBuf;
+
+use ply_client::v2;
+
+use super::{AgentId, AskId, TabId};
+use crate::composer::Outgoing;
+
+/// Something to do.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Action {
+    /// Open a session in a tab, and start its agent first if need be.
+    Open(TabId, AgentId, Target),
+    Prompt(TabId, Outgoing),
+    Cancel(TabId),
+    /// Choose an option of a permission request.
+    Select(AskId, v2::PermissionOptionId),
+    AnswerForm(AskId, v2::ElicitationAction),
+    SetOption(TabId, v2::SessionConfigId, v2::SessionConfigOptionValue),
+    ListSessions(AgentId),
+    Login(AgentId, v2::AuthMethodId),
+    /// End an agent's processes at once.
+    Kill(AgentId),
+    /// Let go of a session; the agent keeps it.
+    Close(TabId),
+    /// Look for the files of the directory of a tab's session.
+    FindFiles(TabId),
+    /// See whether a pasted text is the path of an image.
+    CheckImage(TabId, String),
+    /// Let the user edit the text of a tab with their editor.
+    Edit(TabId, String),
+    /// Keep a prompt for later days.
+    Remember(String),
+    /// Keep what was not sent; an empty text forgets it.
+    SaveDraft {
+        agent: AgentId,
+        session: String,
+        text: String,
+    },
+    /// Call the user, who looks elsewhere.
+    Notify(String),
+    Suspend,
+    Quit,
+}
+
+/// What to open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Target {
+    New,
+    Stored {
+        id: String,
+        cwd: Option<PathBuf>,
+    },
+    /// The latest of the directory, else a new one.
+    Latest,
+}

@@ -1,0 +1,409 @@
+//! One session on the screen, from before it is opened until it is closed.
+
+use std::collections::VecDeque;
+
+use ply_client::v2;
+
+use super::action::{Action, Target};
+use super::ask::Ask;
+use super::event::{Ended, Failure, How, Opened};
+use super::{AgentId, TabId, Tick};
+use crate::composer::Composer;
+use crate::transcript_view::{Scroll, TranscriptView};
+
+/// Prompts that can wait for their turn.
+pub(crate) const QUEUE_PROMPTS_MAX: usize = 64;
+
+/// What a session is doing.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Phase {
+    /// Its agent is being started, or it is being opened.
+    Starting(Tick),
+    Ready,
+    Working(Tick),
+    Cancelling {
+        since: Tick,
+        is_overdue: bool,
+    },
+    /// Nothing goes on until the user did something.
+    Stuck(Trouble),
+}
+
+/// What keeps a session from going on.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Trouble {
+    /// The agent's program is not there.
+    Missing(String),
+    /// The agent wants a login.
+    Auth {
+        methods: Vec<v2::AuthMethod>,
+        /// The method that the keys are on.
+        chosen: usize,
+        /// Since when a login is under way.
+        since: Option<Tick>,
+        /// Why the last one failed.
+        failure: Option<String>,
+    },
+    Failed(String),
+}
+
+/// Why a tab that is not looked at wants to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Attention {
+    NeedsYou,
+    Finished,
+}
+
+/// What the next drawing does to the view first, since only it has the transcript.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ViewWork {
+    Scroll(Scroll),
+    FoldAt(u16),
+    Folds,
+}
+
+/// Context and cost.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Usage {
+    pub(crate) used: u64,
+    pub(crate) size: u64,
+    pub(crate) cost: Option<(f64, String)>,
+}
+
+/// One session on the screen.
+pub(crate) struct Tab {
+    pub(crate) id: TabId,
+    pub(crate) agent: AgentId,
+    pub(crate) target: Target,
+    pub(crate) session: Option<String>,
+    pub(crate) title: String,
+    pub(crate) phase: Phase,
+    /// The last words of an agent that is not running.
+    pub(crate) died: Option<String>,
+    pub(crate) quiet_s: Option<u64>,
+    /// The agent works though no prompt of ours runs.
+    pub(crate) is_busy_alone: bool,
+    /// How the last turn ended, if that is worth saying.
+    pub(crate) last_end: Option<String>,
+    pub(crate) composer: Composer,
+    pub(crate) queue: VecDeque<Composer>,
+    /// The queue waits for the user, because a turn did not end well.
+    pub(crate) is_held: bool,
+    /// The prompt that runs, for the case that it never reached the agent.
+    sent: Option<Composer>,
+    /// The queue goes on when the cancelled turn has ended.
+    is_interrupting: bool,
+    pub(crate) asks: Vec<Ask>,
+    pub(crate) ask: usize,
+    pub(crate) options: Vec<v2::SessionConfigOption>,
+    pub(crate) commands: Vec<v2::Command>,
+    pub(crate) usage: Option<Usage>,
+    pub(crate) attention: Option<Attention>,
+    pub(crate) view: TranscriptView,
+    pub(crate) view_work: Vec<ViewWork>,
+    pub(crate) saved_draft: String,
+}
+
+impl Tab {
+    pub(crate) fn new(id: TabId, agent: AgentId, target: Target, now: Tick) -> Self {
+        Self {
+            id,
+            agent,
+            target,
+            session: None,
+            title: String::new(),
+            phase: Phase::Starting(now),
+            died: None,
+            quiet_s: None,
+            is_busy_alone: false,
+            last_end: None,
+            composer: Composer::default(),
+            queue: VecDeque::new(),
+            is_held: false,
+            sent: None,
+            is_interrupting: false,
+            asks: Vec::new(),
+            ask: 0,
+            options: Vec::new(),
+            commands: Vec::new(),
+            usage: None,
+            attention: None,
+            view: TranscriptView::new(),
+            view_work: Vec::new(),
+            saved_draft: String::new(),
+        }
+    }
+
+    pub(crate) fn is_working(&self) -> bool {
+        matches!(self.phase, Phase::Working(_) | Phase::Cancelling { .. })
+    }
+
+    /// Returns whether something on the screen moves by itself.
+    pub(crate) fn is_moving(&self) -> bool {
+        match &self.phase {
+            Phase::Starting(_) | Phase::Working(_) | Phase::Cancelling { .. } => true,
+            Phase::Ready => self.is_busy_alone,
+            Phase::Stuck(Trouble::Auth { since, .. }) => since.is_some(),
+            Phase::Stuck(_) => false,
+        }
+    }
+
+    pub(crate) fn can_queue(&self) -> bool {
+        self.queue.len() < QUEUE_PROMPTS_MAX
+    }
+
+    /// Asks for the session again.
+    pub(crate) fn reopen(&mut self, now: Tick, out: &mut Vec<Action>) {
+        self.phase = Phase::Starting(now);
+        self.died = None;
+        self.last_end = None;
+        // Whoever asked them is gone.
+        self.asks.clear();
+        self.ask = 0;
+        out.push(Action::Open(self.id, self.agent, self.target.clone()));
+    }
+
+    pub(crate) fn opened(&mut self, opened: Opened, now: Tick, out: &mut Vec<Action>) {
+        // Should it have to be opened again, it is this one.
+        self.target = Target::Stored {
+            id: opened.session.clone(),
+            cwd: None,
+        };
+        self.session = Some(opened.session);
+        self.phase = Phase::Ready;
+        self.died = None;
+        // What was laid out is of another transcript, whose stamps mean nothing in this one.
+        self.view = TranscriptView::new();
+        self.view_work.clear();
+        self.last_end = match opened.how {
+            How::New => None,
+            How::Loaded => Some("loaded with its history".to_owned()),
+            How::Resumed => Some("resumed; the agent does not tell its history".to_owned()),
+        };
+        if self.composer.is_empty() {
+            self.composer = Composer::with_text(&opened.draft);
+        }
+        self.saved_draft = opened.draft;
+        self.send_next(now, out);
+    }
+
+    /// Sends the next prompt of the queue, if it may.
+    pub(crate) fn send_next(&mut self, now: Tick, out: &mut Vec<Action>) {
+        if self.phase != Phase::Ready || self.is_held {
+            return;
+        }
+        if let Some(next) = self.queue.pop_front() {
+            out.push(Action::Prompt(self.id, next.outgoing()));
+            self.sent = Some(next);
+            self.phase = Phase::Working(now);
+            self.last_end = None;
+            self.died = None;
+            self.quiet_s = None;
+            self.view_work.push(ViewWork::Scroll(Scroll::End));
+        }
+    }
+
+    /// Lets the queue go on.
+    pub(crate) fn release(&mut self, now: Tick, out: &mut Vec<Action>) {
+        self.is_held = false;
+        self.send_next(now, out);
+    }
+
+    /// Cancels the turn; what waits is then held. Doing so again says it to the agent again.
+    pub(crate) fn cancel(&mut self, now: Tick, out: &mut Vec<Action>) {
+        match self.phase {
+            Phase::Working(_) => {
+                self.phase = Phase::Cancelling {
+                    since: now,
+                    is_overdue: false,
+                };
+            }
+            Phase::Cancelling { .. } => {}
+            _ => return,
+        }
+        out.push(Action::Cancel(self.id));
+    }
+
+    /// Notes a cancelled turn that goes on for too long, even if its prompt is still on its way.
+    pub(super) fn look_at_clock(&mut self, now: Tick) {
+        if let Phase::Cancelling { since, is_overdue } = &mut self.phase {
+            *is_overdue |= *since + super::CANCEL_MS <= now;
+        }
+    }
+
+    /// Leaves a login: first the waiting for it, then the asking for it.
+    pub(super) fn leave_login(&mut self) {
+        let Phase::Stuck(Trouble::Auth { since, .. }) = &mut self.phase else {
+            return;
+        };
+        if since.take().is_none() && self.session.is_some() {
+            self.phase = Phase::Ready;
+            self.is_held = !self.queue.is_empty();
+        }
+    }
+
+    /// Cancels the turn and sends a prompt as soon as it has ended, before all others.
+    pub(crate) fn interrupt(&mut self, prompt: Composer, now: Tick, out: &mut Vec<Action>) {
+        self.queue.push_front(prompt);
+        self.is_interrupting = true;
+        self.cancel(now, out);
+    }
+
+    /// A prompt did not reach the agent: it goes back to where the user wrote it.
+    pub(crate) fn prompt_failed(&mut self, failure: Failure) {
+        if let Some(sent) = self.sent.take() {
+            match self.composer.is_empty() && !matches!(failure, Failure::Auth(_)) {
+                true => self.composer = sent,
+                false => self.queue.push_front(sent),
+            }
+        }
+        self.phase = Phase::Ready;
+        self.is_interrupting = false;
+        self.is_held = !self.queue.is_empty();
+        self.failed(failure);
+    }
+
+    pub(crate) fn turn_ended(&mut self, ended: Ended, now: Tick, out: &mut Vec<Action>) {
+        if !self.is_working() {
+            return;
+        }
+        let was_cancelled = matches!(self.phase, Phase::Cancelling { .. });
+        let goes_on = std::mem::take(&mut self.is_interrupting);
+        self.phase = Phase::Ready;
+        self.quiet_s = None;
+        let sent = self.sent.take();
+        match ended {
+            Ended::Done(reason) => {
+                let is_good = matches!(reason, Some(v2::StopReason::EndTurn) | None);
+                self.last_end = (!is_good).then(|| told(reason.as_ref()));
+                self.is_held = !is_good && !self.queue.is_empty() && !goes_on;
+            }
+            Ended::Unsent => {
+                self.last_end = Some("cancelled before it was sent".to_owned());
+                // The agent never heard of it, so nothing but this shows it.
+                if let Some(sent) = sent
+                    && self.composer.is_empty()
+                    && !goes_on
+                {
+                    self.composer = sent;
+                }
+            }
+            Ended::Failed(failure) => {
+                if let (Failure::Auth(_), Some(sent)) = (&failure, sent) {
+                    self.queue.push_front(sent);
+                }
+                self.is_held = !self.queue.is_empty();
+                self.failed(failure);
+            }
+        }
+        self.is_held |= was_cancelled && !goes_on && !self.queue.is_empty();
+        self.send_next(now, out);
+    }
+
+    /// The session could not be opened: nothing goes on until the user did something, whatever it was.
+    pub(crate) fn open_failed(&mut self, failure: Failure) {
+        match failure {
+            Failure::Died(words) | Failure::Other(words) => {
+                self.phase = Phase::Stuck(Trouble::Failed(words));
+            }
+            failure => self.failed(failure),
+        }
+    }
+
+    /// Shows why nothing goes on.
+    pub(crate) fn failed(&mut self, failure: Failure) {
+        match failure {
+            Failure::Missing(words) => self.phase = Phase::Stuck(Trouble::Missing(words)),
+            Failure::Auth(methods) => {
+                self.phase = Phase::Stuck(Trouble::Auth {
+                    methods,
+                    chosen: 0,
+                    since: None,
+                    failure: None,
+                });
+            }
+            Failure::Died(words) if self.session.is_some() => self.died = Some(words),
+            Failure::Other(words) if self.session.is_some() => self.last_end = Some(words),
+            Failure::Died(words) | Failure::Other(words) => {
+                self.phase = Phase::Stuck(Trouble::Failed(words));
+            }
+        }
+    }
+
+    pub(crate) fn logged_in(
+        &mut self,
+        result: Result<(), String>,
+        now: Tick,
+        out: &mut Vec<Action>,
+    ) {
+        let Phase::Stuck(Trouble::Auth { since, failure, .. }) = &mut self.phase else {
+            return;
+        };
+        *since = None;
+        match (result, &self.session) {
+            (Err(words), _) => *failure = Some(words),
+            (Ok(()), Some(_)) => {
+                self.phase = Phase::Ready;
+                self.release(now, out);
+            }
+            (Ok(()), None) => self.reopen(now, out),
+        }
+    }
+
+    /// Takes the queued prompt at a place back for editing. Returns false while something else is being written.
+    pub(crate) fn edit_queued(&mut self, place: usize) -> bool {
+        if !self.composer.is_blank() {
+            return false;
+        }
+        if let Some(prompt) = self.queue.remove(place) {
+            self.composer = prompt;
+        }
+        true
+    }
+
+    pub(crate) fn open_ask(&self) -> Option<&Ask> {
+        self.asks.get(self.ask)
+    }
+
+    /// Takes away a question that is closed.
+    pub(crate) fn close_ask(&mut self, id: super::AskId) -> bool {
+        let Some(place) = self.asks.iter().position(|ask| ask.id == id) else {
+            return false;
+        };
+        self.asks.remove(place);
+        if self.ask > place || self.ask >= self.asks.len() {
+            self.ask = self.ask.saturating_sub(1);
+        }
+        if self.asks.is_empty() && self.attention == Some(Attention::NeedsYou) {
+            self.attention = None;
+        }
+        true
+    }
+
+    /// Returns the option of a category.
+    pub(crate) fn option(
+        &self,
+        category: &v2::SessionConfigOptionCategory,
+    ) -> Option<&v2::SessionConfigOption> {
+        let mut options = self.options.iter();
+        options.find(|option| option.category.as_ref() == Some(category))
+    }
+}
+
+/// Says why a turn stopped, for those reasons that the user should know.
+fn told(reason: Option<&v2::StopReason>) -> String {
+    use v2::StopReason as Reason;
+    match reason {
+        Some(Reason::Cancelled) => "cancelled".to_owned(),
+        Some(Reason::Refusal) => {
+            "the agent refused; it no longer remembers the last prompt".to_owned()
+        }
+        Some(Reason::MaxTokens) => "stopped: the answer reached the model's limit".to_owned(),
+        Some(Reason::MaxTurnRequests) => "stopped: too many requests in one turn".to_owned(),
+        Some(Reason::Error(stop)) => match &stop.error {
+            Some(error) => format!("the turn failed: {}", error.message),
+            None => "the turn failed; the agent does not say why".to_owned(),
+        },
+        _ => "stopped for a reason of its own".to_owned(),
+    }
+}

@@ -1,0 +1,95 @@
+//! Lines that are laid out at once.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use crate::markdown::Pen;
+use crate::wrap::{self, Breaks, Margin};
+
+/// The frames of the mark that moves while something runs.
+const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+
+/// Bytes of a title that are shown.
+const TITLE_BYTES_MAX: usize = 1_000;
+
+/// How long each of them is shown, in milliseconds.
+const SPINNER_MS: u64 = 100;
+
+/// Returns the mark for a tick.
+pub(crate) fn spinner_frame(tick: u64) -> &'static str {
+    let frame = usize::try_from(tick / SPINNER_MS).unwrap_or(0) % SPINNER.len();
+    SPINNER.get(frame).copied().unwrap_or("·")
+}
+
+/// Lines that are laid out at once.
+#[derive(Debug, Default)]
+pub(crate) struct Fixed {
+    pub(crate) lines: Vec<Line<'static>>,
+    /// The line and the column of a mark that moves.
+    pub(crate) spinner: Option<(usize, u16)>,
+}
+
+impl Fixed {
+    /// Appends one line, cut at the edge.
+    pub(super) fn line(&mut self, spans: &[Span<'_>], pen: &Pen<'_>) {
+        self.lines.push(wrap::cut(spans, pen.width));
+    }
+
+    /// Appends a text, broken between words.
+    pub(super) fn text(&mut self, text: &str, style: Style, margin: &Margin, pen: &Pen<'_>) {
+        for line in text.lines() {
+            let span = Span::styled(wrap::clean(line), style);
+            wrap::wrap(&[span], pen.width, margin, Breaks::Words, &mut self.lines);
+        }
+    }
+
+    pub(super) fn insert_gap(&mut self) {
+        self.lines.insert(0, Line::default());
+        if let Some((line, _)) = &mut self.spinner {
+            *line += 1;
+        }
+    }
+}
+
+/// Returns a text of others that is to be the title of something: its first line, not too long.
+pub(super) fn title(text: &str) -> String {
+    let text = text.trim();
+    let line = text.lines().next().unwrap_or_default();
+    let end = line.floor_char_boundary(TITLE_BYTES_MAX);
+    let mut shown = wrap::clean(line.get(..end).unwrap_or_default());
+    if end < text.len() {
+        shown.push_str(" …");
+    }
+    shown
+}
+
+/// Returns a number of bytes as people say it.
+pub(super) fn size(bytes: usize) -> String {
+    const UNITS: [(&str, usize); 3] = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
+    for (name, unit) in UNITS {
+        if bytes >= unit {
+            let tenths = bytes / (unit / 10);
+            return format!("{}.{} {name}", tenths / 10, tenths % 10);
+        }
+    }
+    format!("{bytes} bytes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_said_as_people_do() {
+        assert_eq!(size(12), "12 bytes");
+        assert_eq!(size(1_250), "1.2 kB");
+        assert_eq!(size(10_000_000), "10.0 MB");
+    }
+
+    #[test]
+    fn a_title_is_one_harmless_line() {
+        assert_eq!(title("  echo a\necho b"), "echo a …");
+        assert_eq!(title("\x1b[2Jx"), "\\u{1b}[2Jx");
+        assert_eq!(title(&"x".repeat(5_000)).len(), 1_000 + " …".len());
+    }
+}

@@ -1,0 +1,203 @@
+//! Changes of files as lines on the screen, with what differs inside of a line marked.
+
+mod compare;
+mod draw;
+mod patch;
+mod words;
+
+use ratatui::text::{Line, Span};
+
+use ply_client::v2;
+
+use crate::theme::Theme;
+use crate::wrap;
+
+/// Columns from which two sides fit beside each other.
+const SIDES_COLUMNS_MIN: u16 = 120;
+
+/// How a diff is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum DiffStyle {
+    /// What is removed stands above what is added.
+    #[default]
+    Unified,
+    /// What is removed stands beside what is added, where the screen is wide enough.
+    SideBySide,
+}
+
+/// One line of a diff.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Row<'a> {
+    /// Lines between two changes that are left out.
+    Skip,
+    /// The same on both sides.
+    Same {
+        old: usize,
+        new: usize,
+        text: &'a str,
+    },
+    /// On the old side only, with the parts that differ.
+    Removed {
+        old: usize,
+        text: &'a str,
+        words: Words,
+    },
+    /// On the new side only, with the parts that differ.
+    Added {
+        new: usize,
+        text: &'a str,
+        words: Words,
+    },
+}
+
+type Words = Vec<std::ops::Range<usize>>;
+
+/// The changes of one file, of which only the first rows are kept.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct FileDiff<'a> {
+    path: String,
+    rows: Vec<Row<'a>>,
+    /// Rows that are not kept.
+    left_out: usize,
+    added: usize,
+    removed: usize,
+}
+
+impl<'a> FileDiff<'a> {
+    fn push(&mut self, row: Row<'a>, rows_max: usize) {
+        match row {
+            Row::Added { .. } => self.added += 1,
+            Row::Removed { .. } => self.removed += 1,
+            Row::Same { .. } | Row::Skip => {}
+        }
+        if self.rows.len() < rows_max {
+            self.rows.push(row);
+        } else {
+            self.left_out += 1;
+        }
+    }
+}
+
+/// Returns the lines for one changed file, not more than `rows_max` below its name. No old text
+/// means a new file.
+pub(crate) fn diff_lines(
+    path: &str,
+    old: Option<&str>,
+    new: &str,
+    width: u16,
+    style: DiffStyle,
+    theme: &Theme,
+    rows_max: usize,
+) -> Vec<Line<'static>> {
+    let mut file = compare::compare(old, new, rows_max);
+    path.clone_into(&mut file.path);
+    let mut lines = Vec::new();
+    file_lines(file, width, style, theme, rows_max, &mut lines);
+    lines
+}
+
+/// Returns the lines for what a tool call reports to have changed, not more than `rows_max` per file.
+pub(crate) fn change_lines(
+    diff: &v2::Diff,
+    width: u16,
+    style: DiffStyle,
+    theme: &Theme,
+    rows_max: usize,
+) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    let text = match &diff.patch {
+        Some(patch) if patch.format == v2::DiffPatchFormat::GitPatch => patch.text.as_str(),
+        _ => "",
+    };
+    let mut files = patch::read(text, rows_max);
+    for change in &diff.changes {
+        let (verb, path, from) = named(&change.operation);
+        let place = files
+            .iter()
+            .position(|file| is_same_path(&file.path, &path));
+        match place {
+            Some(place) => {
+                let mut file = files.swap_remove(place);
+                file.path = path;
+                file_lines(file, width, style, theme, rows_max, &mut lines);
+            }
+            None => {
+                let from = from.map(|from| format!("{from} → ")).unwrap_or_default();
+                let text = wrap::clean(&format!("{verb} {from}{path}"));
+                let line = [Span::styled(text, theme.dim)];
+                lines.push(wrap::cut(&line, usize::from(width)));
+            }
+        }
+    }
+    // What the patch has and the list of changes has not is shown all the same.
+    for file in files {
+        file_lines(file, width, style, theme, rows_max, &mut lines);
+    }
+    lines
+}
+
+fn file_lines(
+    mut file: FileDiff<'_>,
+    width: u16,
+    style: DiffStyle,
+    theme: &Theme,
+    rows_max: usize,
+    lines: &mut Vec<Line<'static>>,
+) {
+    words::mark(&mut file.rows);
+    let columns = usize::from(width);
+    let counts = [
+        Span::styled(format!(" +{}", file.added), theme.added),
+        Span::styled(format!(" -{}", file.removed), theme.removed),
+    ];
+    let free = columns.saturating_sub(wrap::columns_of(&counts));
+    let path = wrap::clean(&file.path);
+    let path = ply_client::text::end(&path, free.max(1)).into_owned();
+    let mut head = vec![Span::styled(path, theme.accent)];
+    head.extend(counts);
+    lines.push(wrap::cut(&head, columns));
+    let begin = lines.len();
+    let shown = if style == DiffStyle::SideBySide && width >= SIDES_COLUMNS_MIN {
+        draw::side_by_side(&file.rows, columns, theme, rows_max, lines)
+    } else {
+        draw::unified(&file.rows, columns, theme, rows_max, lines)
+    };
+    lines.truncate(begin + rows_max);
+    let left_out = file.left_out + file.rows.len().saturating_sub(shown);
+    if left_out > 0 {
+        let text = format!("  … {left_out} more lines");
+        lines.push(wrap::cut(&[Span::styled(text, theme.dim)], columns));
+    }
+}
+
+/// Returns what was done to a path, and which path it had before.
+fn named(operation: &v2::DiffChangeOperation) -> (&str, String, Option<String>) {
+    let shown = |path: &v2::AbsolutePath| path.0.to_string_lossy().into_owned();
+    match operation {
+        v2::DiffChangeOperation::Add(add) => ("Added", shown(&add.path), None),
+        v2::DiffChangeOperation::Delete(delete) => ("Deleted", shown(&delete.path), None),
+        v2::DiffChangeOperation::Modify(modify) => ("Changed", shown(&modify.path), None),
+        v2::DiffChangeOperation::Move(pair) => {
+            ("Moved", shown(&pair.path), Some(shown(&pair.old_path)))
+        }
+        v2::DiffChangeOperation::Copy(pair) => {
+            ("Copied", shown(&pair.path), Some(shown(&pair.old_path)))
+        }
+        v2::DiffChangeOperation::Other(other) => (&other.operation, String::new(), None),
+        _ => ("Changed", String::new(), None),
+    }
+}
+
+/// A patch may name files from the root of the file system or of the project.
+fn is_same_path(in_patch: &str, path: &str) -> bool {
+    let in_patch = in_patch.trim_start_matches('/');
+    let path = path.trim_start_matches('/');
+    path == in_patch
+        || !in_patch.is_empty()
+            && path
+                .strip_suffix(in_patch)
+                .is_some_and(|rest| rest.ends_with('/'))
+}
+
+#[cfg(test)]
+mod tests;

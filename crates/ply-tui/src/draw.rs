@@ -1,0 +1,212 @@
+//! What the app is, on a screen.
+
+mod asks;
+mod composer;
+mod details;
+mod lines;
+mod overlay;
+mod panes;
+mod status;
+mod trouble;
+
+use ply_client::Transcript;
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+use self::lines::{put, put_lines};
+use crate::app::tab::ViewWork;
+use crate::app::{App, Focus, TabId};
+use crate::transcript_view::Look;
+
+/// Columns from which the plan is beside the transcript.
+const PLAN_BESIDE_COLUMNS_MIN: u16 = 110;
+/// Columns of the plan beside the transcript.
+const PLAN_COLUMNS: u16 = 38;
+/// Columns in which an answer can be told from another.
+const ANSWER_COLUMNS_MIN: u16 = 20;
+/// Queued prompts shown.
+const CHIPS_MAX: usize = 4;
+
+/// Who has the transcripts.
+pub(crate) trait Transcripts {
+    /// Shows the transcript of a tab to `look`; a tab that has none shows nothing.
+    fn with(&self, tab: TabId, look: &mut dyn FnMut(&Transcript));
+}
+
+/// Draws everything.
+pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, transcripts: &dyn Transcripts) {
+    let area = frame.area();
+    if area.is_empty() {
+        return;
+    }
+    let cursor = draw_on(app, area, frame.buffer_mut(), transcripts);
+    if let Some(cursor) = cursor.filter(|cursor| area.contains(*cursor)) {
+        frame.set_cursor_position(cursor);
+    }
+}
+
+fn draw_on(
+    app: &mut App,
+    area: Rect,
+    buf: &mut Buffer,
+    transcripts: &dyn Transcripts,
+) -> Option<Position> {
+    buf.set_style(area, app.theme.text);
+    let mut rest = Rows(area);
+    // What a small screen must not lose is taken first.
+    let rows = area.height;
+    let composed = composer::lay_out(app, area.width);
+    let composer_max = (rows / 3).max(1);
+    let composer_rows = composed.rows().clamp(1, composer_max);
+    let status = rest.bottom(u16::from(rows >= 3));
+    let hint = rest.bottom(u16::from(rows >= 2));
+    let composer_area = rest.bottom(composer_rows);
+    let border = rest.bottom(u16::from(rows >= 8));
+    let tabs = rest.top(u16::from(rows >= 10 && app.tabs.len() > 1));
+
+    status::draw_status(app, status, buf);
+    status::draw_hint(app, hint, buf);
+    status::draw_tabs(app, tabs, buf);
+    let cursor = composer::draw(app, &composed, composer_area, buf);
+    let style = match app.focus {
+        Focus::Composer => app.theme.accent,
+        _ => app.theme.border,
+    };
+    put(buf, border, &"─".repeat(usize::from(border.width)), style);
+
+    let mut are_answers_shown = false;
+    if rows >= 6 {
+        let chips = status::chip_lines(app, CHIPS_MAX);
+        let notices = status::notice_lines(app, area.width);
+        let chips_area = rest.bottom(u16::try_from(chips.len()).unwrap_or(0).min(rest.half()));
+        put_lines(buf, chips_area, &chips);
+        let notices_area = rest.bottom(u16::try_from(notices.len()).unwrap_or(0).min(rest.half()));
+        put_lines(buf, notices_area, &notices);
+        let asks_max = (rest.0.height * 2 / 3).max(3);
+        let asks = asks::lines(app, area.width, asks_max);
+        let asks_area = rest.bottom(u16::try_from(asks.len()).unwrap_or(0));
+        put_lines(buf, asks_area, &asks);
+        // The answers are the last rows, so that all of them must be there.
+        are_answers_shown = usize::from(asks_area.height) == asks.len()
+            && !asks.is_empty()
+            && area.width >= ANSWER_COLUMNS_MIN;
+        let trouble = trouble::lines(app, area.width);
+        let trouble_area = rest.bottom(u16::try_from(trouble.len()).unwrap_or(0).min(rest.half()));
+        put_lines(buf, trouble_area, &trouble);
+    }
+    app.asks_drawn(are_answers_shown && app.overlay.is_none());
+    let log = match app.log_pane.is_open {
+        true => rest.bottom(rest.half()),
+        false => Rect::default(),
+    };
+    panes::draw_log(app, log, buf);
+    draw_transcript(app, rest.0, buf, transcripts);
+
+    let has_popup = app.popup.is_some() && app.overlay.is_none();
+    if has_popup {
+        overlay::draw_popup(
+            app,
+            Rect {
+                height: border.y.saturating_sub(area.y),
+                ..area
+            },
+            buf,
+        );
+    }
+    if app.overlay.is_some() {
+        return overlay::draw(app, area, buf);
+    }
+    cursor
+}
+
+fn draw_transcript(app: &mut App, mut area: Rect, buf: &mut Buffer, transcripts: &dyn Transcripts) {
+    let mut look = Look {
+        tick: app.now,
+        diff_style: app.diff_style,
+        show_thoughts: app.show_thoughts,
+        hints: app.has_mouse,
+        hides_last_plan: false,
+    };
+    let (theme, show_plan) = (app.theme.clone(), app.show_plan);
+    let Some(tab) = app.tab_mut() else {
+        return;
+    };
+    let id = tab.id;
+    let view = &mut tab.view;
+    let work = std::mem::take(&mut tab.view_work);
+    let mut is_drawn = false;
+    let mut is_unfinished = false;
+    transcripts.with(id, &mut |transcript| {
+        if show_plan {
+            (area, look.hides_last_plan) = panes::draw_plan(transcript, area, buf, &theme);
+        }
+        for work in &work {
+            match *work {
+                ViewWork::Scroll(by) => view.scroll(transcript, by),
+                ViewWork::FoldAt(row) => {
+                    view.toggle_fold_at(transcript, row);
+                }
+                ViewWork::Folds => view.toggle_folds(transcript),
+            }
+        }
+        if !area.is_empty() {
+            view.render(transcript, area, buf, &theme, &look);
+        }
+        is_drawn = true;
+        is_unfinished = view.is_unfinished();
+        if !view.is_at_end() {
+            let words = match view.new_below(transcript) {
+                0 => " ↓ Ctrl-End ".to_owned(),
+                new => format!(" ↓ {new} new below, Ctrl-End "),
+            };
+            let columns = u16::try_from(words.chars().count())
+                .unwrap_or(0)
+                .min(area.width);
+            let place = Rect {
+                x: area.right().saturating_sub(columns),
+                y: area.bottom().saturating_sub(1),
+                width: columns,
+                height: 1.min(area.height),
+            };
+            put(buf, place, &words, theme.selection);
+        }
+    });
+    if is_unfinished {
+        app.draw_again();
+    }
+    app.transcript_area = if is_drawn { area } else { Rect::default() };
+}
+
+/// The rows that are not given away yet.
+struct Rows(Rect);
+
+impl Rows {
+    fn bottom(&mut self, rows: u16) -> Rect {
+        let rows = rows.min(self.0.height);
+        self.0.height -= rows;
+        Rect {
+            y: self.0.bottom(),
+            height: rows,
+            ..self.0
+        }
+    }
+
+    fn top(&mut self, rows: u16) -> Rect {
+        let rows = rows.min(self.0.height);
+        let top = Rect {
+            height: rows,
+            ..self.0
+        };
+        self.0.y += rows;
+        self.0.height -= rows;
+        top
+    }
+
+    fn half(&self) -> u16 {
+        self.0.height / 2
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,189 @@
+//! The lines around the composer: status, hints, tabs, queued prompts and notices.
+
+use ply_client::text::{beginning, columns};
+use ply_client::v2::SessionConfigOptionCategory as Category;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+use super::lines::{clean, put, put_lines, span, styled, wrap};
+use crate::app::tab::{Attention, Phase, Tab, Trouble};
+use crate::app::{App, Focus, Tick};
+use crate::block::spinner_frame;
+
+/// Columns of a title in the row of tabs.
+const TAB_COLUMNS_MAX: usize = 24;
+
+/// Says who is talked to and what they do: agent, model, mode, state; context and cost on the right.
+pub(super) fn draw_status(app: &App, area: Rect, buf: &mut Buffer) {
+    let Some(tab) = app.tab() else {
+        put(buf, area, " no session", app.theme.dim);
+        return;
+    };
+    let name = app.agent(tab.agent).map_or("", |known| known.name.as_str());
+    let mut parts = vec![span(format!(" {}", clean(name)), app.theme.accent)];
+    for category in [Category::Model, Category::Mode] {
+        if let Some(option) = tab.option(&category) {
+            let value = clean(&crate::app::current_name(option));
+            parts.push(span(format!(" · {value}"), app.theme.text));
+        }
+    }
+    parts.push(span(" · ", app.theme.dim));
+    let (state, style) = state(app, tab);
+    parts.push(span(state, style));
+    let left = Line::from(parts);
+    put_lines(buf, area, std::slice::from_ref(&left));
+    let right = usage(tab);
+    let room = usize::from(area.width).saturating_sub(left.width() + 1);
+    let wide = columns(&right);
+    if wide <= room {
+        let x = area
+            .right()
+            .saturating_sub(u16::try_from(wide).unwrap_or(0));
+        put(
+            buf,
+            Rect {
+                x,
+                width: area.right() - x,
+                ..area
+            },
+            &right,
+            app.theme.dim,
+        );
+    }
+}
+
+fn state(app: &App, tab: &Tab) -> (String, ratatui::style::Style) {
+    let theme = &app.theme;
+    let seconds = |since: Tick| app.now.saturating_sub(since) / 1000;
+    let spinner = spinner_frame(app.now);
+    match &tab.phase {
+        _ if !tab.asks.is_empty() => (format!("needs you ({})", tab.asks.len()), theme.waiting),
+        Phase::Starting(since) => (
+            format!("{spinner} starting {} s", seconds(*since)),
+            theme.waiting,
+        ),
+        Phase::Ready if tab.is_busy_alone => {
+            (format!("{spinner} working by itself"), theme.waiting)
+        }
+        Phase::Ready if tab.died.is_some() => ("stopped".to_owned(), theme.error),
+        Phase::Ready => ("ready".to_owned(), theme.ok),
+        Phase::Working(since) => (
+            format!("{spinner} working {} s", seconds(*since)),
+            theme.accent,
+        ),
+        Phase::Cancelling { since, .. } => (
+            format!("{spinner} cancelling {} s", seconds(*since)),
+            theme.waiting,
+        ),
+        Phase::Stuck(Trouble::Auth { .. }) => ("login needed".to_owned(), theme.waiting),
+        Phase::Stuck(_) => ("not started".to_owned(), theme.error),
+    }
+}
+
+fn usage(tab: &Tab) -> String {
+    let Some(usage) = &tab.usage else {
+        return String::new();
+    };
+    let mut parts = Vec::new();
+    if let Some(percent) = (usage.used.saturating_mul(100)).checked_div(usage.size) {
+        parts.push(format!("context {percent}%"));
+    }
+    if let Some((amount, currency)) = &usage.cost {
+        parts.push(match currency.as_str() {
+            "USD" => format!("${amount:.2}"),
+            currency => format!("{amount:.2} {}", clean(currency)),
+        });
+    }
+    format!("{} ", parts.join(" · "))
+}
+
+/// Says what the keys do.
+pub(super) fn draw_hint(app: &App, area: Rect, buf: &mut Buffer) {
+    let mut parts = vec![span(" ", app.theme.dim)];
+    for (place, (key, what)) in app.hint().into_iter().enumerate() {
+        if place > 0 {
+            parts.push(span(" · ", app.theme.dim));
+        }
+        parts.push(span(key, app.theme.accent));
+        parts.push(span(format!(" {what}"), app.theme.dim));
+    }
+    put_lines(buf, area, &[Line::from(parts)]);
+}
+
+/// Shows the open sessions with their marks.
+pub(super) fn draw_tabs(app: &App, area: Rect, buf: &mut Buffer) {
+    let mut parts = Vec::new();
+    for (place, tab) in app.tabs.iter().enumerate() {
+        let mark = match tab.attention {
+            _ if !tab.asks.is_empty() => "!",
+            Some(Attention::NeedsYou) => "!",
+            Some(Attention::Finished) => "●",
+            None if tab.is_working() => "…",
+            None => " ",
+        };
+        let name = match tab.title.as_str() {
+            "" => app.agent(tab.agent).map_or("", |known| &known.name),
+            title => title,
+        };
+        let name = clean(name);
+        let name = beginning(&name, TAB_COLUMNS_MAX);
+        let style = match place == app.current {
+            true => app.theme.selection,
+            false if mark == "!" => app.theme.waiting,
+            false => app.theme.dim,
+        };
+        parts.push(span(format!(" {}{mark}{name} ", place + 1), style));
+    }
+    put_lines(buf, area, &[Line::from(parts)]);
+}
+
+/// Shows the prompts that wait.
+pub(super) fn chip_lines(app: &App, max: usize) -> Vec<Line<'static>> {
+    let Some(tab) = app.tab() else {
+        return Vec::new();
+    };
+    let chosen = match app.focus {
+        Focus::Queue(place) => Some(place),
+        _ => None,
+    };
+    let held = if tab.is_held { "held" } else { "queued" };
+    // The chosen one is among those that are shown.
+    let skip = chosen.map_or(0, |place| (place + 1).saturating_sub(max));
+    let shown = tab.queue.iter().enumerate().skip(skip).take(max);
+    let mut lines: Vec<Line<'static>> = shown
+        .map(|(place, prompt)| {
+            let style = match chosen == Some(place) {
+                true => app.theme.selection,
+                false => app.theme.user,
+            };
+            let mut words = String::new();
+            for char in prompt.text().chars().take(200) {
+                match prompt.piece(char) {
+                    Some(piece) => words.push_str(&piece.label()),
+                    None => words.push(if char == '\n' { ' ' } else { char }),
+                }
+            }
+            styled(format!(" ▸ {held} {}: {}", place + 1, clean(&words)), style)
+        })
+        .collect();
+    let more = tab.queue.len().saturating_sub(skip + max);
+    if more > 0 {
+        lines.push(styled(format!("   and {more} more"), app.theme.dim));
+    }
+    lines
+}
+
+/// Shows what was to be said.
+pub(super) fn notice_lines(app: &App, width: u16) -> Vec<Line<'static>> {
+    let notices = app.notices.iter().flat_map(|notice| {
+        let style = match notice.is_error {
+            true => app.theme.error,
+            false => app.theme.notice,
+        };
+        let rows = wrap(&notice.text, width.saturating_sub(3), 3);
+        rows.into_iter()
+            .map(move |row| styled(format!(" ! {row}"), style))
+    });
+    notices.collect()
+}

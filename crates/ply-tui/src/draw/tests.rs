@@ -1,0 +1,379 @@
+//! Whole screens.
+
+use std::collections::HashMap;
+
+use ply_client::v2;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use serde_json::json;
+
+use super::*;
+use crate::app::event::{Ended, Event, Failure, Listed};
+use crate::app::tests::{command, open, permission, press, ready, starting, tell};
+use crate::app::{AgentId, AskId};
+
+#[derive(Default)]
+struct Told(HashMap<TabId, Transcript>);
+
+impl Transcripts for Told {
+    fn with(&self, tab: TabId, look: &mut dyn FnMut(&Transcript)) {
+        if let Some(transcript) = self.0.get(&tab) {
+            look(transcript);
+        }
+    }
+}
+
+fn told(updates: serde_json::Value) -> Told {
+    let updates: Vec<v2::SessionUpdate> = serde_json::from_value(updates).unwrap();
+    let transcript = Transcript::fold(&updates);
+    Told(HashMap::from([(TabId(1), transcript)]))
+}
+
+fn screen(app: &mut App, told: &Told, columns: u16, rows: u16) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
+    terminal.draw(|frame| draw(app, frame, told)).unwrap();
+    let buffer = terminal.backend().buffer();
+    let row = |y| {
+        let cells = (0..columns).map(|x| buffer[(x, y)].symbol());
+        cells.collect::<String>().trim_end().to_owned()
+    };
+    (0..rows).map(row).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the screen after the time in which keys answer nothing yet.
+fn show_later(app: &mut App) -> String {
+    show(app);
+    let later = app.now + 500;
+    tell(app, Event::Tick(later));
+    show(app)
+}
+
+/// Returns the screen of a question about a tool call.
+fn show_call(call: serde_json::Value, rows: u16) -> String {
+    let mut app = ready();
+    let subject = json!({"type": "tool_call", "toolCall": call});
+    tell(
+        &mut app,
+        Event::Ask(TabId(1), AskId(1), permission("Run it", subject)),
+    );
+    screen(&mut app, &Told::default(), 80, rows)
+}
+
+fn show(app: &mut App) -> String {
+    screen(app, &Told::default(), 80, 20)
+}
+
+#[test]
+fn the_start_says_what_is_started_and_for_how_long() {
+    let mut app = starting();
+    tell(&mut app, Event::Tick(3200));
+    insta::assert_snapshot!(show(&mut app));
+}
+
+#[test]
+fn a_turn_with_queued_prompts_usage_and_a_plan() {
+    let mut app = ready();
+    press(
+        &mut app,
+        "explain this<enter>then fix it<enter>and test it<enter>more",
+    );
+    let usage = v2::UsageUpdate::new(42_000, 200_000).cost(v2::Cost::new(0.125, "USD"));
+    tell(&mut app, Event::Usage(TabId(1), usage));
+    let options = json!([{
+        "configId": "model", "name": "Model", "category": "model", "type": "select",
+        "currentValue": "m", "options": [{"value": "m", "name": "Fast 1"}]
+    }]);
+    let options = serde_json::from_value(options).unwrap();
+    tell(&mut app, Event::Options(TabId(1), options));
+    tell(&mut app, Event::Tick(12_000));
+    let told = told(json!([
+        {"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": "p", "entries": [
+            {"content": "Read the code", "priority": "high", "status": "completed"},
+            {"content": "Write it down", "priority": "high", "status": "in_progress"}
+        ]}}
+    ]));
+    insta::assert_snapshot!(screen(&mut app, &told, 80, 20));
+    let wide = screen(&mut app, &told, 120, 12);
+    assert!(
+        wide.matches("Plan 1/2").count() == 1 && wide.contains("✓ Read the code"),
+        "{wide}"
+    );
+}
+
+#[test]
+fn permissions_with_a_diff_and_a_command() {
+    let mut app = ready();
+    press(&mut app, "go<enter>");
+    let diff = json!({
+        "type": "tool_call",
+        "toolCall": {
+            "toolCallId": "t1", "title": "Edit", "kind": "edit",
+            "locations": [{"path": "/project/src/main.rs", "line": 3}],
+            "content": [{
+                "type": "diff",
+                "changes": [{"operation": "modify", "path": "/project/src/main.rs"}],
+                "patch": {"format": "git_patch", "text":
+                    "--- a/src/main.rs\n+++ b/src/main.rs\n@@ -3,1 +3,1 @@\n-let x = 1;\n+let x = 2;\n"}
+            }]
+        }
+    });
+    let edit = permission("Edit src/main.rs", diff);
+    tell(&mut app, Event::Ask(TabId(1), AskId(1), edit));
+    tell(
+        &mut app,
+        Event::Ask(TabId(1), AskId(2), command("Run \x1b[31mtests")),
+    );
+    insta::assert_snapshot!(show_later(&mut app));
+    press(&mut app, "<tab><down>");
+    insta::assert_snapshot!(show_later(&mut app));
+}
+
+#[test]
+fn the_answers_stay_in_sight_however_long_the_diff_is() {
+    let mut app = ready();
+    let long = "+line\n".repeat(5000);
+    let diff = json!({
+        "type": "tool_call",
+        "toolCall": {"toolCallId": "t1", "content": [{
+            "type": "diff", "changes": [{"operation": "modify", "path": "/project/a"}],
+            "patch": {"format": "git_patch", "text": format!("--- a/a\n+++ b/a\n@@ -0,0 +1,5000 @@\n{long}")}
+        }]}
+    });
+    tell(
+        &mut app,
+        Event::Ask(TabId(1), AskId(1), permission("Edit a", diff)),
+    );
+    for rows in [8, 12, 40] {
+        let shown = screen(&mut app, &Told::default(), 80, rows);
+        assert!(
+            shown.contains("[1] Allow once") && shown.contains("[3] Reject"),
+            "{shown}"
+        );
+    }
+}
+
+#[test]
+fn what_belongs_to_a_command_is_shown_with_it() {
+    let alone = show_call(
+        json!({"toolCallId": "t", "rawInput": {"command": "ls -l"}}),
+        24,
+    );
+    assert!(alone.contains(" $ ls -l"), "{alone}");
+    let call = json!({
+        "toolCallId": "t",
+        "rawInput": {"command": "ls", "args": ["; rm -rf /"], "env": {"A": "b"}},
+        "content": [{"type": "content", "content": {"type": "text", "text": "harmless"}}]
+    });
+    let more = show_call(call, 40);
+    assert!(
+        more.contains("rm -rf /") && more.contains("\"A\": \"b\""),
+        "{more}"
+    );
+    assert!(
+        !more.contains("$ ls") && more.contains("harmless"),
+        "{more}"
+    );
+}
+
+#[test]
+fn the_end_of_a_long_command_can_be_read_or_is_said_to_be_missing() {
+    let mut app = ready();
+    let long = |bytes: usize| format!("echo {}; rm -rf /", "x".repeat(bytes));
+    let ask = |bytes: usize| {
+        let subject = json!({"type": "command", "command": long(bytes), "cwd": "/project"});
+        permission("Run it", subject)
+    };
+    tell(&mut app, Event::Ask(TabId(1), AskId(1), ask(20_000)));
+    press(&mut app, "<tab>");
+    let mut shown = show_later(&mut app);
+    for _ in 0..60 {
+        press(&mut app, "<pgdn>");
+        shown = show(&mut app);
+    }
+    assert!(shown.contains("rm -rf /"), "{shown}");
+    tell(&mut app, Event::AskClosed(AskId(1)));
+    tell(&mut app, Event::Ask(TabId(1), AskId(2), ask(1_000_000)));
+    press(&mut app, "<tab>");
+    for _ in 0..300 {
+        press(&mut app, "<pgdn>");
+        shown = show(&mut app);
+    }
+    assert!(shown.contains("too long to be shown"), "{shown}");
+}
+
+#[test]
+fn answers_that_do_not_fit_on_the_screen_cannot_be_given() {
+    let mut app = ready();
+    tell(&mut app, Event::Ask(TabId(1), AskId(1), command("Run?")));
+    for (columns, rows) in [(80, 5), (4, 8)] {
+        screen(&mut app, &Told::default(), columns, rows);
+        assert!(app.tab().unwrap().asks[0].drawn_at.is_none());
+    }
+    screen(&mut app, &Told::default(), 80, 20);
+    assert!(app.tab().unwrap().asks[0].drawn_at.is_some());
+    press(&mut app, "<f1>");
+    show(&mut app);
+    assert!(app.tab().unwrap().asks[0].drawn_at.is_none());
+}
+
+#[test]
+fn a_click_is_not_offered_without_a_mouse() {
+    let told = told(json!([{
+        "sessionUpdate": "tool_call_update", "toolCallId": "t", "title": "Read", "kind": "read",
+        "status": "completed",
+        "content": [{"type": "content", "content": {"type": "text", "text": "a\n".repeat(90)}}]
+    }]));
+    let mut app = ready();
+    assert!(screen(&mut app, &told, 80, 20).contains("click to open"));
+    app.has_mouse = false;
+    assert!(!screen(&mut app, &told, 80, 20).contains("click to open"));
+}
+
+#[test]
+fn a_session_that_is_opened_again_shows_its_own_transcript() {
+    let said = |text: &str| {
+        told(json!([{
+            "sessionUpdate": "agent_message_chunk", "messageId": "m",
+            "content": {"type": "text", "text": text}
+        }]))
+    };
+    let mut app = ready();
+    assert!(screen(&mut app, &said("before"), 80, 20).contains("before"));
+    open(&mut app, 1);
+    let shown = screen(&mut app, &said("after"), 80, 20);
+    assert!(
+        shown.contains("after") && !shown.contains("before"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn the_popup_of_commands() {
+    let mut app = ready();
+    press(&mut app, ":t");
+    insta::assert_snapshot!(show(&mut app));
+}
+
+#[test]
+fn the_list_of_sessions() {
+    let mut app = ready();
+    press(&mut app, "<c-s>");
+    let sessions = ["Fix the parser", "Write the guide"].map(|title| Listed {
+        id: title.to_lowercase(),
+        title: title.to_owned(),
+        cwd: "/project".into(),
+        updated_at: "2025-06-01T12:30:00Z".to_owned(),
+    });
+    tell(&mut app, Event::Sessions(AgentId(0), Ok(sessions.into())));
+    press(&mut app, "gui");
+    insta::assert_snapshot!(show(&mut app));
+}
+
+#[test]
+fn a_login_that_is_needed_with_every_way_to_do_it() {
+    let mut app = starting();
+    let methods = json!([
+        {"type": "agent", "methodId": "oauth", "name": "Sign in", "description": "opens a browser"},
+        {"type": "terminal", "methodId": "cli", "name": "By hand", "args": ["login"]},
+        {"type": "env_var", "methodId": "key", "name": "API key", "vars": [{"name": "API_KEY"}]}
+    ]);
+    let methods = serde_json::from_value(methods).unwrap();
+    tell(
+        &mut app,
+        Event::OpenFailed(TabId(1), Failure::Auth(methods)),
+    );
+    insta::assert_snapshot!(show(&mut app));
+}
+
+#[test]
+fn an_agent_that_died_and_one_that_is_missing() {
+    let mut app = ready();
+    press(&mut app, "go<enter>");
+    let words = "the agent stopped during the turn (exit status: 3); it last wrote to standard error:\nout of cheese";
+    let failure = Ended::Failed(Failure::Died(words.into()));
+    tell(&mut app, Event::TurnEnded(TabId(1), failure));
+    press(&mut app, "again");
+    insta::assert_snapshot!(show(&mut app));
+    press(&mut app, ":<back><c-u>:new claude<enter>");
+    let failure = Failure::Missing("the program `claude` was not found".into());
+    tell(&mut app, Event::OpenFailed(TabId(2), failure));
+    insta::assert_snapshot!(show(&mut app));
+}
+
+#[test]
+fn every_key_and_command_is_in_the_help_and_in_the_guide() {
+    let mut app = ready();
+    press(&mut app, "<f1>");
+    let help = screen(&mut app, &Told::default(), 120, 80);
+    let guide = include_str!("../../../../docs/CHAT.md");
+    for (key, _) in crate::help::KEYS.iter().flat_map(|(_, keys)| *keys) {
+        assert!(help.contains(key), "{key} is not in the help");
+        assert!(guide.contains(key), "{key} is not in the guide");
+    }
+    for command in crate::help::COMMANDS {
+        let name = format!(":{}", command.name);
+        assert!(help.contains(&name) && guide.contains(&name), "{name}");
+    }
+}
+
+#[test]
+fn no_size_of_the_screen_breaks_anything() {
+    let told = told(json!([
+        {"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": "p", "entries": [
+            {"content": "Read", "priority": "high", "status": "in_progress"}
+        ]}}
+    ]));
+    let mut busy = ready();
+    press(
+        &mut busy,
+        "go<enter>漢字 and\nmore text that is long<enter>",
+    );
+    tell(&mut busy, Event::Ask(TabId(1), AskId(1), command("Run?")));
+    press(&mut busy, "@x<c-l>");
+    let mut help = ready();
+    press(&mut help, "<f1>");
+    let mut picker = ready();
+    press(&mut picker, "<c-n><c-s>");
+    open(&mut picker, 2);
+    for app in [&mut busy, &mut help, &mut picker] {
+        for columns in [0, 1, 2, 3, 5, 10, 39, 110, 300] {
+            for rows in [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 24, 100] {
+                let _ = screen(app, &told, columns, rows);
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_hostile_reaches_the_terminal() {
+    let mut app = ready();
+    let hostile = "\x1b]52;c;eA==\x07\u{202e}\u{200b}\n\r";
+    tell(&mut app, Event::Title(TabId(1), hostile.into()));
+    tell(
+        &mut app,
+        Event::Notice(v2::Notice::new(v2::NoticeSeverity::Error, hostile)),
+    );
+    tell(&mut app, Event::Ask(TabId(1), AskId(1), command(hostile)));
+    tell(&mut app, Event::AgentDied(AgentId(0), hostile.into()));
+    tell(&mut app, Event::Paste(hostile.into()));
+    press(&mut app, "<c-n>");
+    let failure = Failure::Other(hostile.into());
+    tell(&mut app, Event::OpenFailed(TabId(2), failure));
+    for _ in 0..2 {
+        press(&mut app, "<c-p>");
+        let shown = show(&mut app) + &app.title();
+        let is_harmless = |char: char| char == '\n' || ply_client::text::is_harmless(char);
+        assert!(shown.chars().all(is_harmless), "{shown:?}");
+    }
+}
+
+#[test]
+fn silence_is_told_and_forgotten_when_something_is_heard() {
+    let mut app = ready();
+    press(&mut app, "go<enter>");
+    tell(&mut app, Event::Quiet(TabId(1), 30));
+    let words = "Nothing heard from ply for 30 s; Esc cancels.";
+    assert!(show(&mut app).contains(words));
+    tell(&mut app, Event::Changed(TabId(1)));
+    assert!(!show(&mut app).contains(words));
+}

@@ -1,0 +1,152 @@
+//! Reading what agents say, and telling the loop what it has to know of it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ply_client::{Event as Heard, Events, Prompt, Session};
+use tokio::sync::mpsc;
+
+use super::Note;
+use crate::app::event::Ended;
+use crate::app::{Event, TabId};
+use crate::driver::agents::Keeper;
+use crate::driver::failure;
+
+/// Reads a session to its end.
+pub(super) struct Reading {
+    tab: TabId,
+    events: Events,
+    is_changed: Arc<AtomicBool>,
+    notes: mpsc::Sender<Note>,
+}
+
+impl Reading {
+    pub(super) fn new(
+        tab: TabId,
+        session: &Session,
+        is_changed: &Arc<AtomicBool>,
+        notes: &mpsc::Sender<Note>,
+    ) -> Self {
+        Self {
+            tab,
+            events: session.events(),
+            is_changed: Arc::clone(is_changed),
+            notes: notes.clone(),
+        }
+    }
+
+    async fn tell(&self, event: Event) {
+        drop(self.notes.send(Note::App(event)).await);
+    }
+
+    /// Tells what was said before anybody listened.
+    pub(super) async fn tell_all(&self, session: &Session) {
+        let (title, usage) = session.with_transcript(|transcript| {
+            let usage = transcript.usage().map(|usage| {
+                ply_client::v2::UsageUpdate::new(usage.used, usage.size).cost(usage.cost.clone())
+            });
+            (transcript.info().title.clone(), usage)
+        });
+        self.tell(Event::Options(self.tab, session.config_options()))
+            .await;
+        self.tell(Event::Commands(self.tab, session.commands()))
+            .await;
+        self.tell(Event::Title(self.tab, title.unwrap_or_default()))
+            .await;
+        if let Some(usage) = usage {
+            self.tell(Event::Usage(self.tab, usage)).await;
+        }
+    }
+
+    pub(super) async fn read(mut self) {
+        let tab = self.tab;
+        while let Some(event) = self.events.next().await {
+            match event {
+                Heard::Permission(permission) => {
+                    drop(self.notes.send(Note::Permission(tab, permission)).await);
+                }
+                Heard::Elicitation(elicitation) => {
+                    drop(self.notes.send(Note::Elicitation(tab, elicitation)).await);
+                }
+                Heard::ConfigOptions(update) => {
+                    self.tell(Event::Options(tab, update.config_options)).await;
+                }
+                Heard::Commands(update) => {
+                    self.tell(Event::Commands(tab, update.available_commands))
+                        .await;
+                }
+                Heard::Info(update) => {
+                    if let Some(title) = update.title.value() {
+                        self.tell(Event::Title(tab, title.clone())).await;
+                    }
+                }
+                Heard::Usage(update) => self.tell(Event::Usage(tab, update)).await,
+                Heard::Notice(notice) => self.tell(Event::Notice(notice)).await,
+                Heard::State(state) => self.tell(Event::State(tab, state)).await,
+                // However much is said, one note waits at a time: the transcript has the rest.
+                _ => {
+                    if !self.is_changed.swap(true, Ordering::SeqCst) {
+                        self.tell(Event::Changed(tab)).await;
+                    }
+                }
+            }
+        }
+        self.tell(Event::SessionEnded(tab)).await;
+    }
+}
+
+/// A turn that begins.
+pub(super) struct Begun {
+    pub(super) tab: TabId,
+    pub(super) session: Session,
+    /// The user does not want it any more. The session knows of a cancel only if it has work by then.
+    pub(super) is_cancelled: Arc<AtomicBool>,
+    pub(super) notes: mpsc::Sender<Note>,
+}
+
+/// Says something to the agent and tells how it ended. What the agent says is read elsewhere.
+pub(super) async fn turn(
+    begun: Begun,
+    prompt: impl Future<Output = Result<Prompt, String>>,
+    keeper: Arc<Keeper>,
+) {
+    let Begun {
+        tab,
+        session,
+        is_cancelled,
+        notes,
+    } = begun;
+    let tell = async |event| drop(notes.send(Note::App(event)).await);
+    let prompt = match prompt.await {
+        Ok(prompt) => prompt,
+        Err(words) => {
+            let failure = crate::app::event::Failure::Other(words);
+            return tell(Event::PromptFailed(tab, failure)).await;
+        }
+    };
+    if is_cancelled.load(Ordering::SeqCst) {
+        return tell(Event::TurnEnded(tab, Ended::Unsent)).await;
+    }
+    let mut turn = match session.prompt(prompt).await {
+        Ok(turn) => turn,
+        Err(error) => return tell(Event::PromptFailed(tab, failure::of(&error))).await,
+    };
+    keeper.used();
+    // It may have been cancelled while the agent was started again for it.
+    if is_cancelled.load(Ordering::SeqCst) {
+        drop(session.cancel().await);
+    }
+    while let Some(event) = turn.next().await {
+        match event {
+            Ok(Heard::Quiet { for_s }) => tell(Event::Quiet(tab, for_s)).await,
+            Ok(Heard::CancelOverdue) => tell(Event::CancelOverdue(tab)).await,
+            Ok(_) => {}
+            Err(error) => {
+                let failure = failure::of_turn(&error, session.agent());
+                return tell(Event::TurnEnded(tab, Ended::Failed(failure))).await;
+            }
+        }
+    }
+    let reason = turn.stop_reason().cloned();
+    tell(Event::TurnEnded(tab, Ended::Done(reason))).await;
+}

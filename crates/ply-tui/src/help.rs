@@ -1,0 +1,112 @@
+//! All keys and commands, for the help screen and the guide.
+
+/// A command that begins with a colon.
+#[derive(Debug)]
+pub(crate) struct LocalCommand {
+    pub(crate) name: &'static str,
+    pub(crate) what: &'static str,
+}
+
+const fn command(name: &'static str, what: &'static str) -> LocalCommand {
+    LocalCommand { name, what }
+}
+
+/// The commands that begin with a colon.
+pub(crate) const COMMANDS: &[LocalCommand] = &[
+    command("help", "shows keys and commands"),
+    command(
+        "new",
+        "begins a session, with another agent if one is named",
+    ),
+    command("sessions", "lists the agent's sessions"),
+    command("agents", "begins a session with an agent to be chosen"),
+    command("model", "chooses the model"),
+    command("mode", "chooses the mode"),
+    command("set", "sets an option: :set NAME VALUE"),
+    command("theme", "chooses the theme: dark, light or plain"),
+    command("log", "shows what goes over the wire"),
+    command("plan", "shows or hides the plan"),
+    command("thoughts", "shows or hides thoughts"),
+    command("diff", "shows diffs in one or in two columns"),
+    command("kill", "ends an agent that does not stop"),
+    command("close", "closes the session here; the agent keeps it"),
+    command("quit", "quits"),
+];
+
+/// Keys and what they do, in groups.
+pub(crate) const KEYS: &[(&str, &[(&str, &str)])] = &[
+    (
+        "Writing",
+        &[
+            ("Enter", "sends; while the agent works, queues"),
+            (
+                "Alt-Enter, Ctrl-J",
+                "new line (Shift-Enter where the terminal tells it)",
+            ),
+            (
+                "Alt-I",
+                "interrupts the turn and sends (Ctrl-Enter where the terminal tells it)",
+            ),
+            ("Esc", "closes what is open, else cancels the turn"),
+            ("Ctrl-C", "clears or cancels; twice quits"),
+            ("Up, Down", "earlier prompts, at the edges of the text"),
+            ("Ctrl-R", "searches earlier prompts"),
+            ("Ctrl-G", "writes in your editor"),
+            ("@", "names a file"),
+            ("/", "a command of the agent, at the beginning"),
+            (":", "a command of this client, at the beginning"),
+            ("Ctrl-A, Ctrl-E", "begin and end of the line"),
+            ("Alt-B, Alt-F", "a word back, a word on"),
+            (
+                "Ctrl-W, Ctrl-U, Ctrl-K",
+                "deletes a word, to the begin, to the end",
+            ),
+            ("Ctrl-Y", "puts back what was deleted"),
+            (
+                "Ctrl-X, or Up",
+                "goes to the queued prompts: Enter edits, Del removes",
+            ),
+        ],
+    ),
+    (
+        "Questions of the agent",
+        &[
+            ("1–9", "answers, when nothing is written"),
+            ("Tab", "goes to the questions, and through them"),
+            ("Left, Right, Enter", "another way to answer"),
+            ("PgUp, PgDn", "scrolls a long diff"),
+            ("Ctrl-D", "declines a form"),
+        ],
+    ),
+    (
+        "Looking",
+        &[
+            ("PgUp, PgDn, wheel", "scrolls"),
+            ("Ctrl-Home, Ctrl-End", "first and last line"),
+            ("Alt-Up, Alt-Down", "previous and next prompt"),
+            (
+                "Alt-F",
+                "folds and unfolds, when nothing is written; a click does one",
+            ),
+            ("Alt-T", "thoughts"),
+            ("Ctrl-T", "plan"),
+            ("Ctrl-L", "wire log"),
+            ("Shift with the mouse", "selects, as the terminal does"),
+        ],
+    ),
+    (
+        "Sessions",
+        &[
+            ("Ctrl-N", "new session"),
+            ("Ctrl-S", "stored sessions"),
+            ("Ctrl-P", "next open session"),
+            ("Alt-1 … Alt-9", "open session by number"),
+            ("Alt-W", "closes the session here; the agent keeps it"),
+            ("Shift-Tab", "next mode"),
+            ("Ctrl-O", "options: model, mode and others"),
+            ("Alt-K", "kills an agent that does not stop"),
+            ("Ctrl-Z", "suspends this program"),
+            ("F1", "this help"),
+        ],
+    ),
+];

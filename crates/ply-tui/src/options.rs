@@ -1,0 +1,121 @@
+//! What the client is told by the program around it.
+
+use std::path::PathBuf;
+
+use ply_client::{Command, v2};
+
+use crate::diff::DiffStyle;
+use crate::theme::ColorDepth;
+
+/// An agent that can be chosen.
+#[derive(Debug, Clone)]
+pub struct AgentChoice {
+    /// What it is called.
+    pub name: String,
+    /// What starts it.
+    pub command: Command,
+    /// How to get it, if it may be missing.
+    pub install: Option<String>,
+}
+
+/// What is opened first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Open {
+    /// A new session.
+    #[default]
+    New,
+    /// A session by its id.
+    Session(String),
+    /// The latest session of the directory, or a new one if there is none.
+    Latest,
+    /// A list to choose from.
+    Picker,
+}
+
+/// What the terminal's background is like.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Background {
+    /// Dark, as most are.
+    #[default]
+    Dark,
+    /// Light.
+    Light,
+}
+
+/// How the user hears that something needs them while they look elsewhere.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Notify {
+    /// Not at all.
+    Never,
+    /// By the terminal's bell.
+    Bell,
+    /// By the bell, and by a notification where the terminal has them (OSC 9).
+    #[default]
+    Desktop,
+}
+
+/// What the client is told by the program around it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+#[must_use]
+pub struct Options {
+    /// The agents to choose from; the first one is used until another is chosen.
+    pub agents: Vec<AgentChoice>,
+    /// The directory to work in, an absolute path.
+    pub cwd: PathBuf,
+    /// Further directories that belong to the work, absolute paths.
+    pub roots: Vec<PathBuf>,
+    /// MCP servers for new sessions.
+    pub mcp_servers: Vec<v2::McpServer>,
+    /// What is opened first.
+    pub open: Open,
+    /// A theme by name; none for the one that fits the background.
+    pub theme: Option<String>,
+    /// The colours of the terminal; none for no colours at all.
+    pub colors: Option<ColorDepth>,
+    /// The background of the terminal.
+    pub background: Background,
+    /// How diffs are shown.
+    pub diff_style: DiffStyle,
+    /// Whether the mouse scrolls and folds here. Selecting then needs Shift.
+    pub mouse: bool,
+    /// The file of earlier prompts.
+    pub history: Option<PathBuf>,
+    /// The directory of texts that were not sent yet.
+    pub drafts: Option<PathBuf>,
+    /// The user's own directory, which `~` stands for in a pasted path.
+    pub home: Option<PathBuf>,
+    /// The editor and its arguments; empty for none.
+    pub editor: Vec<String>,
+    /// What is said first.
+    pub prompt: Option<String>,
+    /// Options to set in the first session, by id or category: `mode`, `model` and so on.
+    pub set: Vec<(String, String)>,
+    /// How the user is called.
+    pub notify: Notify,
+}
+
+impl Options {
+    /// Returns options for one or more agents and a directory.
+    pub fn new(agents: Vec<AgentChoice>, cwd: impl Into<PathBuf>) -> Self {
+        Self {
+            agents,
+            cwd: cwd.into(),
+            roots: Vec::new(),
+            mcp_servers: Vec::new(),
+            open: Open::default(),
+            theme: None,
+            colors: Some(ColorDepth::Indexed),
+            background: Background::default(),
+            diff_style: DiffStyle::default(),
+            mouse: true,
+            history: None,
+            drafts: None,
+            home: None,
+            editor: Vec::new(),
+            prompt: None,
+            set: Vec::new(),
+            notify: Notify::default(),
+        }
+    }
+}
