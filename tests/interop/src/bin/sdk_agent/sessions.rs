@@ -1,7 +1,7 @@
 //! The agent's sessions in memory: history, mode, and one turn at a time.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use agent_client_protocol::RequestCancellation;
@@ -55,9 +55,11 @@ impl<U> Sessions<U> {
         self.get(id).filter(|session| session.state().open)
     }
 
-    pub(crate) fn list(&self) -> Vec<Arc<Session<U>>> {
+    /// Returns all sessions, or those of a directory.
+    pub(crate) fn list(&self, cwd: Option<&Path>) -> Vec<Arc<Session<U>>> {
         let all = self.all.lock().expect(UNPOISONED);
-        all.values().cloned().collect()
+        let is_wanted = |session: &&Arc<Session<U>>| cwd.is_none_or(|cwd| session.cwd == cwd);
+        all.values().filter(is_wanted).cloned().collect()
     }
 }
 

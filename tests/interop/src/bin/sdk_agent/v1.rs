@@ -59,6 +59,9 @@ pub(crate) async fn serve() -> Result<()> {
         )
         .on_receive_request(
             async move |request: NewSessionRequest, responder: Responder<_>, _client| {
+                if !request.cwd.is_absolute() {
+                    return responder.respond_with_error(Error::invalid_params());
+                }
                 let session = new.sessions.create(request.cwd);
                 responder.respond(
                     NewSessionResponse::new(session.id.clone())
@@ -81,8 +84,12 @@ pub(crate) async fn serve() -> Result<()> {
             on_receive_request!(),
         )
         .on_receive_request(
-            async move |_request: ListSessionsRequest, responder: Responder<_>, _client| {
-                let sessions = list.sessions.list();
+            async move |request: ListSessionsRequest, responder: Responder<_>, _client| {
+                // It has one page, so no cursor was ever given out.
+                if request.cursor.is_some() {
+                    return responder.respond_with_error(Error::invalid_params());
+                }
+                let sessions = list.sessions.list(request.cwd.as_deref());
                 responder.respond(ListSessionsResponse::new(
                     sessions.iter().map(|session| info(session)).collect(),
                 ))
@@ -116,7 +123,9 @@ pub(crate) async fn serve() -> Result<()> {
             async move |request: SetSessionConfigOptionRequest,
                         responder: Responder<_>,
                         _client| {
+                // There is one option.
                 let value = request.value.as_value_id().map(|id| &*id.0);
+                let value = value.filter(|_| &*request.config_id.0 == "mode");
                 responder.respond_with_result(
                     option
                         .set(&request.session_id, value.unwrap_or_default())
@@ -207,6 +216,9 @@ impl SdkAgent {
         let Some(session) = self.sessions.open(&request.session_id.0) else {
             return responder.respond_with_error(unknown_session());
         };
+        if !request.prompt.iter().all(is_taken) {
+            return responder.respond_with_error(Error::invalid_params());
+        }
         let ticket = session.queue();
         let services = self.client.lock().expect("nothing panics holding it");
         let services = services.clone();
@@ -238,6 +250,11 @@ fn text(prompt: &[ContentBlock]) -> String {
         _ => None,
     });
     first.unwrap_or_default()
+}
+
+/// Returns whether a block is of a kind that every agent takes.
+fn is_taken(block: &ContentBlock) -> bool {
+    matches!(block, ContentBlock::Text(_) | ContentBlock::ResourceLink(_))
 }
 
 fn unknown_session() -> Error {

@@ -52,7 +52,12 @@ pub(crate) async fn serve() -> Result<()> {
         )
         .on_receive_request(
             async move |request: NewSessionRequest, responder: Responder<_>, client| {
-                let session = new.sessions.create(native(&request.cwd));
+                let cwd = native(&request.cwd);
+                // It offers no MCP servers of any kind.
+                if !cwd.is_absolute() || !request.mcp_servers.is_empty() {
+                    return responder.respond_with_error(Error::invalid_params());
+                }
+                let session = new.sessions.create(cwd);
                 responder.respond(
                     NewSessionResponse::new(session.id.clone()).config_options(options(&session)),
                 )?;
@@ -68,8 +73,13 @@ pub(crate) async fn serve() -> Result<()> {
             on_receive_request!(),
         )
         .on_receive_request(
-            async move |_request: ListSessionsRequest, responder: Responder<_>, _client| {
-                let sessions = list.sessions.list();
+            async move |request: ListSessionsRequest, responder: Responder<_>, _client| {
+                // It has one page, so no cursor was ever given out.
+                if request.cursor.is_some() {
+                    return responder.respond_with_error(Error::invalid_params());
+                }
+                let cwd = request.cwd.as_ref().map(native);
+                let sessions = list.sessions.list(cwd.as_deref());
                 responder.respond(ListSessionsResponse::new(
                     sessions.iter().map(|session| info(session)).collect(),
                 ))
@@ -94,7 +104,9 @@ pub(crate) async fn serve() -> Result<()> {
             async move |request: SetSessionConfigOptionRequest,
                         responder: Responder<_>,
                         _client| {
+                // There is one option.
                 let value = request.value.as_id().map(|id| &*id.0);
+                let value = value.filter(|_| &*request.config_id.0 == "mode");
                 responder.respond_with_result(
                     option
                         .set(&request.session_id, value.unwrap_or_default())
@@ -174,6 +186,9 @@ impl SdkAgent {
             Ok(session) => session,
             Err(error) => return responder.respond_with_error(error),
         };
+        if !request.prompt.iter().all(is_taken) {
+            return responder.respond_with_error(Error::invalid_params());
+        }
         let ticket = session.queue();
         let connection = client.clone();
         client.spawn(async move {
@@ -216,6 +231,11 @@ fn text(prompt: &[ContentBlock]) -> String {
         _ => None,
     });
     first.unwrap_or_default()
+}
+
+/// Returns whether a block is of a kind that every agent takes.
+fn is_taken(block: &ContentBlock) -> bool {
+    matches!(block, ContentBlock::Text(_) | ContentBlock::ResourceLink(_))
 }
 
 fn unknown_session(id: &SessionId) -> Error {

@@ -1,0 +1,169 @@
+//! Checks an agent: Ply is the client.
+
+mod auth;
+mod background;
+mod bench;
+mod busy;
+mod cancel;
+mod cancel_request;
+mod content;
+mod delete;
+mod diff;
+mod elicitation;
+mod files;
+mod history;
+mod init;
+mod judging;
+mod junk;
+mod list;
+mod mcp;
+mod notices;
+mod options;
+mod permission;
+mod plan;
+mod prompt;
+mod replay;
+mod rpc;
+mod sessions;
+mod shape;
+mod state;
+mod stdio;
+mod stop;
+mod subject;
+mod talk;
+mod terminals;
+mod tool;
+mod turn;
+mod wire;
+
+use std::time::Duration;
+
+use ply_wire::negotiate::Version;
+
+pub use self::bench::Bench;
+pub use self::subject::{Prompts, Subject};
+use crate::findings::Findings;
+use crate::passive;
+use crate::peer::Stopped;
+use crate::rule::{Rule, Side};
+use crate::selection::Selection;
+use crate::topic::Topic;
+
+/// How long a probe may take in all.
+const PROBE_TIME_MAX: Duration = Duration::from_secs(30);
+/// How many turns that take as long as they may a probe is waited for.
+const TURNS_MAX: u32 = 4;
+
+/// Everything there is to check. A new topic is a file and a line here.
+const TOPICS: &[Topic<Bench>] = &[
+    rpc::TOPIC,
+    stdio::TOPIC,
+    init::TOPIC,
+    auth::TOPIC,
+    sessions::TOPIC,
+    history::TOPIC,
+    list::TOPIC,
+    delete::TOPIC,
+    options::TOPIC,
+    mcp::TOPIC,
+    busy::TOPIC,
+    prompt::TOPIC,
+    stop::TOPIC,
+    state::TOPIC,
+    background::TOPIC,
+    cancel::TOPIC,
+    cancel_request::TOPIC,
+    tool::TOPIC,
+    diff::TOPIC,
+    permission::TOPIC,
+    plan::TOPIC,
+    content::TOPIC,
+    files::TOPIC,
+    terminals::TOPIC,
+    notices::TOPIC,
+    elicitation::TOPIC,
+    replay::TOPIC,
+    // Looks at what all the others have brought about.
+    wire::TOPIC,
+];
+
+/// Returns every rule that binds an agent in a version: those that are probed, and those that only show in passing.
+pub fn rules(version: Version) -> impl Iterator<Item = Rule> {
+    let own = TOPICS.iter().flat_map(|topic| topic.rules).copied();
+    passive::with_passive(own, Side::Agent, version)
+}
+
+/// Returns the versions that an agent speaks, the older first.
+///
+/// # Errors
+///
+/// It cannot be started, or answers no greeting.
+///
+/// # Cancel safety
+///
+/// Dropped, the agent's processes are ended.
+pub async fn versions(subject: &Subject) -> Result<Vec<Version>, Stopped> {
+    let mut spoken = Vec::new();
+    let mut trouble = None;
+    for version in [Version::V1, Version::V2] {
+        let mut bench = Bench::new(subject.clone(), version, Findings::default());
+        match bench.greeted_with(serde_json::json!({})).await {
+            Ok(agent) => {
+                spoken.push(version);
+                agent.end().await;
+            }
+            Err(stopped) => trouble = Some(stopped),
+        }
+    }
+    match trouble {
+        Some(stopped) if spoken.is_empty() => Err(stopped),
+        _ => Ok(spoken),
+    }
+}
+
+/// Returns every probe by its name, with the ids of the rules that it can find out about, in the order in which they run.
+pub fn probes() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    let probes = TOPICS.iter().flat_map(|topic| topic.probes);
+    probes.map(|probe| (probe.name, probe.rules))
+}
+
+/// Checks an agent in one version of the protocol. `progress` hears the name of each probe as it begins.
+///
+/// # Cancel safety
+///
+/// Dropped, the agent's processes are ended and the findings are lost.
+pub async fn check(
+    subject: &Subject,
+    version: Version,
+    selection: &Selection,
+    mut progress: impl FnMut(&'static str),
+) -> Findings {
+    let all: Vec<Rule> = rules(version).collect();
+    let wanted = all.iter().filter(|rule| selection.takes(rule));
+    let wanted: Vec<Rule> = wanted.copied().collect();
+    let probes = || TOPICS.iter().flat_map(|topic| topic.probes);
+    // Rules that only show in passing have no probe of their own: whatever makes the agent talk may show them.
+    let in_passing = !wanted.is_empty() && !probes().any(|probe| probe.is_for(&wanted, version));
+    let findings = Findings::new(wanted.iter().copied());
+    let mut bench = Bench::new(subject.clone(), version, findings);
+    for probe in probes() {
+        let looked_at = if in_passing { &all } else { &wanted };
+        if !probe.is_for(looked_at, version) {
+            continue;
+        }
+        progress(probe.name);
+        bench.begin(probe.name);
+        let limit = PROBE_TIME_MAX.max(subject.turn_patience * TURNS_MAX);
+        let ended = tokio::time::timeout(limit, (probe.run)(&mut bench)).await;
+        let why = match ended {
+            Ok(Ok(())) => continue,
+            Ok(Err(stopped)) => stopped.to_string(),
+            Err(_) => format!("the probe took over {} s", limit.as_secs()),
+        };
+        bench.unclear(probe.rules, &why);
+    }
+    let mut findings = bench.finish().await;
+    let recordings = findings.recordings.clone();
+    passive::judge(&recordings, Side::Agent, &mut findings);
+    findings
+}

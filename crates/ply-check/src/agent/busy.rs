@@ -1,0 +1,159 @@
+//! What an agent does while it waits for an answer of the client.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ply_wire::negotiate::Version;
+use serde_json::{Value, json};
+
+use super::bench::{Agent, Bench};
+use super::judging::{PING, tell};
+use super::junk::code;
+use super::options::{self, Modes};
+use super::shape;
+use super::subject::Subject;
+use super::talk::is_state;
+use crate::peer::{Call, Held, Reply, Stopped};
+use crate::recording::Frame;
+use crate::topic::{Probe, Topic};
+
+pub(super) const TOPIC: Topic<Bench> = Topic {
+    rules: &[],
+    probes: &[Probe {
+        name: "requests while a question is open",
+        rules: &[
+            "V1-RPC-07",
+            "V1-RPC-15",
+            "V1-MODE-03",
+            "V1-CONF-13",
+            "V2-RPC-01",
+        ],
+        run: |bench| Box::pin(open_question(bench)),
+    }],
+};
+
+/// A turn that waits for permission.
+pub(super) struct Busy {
+    /// The prompt.
+    pub(super) prompt: Call,
+    /// The open question.
+    pub(super) question: Held,
+}
+
+/// Brings the agent to ask for permission, and leaves the question open; none if it ends its turn without asking.
+pub(super) async fn waiting(
+    subject: &Subject,
+    version: Version,
+    agent: &mut Agent,
+    session: &str,
+) -> Result<Option<Busy>, Stopped> {
+    let method = "session/request_permission";
+    agent.service.on(method, |_| Reply::Hold);
+    let blocks = json!([{"type": "text", "text": subject.prompts.change}]);
+    let params = json!({"sessionId": session, "prompt": blocks});
+    let prompt = agent.begin("session/prompt", params).await?;
+    let id = prompt.id.clone();
+    // An idle state that was told before the prompt arrived says nothing about its turn.
+    let has_begun = AtomicBool::new(false);
+    let ends_turn = |frame: &Frame| {
+        let is_answer = frame.is_answer() && frame.id() == Some(&id);
+        let is_error = is_answer && code(frame).is_some();
+        if is_answer || is_state(frame, session, "running") {
+            has_begun.store(true, Ordering::Relaxed);
+        }
+        let is_idle = is_state(frame, session, "idle") && has_begun.load(Ordering::Relaxed);
+        match version {
+            Version::V1 => is_answer,
+            Version::V2 => is_idle || is_error,
+        }
+    };
+    let asks = |frame: &Frame| frame.method() == Some(method);
+    let patience = subject.turn_patience;
+    agent
+        .until(patience, |frame| asks(frame) || ends_turn(frame))
+        .await?;
+    let question = agent.service.take_held(method);
+    Ok(question.map(|question| Busy { prompt, question }))
+}
+
+async fn open_question(bench: &mut Bench) -> Result<(), Stopped> {
+    let mut agent = bench.greeted_with(json!({})).await?;
+    let setup = agent.setup();
+    let (_, opened) = agent.need("session/new", setup).await?;
+    let session = opened
+        .get("sessionId")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned();
+    let Some(busy) = waiting(&bench.subject, bench.version, &mut agent, &session).await? else {
+        return Ok(());
+    };
+    let asked = busy.question.frame;
+    // The agent's own id, for a request of ours.
+    let call = agent
+        .begin_as(busy.question.id.clone(), PING, json!({}))
+        .await?;
+    let answer = agent.answer(&call).await;
+    let is_kept = answer.is_ok();
+    let frames = [asked, call.frame];
+    let saw = "a request was not answered while the agent waited for permission";
+    bench.judge_all(&["V1-RPC-15", "V2-RPC-01"], is_kept, &agent, &frames, saw);
+    if let Some(Modes { current, .. }) = options::modes_of(&opened) {
+        let params = json!({"sessionId": session, "modeId": current});
+        let answer = agent.ask("session/set_mode", params).await?;
+        let saw = format!(
+            "{}, in the middle of a turn",
+            tell("session/set_mode", &answer)
+        );
+        bench.judge(
+            "V1-MODE-03",
+            answer.result().is_some(),
+            &agent,
+            &answer.frames(),
+            saw,
+        );
+    }
+    option_amid(bench, &mut agent, &opened).await?;
+    // The question is still there, and its answer reaches it.
+    let outcome = json!({"outcome": {"outcome": "cancelled"}});
+    let cancel = json!({"sessionId": session});
+    agent.notify("session/cancel", cancel).await?;
+    agent.respond(&busy.question.id, outcome).await?;
+    if bench.version == Version::V1 {
+        let ended = agent.answer(&busy.prompt).await;
+        let saw = "a request with the id of an open question kept the turn from ending";
+        bench.judge("V1-RPC-07", is_kept && ended.is_ok(), &agent, &frames, saw);
+    }
+    Ok(())
+}
+
+/// Sets an option to the value it has.
+async fn option_amid(bench: &mut Bench, agent: &mut Agent, opened: &Value) -> Result<(), Stopped> {
+    if bench.version == Version::V2 {
+        return Ok(());
+    }
+    let options = opened.get("configOptions").and_then(Value::as_array);
+    let mut options = options.into_iter().flatten();
+    let select =
+        options.find(|option| option.get("type").and_then(Value::as_str) == Some("select"));
+    let Some(option) = select else {
+        return Ok(());
+    };
+    let (id, value) = (
+        option.get(shape::config_id(bench.version)),
+        option.get("currentValue"),
+    );
+    let params = json!({"sessionId": opened.get("sessionId"), "configId": id, "value": value});
+    let answer = agent.ask("session/set_config_option", params).await?;
+    let saw = format!(
+        "{}, in the middle of a turn",
+        tell("session/set_config_option", &answer)
+    );
+    bench.judge(
+        "V1-CONF-13",
+        answer.result().is_some(),
+        agent,
+        &answer.frames(),
+        saw,
+    );
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! The content of prompts: what every agent takes, and what only those take that say so.
+
+use ply_wire::negotiate::Version;
+use serde_json::{Value, json};
+
+use crate::agent::bench::{Agent, Bench};
+use crate::agent::turn::{self, Choice, QUIET, is_user_message, permit, said};
+use crate::peer::Stopped;
+
+/// A picture of one dot, as small as they come.
+const DOT: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=";
+/// A sound of no length.
+const SILENCE: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
+
+/// Sends a link, and text with annotations, which every agent has to take.
+pub(super) async fn by_all(bench: &mut Bench) -> Result<(), Stopped> {
+    let (mut agent, session) = bench.session().await?;
+    permit(&mut agent, Choice::Allow);
+    let short = bench.subject.prompts.short.clone();
+    let uri = format!("file://{}", agent.cwd.join("README.md").display());
+    let link = json!({"type": "resource_link", "uri": uri, "name": "README.md"});
+    let mut annotated = said(&short);
+    if let Some(block) = annotated.as_object_mut() {
+        let notes = json!({"audience": ["user"], "priority": 0.5, "_future": 1});
+        block.insert("annotations".to_owned(), notes);
+    }
+    let cases = [
+        ("V1-CONTENT-03", json!([said(&short), link])),
+        ("V1-CONTENT-09", json!([annotated])),
+    ];
+    for (rule, blocks) in cases {
+        let turn = turn::begin_with(&mut agent, &session, blocks).await?;
+        let course = turn.complete(bench, &mut agent).await?;
+        let saw = course.how();
+        let is_taken = course.answer.error_code().is_none();
+        bench.judge(rule, is_taken, &agent, &course.ends(), saw);
+    }
+    bench.give_back(agent);
+    Ok(())
+}
+
+/// Sends each kind of block that needs a capability: it is taken if it was announced, and refused if not.
+pub(super) async fn by_some(bench: &mut Bench) -> Result<(), Stopped> {
+    let root = match bench.version {
+        Version::V1 => "/promptCapabilities",
+        Version::V2 => "/session/prompt",
+    };
+    let embedded =
+        json!({"uri": "file:///ply-check.txt", "mimeType": "text/plain", "text": "checked"});
+    let cases = [
+        (
+            "image",
+            json!({"type": "image", "data": DOT, "mimeType": "image/png"}),
+        ),
+        (
+            "audio",
+            json!({"type": "audio", "data": SILENCE, "mimeType": "audio/wav"}),
+        ),
+        (
+            "embeddedContext",
+            json!({"type": "resource", "resource": embedded}),
+        ),
+    ];
+    let (mut agent, session) = bench.session().await?;
+    permit(&mut agent, Choice::Allow);
+    for (capability, block) in &cases {
+        if !agent.offers(&format!("{root}/{capability}")) {
+            agent.recording().play_foul();
+            refused(bench, &mut agent, &session, capability, block).await?;
+        }
+    }
+    // Version 1 says nothing of kinds that do not exist.
+    if bench.version == Version::V2 {
+        agent.recording().play_foul();
+        let unknown = json!({"type": "_ply-check/unknown"});
+        refused(bench, &mut agent, &session, "an unknown kind", &unknown).await?;
+    }
+    bench.give_back(agent);
+    Ok(())
+}
+
+async fn refused(
+    bench: &mut Bench,
+    agent: &mut Agent,
+    session: &str,
+    what: &str,
+    block: &Value,
+) -> Result<(), Stopped> {
+    let short = bench.subject.prompts.short.clone();
+    let blocks = json!([said(&short), block]);
+    let turn = turn::begin_with(agent, session, blocks).await?;
+    let patience = bench.subject.turn_patience;
+    let Some(course) = turn.finish(agent, patience).await? else {
+        return Err(Stopped::Silent {
+            method: turn.call.method,
+            waited: patience,
+        });
+    };
+    let code = course.answer.error_code();
+    let saw = match code {
+        Some(code) => format!("content that was not announced ({what}) was refused with {code}"),
+        None => format!("content that was not announced ({what}) was taken"),
+    };
+    let rules = ["V1-CONTENT-11", "V2-PROMPT-03"];
+    turn::judge(
+        bench,
+        &rules,
+        code == Some(-32602),
+        agent,
+        &course.ends(),
+        &saw,
+    );
+    if code.is_some() && bench.version == Version::V2 {
+        agent.listen(QUIET).await?;
+        let told = agent.seen_since(turn.call.frame, |frame| is_user_message(frame, None));
+        let saw = "a prompt was refused and reported as a user message";
+        bench.judge("V2-PROMPT-12", told.is_none(), agent, &course.ends(), saw);
+    }
+    Ok(())
+}

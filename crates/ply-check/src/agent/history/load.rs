@@ -1,0 +1,192 @@
+//! Loading: the conversation comes back.
+
+use ply_client::Direction;
+use serde_json::{Value, json};
+
+use super::super::bench::{Agent, Bench};
+use super::super::judging::{QUIET, tell};
+use super::super::talk::{Message, Talk, has_kind, messages, said, talk};
+use crate::peer::{Answer, Stopped};
+use crate::recording::Frame;
+
+const RULES: &[&str] = &[
+    "V1-LOAD-04",
+    "V1-LOAD-05",
+    "V1-LOAD-06",
+    "V1-LOAD-08",
+    "V1-LOAD-09",
+    "V1-LOAD-11",
+    "V1-LOAD-12",
+    "V1-LOAD-13",
+];
+
+/// Kinds of updates that tell a conversation.
+const TOLD: &[&str] = &[
+    "user_message_chunk",
+    "agent_message_chunk",
+    "agent_thought_chunk",
+    "tool_call",
+    "tool_call_update",
+    "user_message",
+    "agent_message",
+    "agent_thought",
+    "tool_call_content_chunk",
+];
+
+/// Returns whether an update tells something of the conversation.
+pub(super) fn tells(frame: &Frame, session: &str) -> bool {
+    frame.direction == Direction::ToClient
+        && frame.session() == Some(session)
+        && frame.update_kind().is_some_and(|kind| TOLD.contains(&kind))
+}
+
+pub(super) async fn loading(bench: &mut Bench) -> Result<(), Stopped> {
+    let mut agent = bench.greeted_with(json!({})).await?;
+    if !agent.offers("/loadSession") {
+        bench.none_offered(RULES, "loading sessions");
+        bench.give_back(agent);
+        return Ok(());
+    }
+    let session = agent.new_session().await?;
+    let spoken = talk(&bench.subject, bench.version, &mut agent, &session).await?;
+    let params = json!({"sessionId": session, "cwd": agent.cwd, "mcpServers": []});
+    // Sessions may outlive the process or not; those that do are looked at in the next one.
+    agent.end().await;
+    let mut agent = bench.greeted_with(json!({})).await?;
+    let answer = agent.ask("session/load", params.clone()).await?;
+    if answer.result().is_none() {
+        return loading_here(bench, agent).await;
+    }
+    let first = replay(bench, &mut agent, &session, &spoken, &answer).await?;
+    // An agent that is killed while it rests has nothing to lose.
+    drop(agent);
+    let mut agent = bench.greeted_with(json!({})).await?;
+    let answer = agent.ask("session/load", params).await?;
+    let second = told(&agent, &session, &answer);
+    let is_kept = answer.result().is_some() && second == first;
+    let saw = "after the agent was killed, the conversation came back in another way";
+    bench.judge("V1-LOAD-04", is_kept, &agent, &answer.frames(), saw);
+    go_on(bench, &mut agent, &session).await
+}
+
+/// Loads a session that the same process has.
+async fn loading_here(bench: &mut Bench, mut agent: Agent) -> Result<(), Stopped> {
+    let session = agent.new_session().await?;
+    let spoken = talk(&bench.subject, bench.version, &mut agent, &session).await?;
+    if agent.offers("/sessionCapabilities/close") {
+        agent
+            .ask("session/close", json!({"sessionId": session}))
+            .await?;
+    }
+    let params = json!({"sessionId": session, "cwd": agent.cwd, "mcpServers": []});
+    let (answer, _) = agent.need("session/load", params).await?;
+    replay(bench, &mut agent, &session, &spoken, &answer).await?;
+    go_on(bench, &mut agent, &session).await
+}
+
+/// Returns the messages of a replay.
+fn told(agent: &Agent, session: &str, answer: &Answer) -> Vec<Message> {
+    let heard = agent.heard_since(answer.request);
+    let replayed: Vec<_> = heard
+        .into_iter()
+        .filter(|frame| frame.number < answer.frame)
+        .collect();
+    messages(&replayed, session)
+}
+
+async fn replay(
+    bench: &mut Bench,
+    agent: &mut Agent,
+    session: &str,
+    spoken: &Talk,
+    answer: &Answer,
+) -> Result<Vec<Message>, Stopped> {
+    let frames = answer.frames();
+    let is_kept = answer
+        .result()
+        .is_some_and(|result| result.is_object() || result.is_null());
+    bench.judge(
+        "V1-LOAD-08",
+        is_kept,
+        agent,
+        &frames,
+        tell("session/load", answer),
+    );
+    agent.listen(QUIET).await?;
+    let heard = agent.heard_since(answer.request);
+    let late = heard
+        .iter()
+        .find(|frame| frame.number > answer.frame && tells(frame, session));
+    let shown: Vec<_> = frames
+        .iter()
+        .copied()
+        .chain(late.map(|frame| frame.number))
+        .collect();
+    let saw = "a part of the conversation came after the answer";
+    bench.judge("V1-LOAD-05", late.is_none(), agent, &shown, saw);
+    // What came late is judged above; here counts that it came at all.
+    let replayed = messages(&heard, session);
+    let (asked, answered) = (said(&replayed, true), said(&replayed, false));
+    let whole = asked.clone() + &answered;
+    let reply = said(&spoken.messages, false);
+    let is_whole = whole.contains(&spoken.prompt) && whole.contains(&reply);
+    let saw = "the prompt or the answer is missing in the replay";
+    bench.judge("V1-LOAD-04", is_whole, agent, &frames, saw);
+    let first = replayed.first().is_none_or(|first| first.is_users);
+    let is_kept = asked.contains(&spoken.prompt) && answered.contains(&reply) && first;
+    let saw = "what one side said is replayed as said by the other, or in another order";
+    if is_whole {
+        bench.judge("V1-LOAD-06", is_kept, agent, &frames, saw);
+    }
+    let ids: Vec<_> = replayed
+        .iter()
+        .filter_map(|message| message.id.as_ref())
+        .collect();
+    if !ids.is_empty() {
+        let is_kept = ids
+            .iter()
+            .all(|id| ids.iter().filter(|other| other == &id).count() == 1);
+        let saw = "two messages of the replay have the same id";
+        bench.judge("V1-LOAD-11", is_kept, agent, &frames, saw);
+    }
+    let has_notice = has_kind(&heard, session, "notice");
+    bench.judge(
+        "V1-LOAD-12",
+        !has_notice,
+        agent,
+        &frames,
+        "a notice was replayed",
+    );
+    if spoken.has_usage {
+        let is_kept = has_kind(&heard, session, "usage_update");
+        let saw = "the use of the context was told live, and not after loading";
+        bench.judge("V1-LOAD-13", is_kept, agent, &frames, saw);
+    }
+    Ok(told(agent, session, answer))
+}
+
+async fn go_on(bench: &mut Bench, agent: &mut Agent, session: &str) -> Result<(), Stopped> {
+    let before = agent.recording().len();
+    let went_on = talk(&bench.subject, bench.version, agent, session).await;
+    let is_kept = match &went_on {
+        Ok(_) => true,
+        // An agent that fails for another reason may fail in every session.
+        Err(Stopped::Refused { .. }) => false,
+        Err(_) => return Ok(()),
+    };
+    let saw = went_on.err().map(|stopped| stopped.to_string());
+    bench.judge(
+        "V1-LOAD-09",
+        is_kept,
+        agent,
+        &[before],
+        saw.unwrap_or_default(),
+    );
+    Ok(())
+}
+
+/// Returns whether an answer has members that say how the session stands.
+pub(super) fn has_options(result: &Value) -> bool {
+    let options = result.get("configOptions").and_then(Value::as_array);
+    options.is_some_and(|options| !options.is_empty())
+}

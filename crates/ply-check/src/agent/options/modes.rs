@@ -1,0 +1,137 @@
+//! Modes of version 1.
+
+use serde_json::{Value, json};
+
+use super::super::bench::{Agent, Bench};
+use super::super::judging::{QUIET, tell};
+use crate::peer::Stopped;
+
+/// The modes of a session.
+pub(in super::super) struct Modes {
+    /// The current one.
+    pub(in super::super) current: String,
+    /// All of them.
+    pub(in super::super) ids: Vec<String>,
+}
+
+/// Returns the modes that the answer to `session/new` tells, if there are any.
+pub(in super::super) fn of(opened: &Value) -> Option<Modes> {
+    let modes = opened.get("modes").filter(|modes| !modes.is_null())?;
+    let available = modes.get("availableModes").and_then(Value::as_array);
+    let ids = available.into_iter().flatten();
+    let ids = ids.filter_map(|mode| Some(mode.get("id")?.as_str()?.to_owned()));
+    let current = modes.get("currentModeId").and_then(Value::as_str);
+    Some(Modes {
+        current: current.unwrap_or_default().to_owned(),
+        ids: ids.collect(),
+    })
+}
+
+pub(super) async fn modes(bench: &mut Bench) -> Result<(), Stopped> {
+    let mut agent = bench.greeted().await?;
+    let setup = agent.setup();
+    let (answer, opened) = agent.need("session/new", setup).await?;
+    let session = opened.get("sessionId").cloned().unwrap_or_default();
+    let Some(modes) = of(&opened) else {
+        let rules = [
+            "V1-MODE-01",
+            "V1-MODE-02",
+            "V1-MODE-03",
+            "V1-MODE-04",
+            "V1-MODE-05",
+            "V1-MODE-07",
+        ];
+        bench.none_offered(&rules, "modes");
+        bench.give_back(agent);
+        return Ok(());
+    };
+    let named = opened
+        .pointer("/modes/availableModes")
+        .and_then(Value::as_array);
+    let mut named = named.into_iter().flatten();
+    let is_named = named.all(|mode| {
+        mode.get("id").is_some_and(Value::is_string)
+            && mode.get("name").is_some_and(Value::is_string)
+    });
+    let is_kept = is_named && modes.ids.contains(&modes.current);
+    let saw = "a mode lacks its `id` or `name`, or the current mode is none of them";
+    bench.judge("V1-MODE-01", is_kept, &agent, &answer.frames(), saw);
+    let unknown = json!({"sessionId": session, "modeId": "ply-check-no-such-mode"});
+    let refused = agent.ask("session/set_mode", unknown).await?;
+    let saw = format!(
+        "{}, for a mode that is not there",
+        tell("session/set_mode", &refused)
+    );
+    bench.judge(
+        "V1-MODE-02",
+        refused.error_code().is_some(),
+        &agent,
+        &refused.frames(),
+        saw,
+    );
+    in_step(bench, &agent, &opened, &modes.current, &answer.frames());
+    let other = modes.ids.iter().find(|id| **id != modes.current);
+    for mode in other.into_iter().chain(Some(&modes.current)) {
+        let params = json!({"sessionId": session, "modeId": mode});
+        let set = agent.ask("session/set_mode", params).await?;
+        let saw = format!(
+            "{}, for a mode that is there",
+            tell("session/set_mode", &set)
+        );
+        bench.judge(
+            "V1-MODE-02",
+            set.result().is_some(),
+            &agent,
+            &set.frames(),
+            saw,
+        );
+        agent.listen(QUIET).await?;
+        announced(bench, &agent, mode, &opened, set.request);
+    }
+    bench.give_back(agent);
+    Ok(())
+}
+
+/// Returns the current value of the option for the mode, if there is one.
+fn mode_option(options: Option<&Value>) -> Option<&str> {
+    let options = options?.as_array()?;
+    let of_mode = |option: &&Value| option.get("category").and_then(Value::as_str) == Some("mode");
+    options.iter().find(of_mode)?.get("currentValue")?.as_str()
+}
+
+fn in_step(bench: &mut Bench, agent: &Agent, opened: &Value, current: &str, frames: &[usize]) {
+    let options = opened
+        .get("configOptions")
+        .filter(|options| options.is_array());
+    if options.is_none() {
+        return;
+    }
+    let option = mode_option(options);
+    let saw = match option {
+        Some(_) => "the current mode and the option for the mode are not the same",
+        None => "there are modes and options, and no option with the category `mode`",
+    };
+    bench.judge("V1-MODE-07", option == Some(current), agent, frames, saw);
+}
+
+/// Judges what was told after the mode was set.
+fn announced(bench: &mut Bench, agent: &Agent, mode: &str, opened: &Value, since: usize) {
+    for frame in agent.heard_since(since) {
+        let update = frame.update();
+        match frame.update_kind() {
+            Some("current_mode_update") => {
+                let id = update.and_then(|update| update.get("currentModeId"));
+                let is_kept = id.is_some_and(Value::is_string);
+                let saw = "a change of the mode was told without `currentModeId`";
+                bench.judge("V1-MODE-04", is_kept, agent, &[since, frame.number], saw);
+            }
+            Some("config_option_update") if opened.get("configOptions").is_some() => {
+                let option = mode_option(update.and_then(|update| update.get("configOptions")));
+                let is_kept = option.is_none_or(|option| option == mode);
+                let saw = "after a change of the mode, the option for the mode has another value";
+                bench.judge("V1-MODE-07", is_kept, agent, &[since, frame.number], saw);
+            }
+            _ => {}
+        }
+    }
+}

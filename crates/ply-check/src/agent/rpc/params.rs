@@ -1,0 +1,108 @@
+//! Parameters that do not fit, and those that a newer client would send.
+
+use ply_wire::negotiate::Version;
+use serde_json::{Value, json};
+
+use super::super::bench::{Bench, initialize};
+use super::super::judging::tell;
+use crate::peer::Stopped;
+
+pub(super) async fn unfit(bench: &mut Bench) -> Result<(), Stopped> {
+    let (mut agent, session) = bench.session().await?;
+    let rules = ["V1-RPC-11", "V1-ERR-01", "V2-RPC-01", "V2-ERR-01"];
+    for (method, params) in [
+        (
+            "session/prompt",
+            json!({"prompt": [{"type": "text", "text": "hi"}]}),
+        ),
+        (
+            "session/prompt",
+            json!({"sessionId": session, "prompt": "hi"}),
+        ),
+        ("session/new", json!({"cwd": 7, "mcpServers": []})),
+        ("session/new", json!({})),
+    ] {
+        let answer = agent.ask(method, params).await?;
+        let is_kept = answer.error_code() == Some(-32602);
+        let saw = format!(
+            "{}, though its parameters do not fit",
+            tell(method, &answer)
+        );
+        bench.judge_all(&rules, is_kept, &agent, &answer.frames(), saw);
+    }
+    if bench.version == Version::V2 {
+        for (block, what) in [
+            (json!({"type": "text"}), "a text block without a text"),
+            (
+                json!({"type": "_ply_check"}),
+                "a block of a kind that it cannot know",
+            ),
+        ] {
+            let params = json!({"sessionId": session, "prompt": [block]});
+            let answer = agent.ask("session/prompt", params).await?;
+            let rule = match what.starts_with("a text") {
+                true => "V2-RPC-06",
+                false => "V2-ERR-02",
+            };
+            let saw = format!("{}, with {what}", tell("session/prompt", &answer));
+            let is_kept = answer.error_code() == Some(-32602);
+            bench.judge(rule, is_kept, &agent, &answer.frames(), saw);
+        }
+    }
+    bench.give_back(agent);
+    Ok(())
+}
+
+pub(super) async fn unknown_members(bench: &mut Bench) -> Result<(), Stopped> {
+    let mut agent = bench.start().await?;
+    let mut hello = initialize(bench.version, json!({}));
+    let info = match bench.version {
+        Version::V1 => "/clientInfo",
+        Version::V2 => "/info",
+    };
+    if let Some(info) = hello.pointer_mut(info).and_then(Value::as_object_mut) {
+        info.insert("futureField".to_owned(), json!([1]));
+        // Version 2 does not say what a title of another type amounts to.
+        if bench.version == Version::V1 {
+            info.insert("title".to_owned(), json!(7));
+        }
+    }
+    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let meta = json!({"traceparent": trace, "example.org/odd": [null]});
+    let more = json!({"futureField": {"x": [1]}, "_meta": meta});
+    if let (Some(hello), Some(more)) = (hello.as_object_mut(), more.as_object()) {
+        hello.extend(more.clone());
+    }
+    let greeting = agent.ask("initialize", hello).await?;
+    let saw = tell("initialize", &greeting);
+    let is_kept = greeting.result().is_some();
+    bench.judge("V1-RPC-17", is_kept, &agent, &greeting.frames(), saw);
+    // Without a greeting the rest shows nothing.
+    if !is_kept {
+        return Ok(());
+    }
+    agent.hello = greeting.result().cloned().unwrap_or_default();
+    bench.log_in(&mut agent).await?;
+    for (more, rules, what) in [
+        (
+            more.clone(),
+            &["V1-RPC-16", "V1-EXT-06", "V2-EXT-04"],
+            "members and `_meta` keys that it cannot know",
+        ),
+        (
+            json!({"_meta": 3}),
+            &["", "", "V2-EXT-04"],
+            "a `_meta` that is no object",
+        ),
+    ] {
+        let answer = agent.new_session_with(&more).await?;
+        // Having to log in first says nothing about members.
+        if answer.error_code() == Some(-32000) {
+            return Err(Stopped::Other("the agent wants a login first".to_owned()));
+        }
+        let saw = format!("{}, with {what}", tell("session/new", &answer));
+        let is_kept = answer.result().is_some();
+        bench.judge_all(rules, is_kept, &agent, &answer.frames(), saw);
+    }
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! The states of version 2.
+
+use ply_wire::negotiate::Version;
+
+use super::bench::{Agent, Bench};
+use super::turn::{Course, is_of_turn, state};
+use crate::recording::Frame;
+use crate::rule::Rule;
+use crate::topic::Topic;
+
+/// States are judged wherever a turn brings them; the probes are those of prompts, permissions and cancels.
+pub(super) const TOPIC: Topic<Bench> = Topic {
+    rules: &[
+        Rule::agent("V2-STATE-01", "`running` is reported when work starts.")
+            .matters("Clients show an idle session while it works, and offer no stop.")
+            .fix("Send `state_update` with `running` before anything of the work."),
+        Rule::agent("V2-STATE-02", "`idle` is reported when no work is left.")
+            .matters("Clients show a busy session for ever.")
+            .fix("Send `state_update` with `idle` at the end of the work."),
+        Rule::agent(
+            "V2-STATE-03",
+            "The `idle` that ends work has a stop reason.",
+        )
+        .matters("Clients cannot tell a finished turn from a refused or a cut one.")
+        .fix("Put `stopReason` into the `idle` that follows `running`."),
+        Rule::agent(
+            "V2-STATE-04",
+            "`requires_action` is reported while all work waits for the user.",
+        )
+        .should()
+        .matters("Users wait for the agent while it waits for them.")
+        .fix("Send `requires_action` when a question is open and nothing else can go on."),
+        Rule::agent(
+            "V2-STATE-05",
+            "After `requires_action` comes `running` or `idle`.",
+        )
+        .matters("Clients go on asking for an answer that was given.")
+        .fix("Send `running` when the work goes on, `idle` when it ends."),
+        Rule::agent(
+            "V2-STATE-11",
+            "States are the three known ones; custom ones begin with `_`.",
+        )
+        .matters("Clients show a busy session that they cannot explain.")
+        .fix("Report `running`, `requires_action` and `idle`."),
+        Rule::agent(
+            "V2-STATE-12",
+            "Refusing a prompt does not make a session idle that is at work.",
+        )
+        .matters("Clients take the work for finished.")
+        .fix("Send `idle` only when no work is left."),
+        Rule::agent(
+            "V2-STATE-13",
+            "Answers to questions of work that has ended are ignored.",
+        )
+        .should()
+        .matters("Work starts that nobody expects.")
+        .fix("Forget open questions when the work ends."),
+    ],
+    probes: &[],
+};
+
+/// Looks at the states of a turn.
+pub(super) fn look(bench: &mut Bench, agent: &Agent, course: &Course) {
+    if course.version == Version::V1 || course.answer.error_code().is_some() {
+        return;
+    }
+    let session = Some(course.session.as_str());
+    let told = || {
+        course
+            .frames
+            .iter()
+            .filter(|frame| frame.session() == session)
+    };
+    for frame in told().filter(|frame| state(frame).is_some()) {
+        let state = state(frame).unwrap_or_default();
+        let is_known =
+            matches!(state, "running" | "requires_action" | "idle") || state.starts_with('_');
+        let saw = "a state is none that there is";
+        bench.judge("V2-STATE-11", is_known, agent, &[frame.number], saw);
+    }
+    // A prompt to a session that is at work finds it running already.
+    if was_idle(agent, course) {
+        let running = told().find(|frame| state(frame) == Some("running"));
+        let work = told().find(|frame| is_of_turn(frame));
+        let is_first = match (running, work) {
+            (Some(running), Some(work)) => running.number < work.number,
+            (running, _) => running.is_some(),
+        };
+        let first = work.map_or(course.end, |frame| frame.number);
+        let saw = match running {
+            Some(_) => "work was reported before `running`",
+            None => "work began and ended without `running`",
+        };
+        bench.judge("V2-STATE-01", is_first, agent, &[course.prompt, first], saw);
+    }
+    bench.judge("V2-STATE-02", true, agent, &course.ends(), "");
+    let saw = "the `idle` that ends the work has no stop reason";
+    bench.judge(
+        "V2-STATE-03",
+        course.stop.is_some(),
+        agent,
+        &course.ends(),
+        saw,
+    );
+}
+
+/// Returns whether the session was not at work when the prompt was sent.
+fn was_idle(agent: &Agent, course: &Course) -> bool {
+    let session = Some(course.session.as_str());
+    agent.recording().with_frames(|frames| {
+        let earlier = frames.iter().take(course.prompt).rev();
+        let fits = |frame: &&Frame| frame.session() == session && state(frame).is_some();
+        let last = earlier.filter(fits).find_map(state);
+        last.is_none_or(|state| state == "idle")
+    })
+}

@@ -1,0 +1,153 @@
+//! Checks a client: Ply is the agent.
+//!
+//! A client cannot be driven from outside, so it is started once for each scene, with a scripted agent as its agent: [`check`]
+//! does that, and the agent's process is [`serve`]. [`serve_interactive`] is an agent for clients that are not started by a
+//! command, such as editors: the prompts that a person types name the scenes.
+
+mod cancel;
+mod elicitation;
+mod files;
+mod harness;
+mod init;
+mod interactive;
+mod permission;
+mod prompt;
+mod report;
+mod rpc;
+mod scene;
+mod serve;
+mod session;
+mod stage;
+mod state;
+mod stdio;
+mod subject;
+mod terminals;
+mod tool;
+mod traffic;
+mod update;
+
+use ply_wire::negotiate::Version;
+
+use self::harness::Known;
+pub use self::interactive::{read_report, serve_interactive};
+use self::scene::{Scene, Topic};
+pub use self::serve::serve;
+pub use self::subject::{AGENT, Subject};
+use crate::findings::Findings;
+use crate::rule::Rule;
+use crate::selection::Selection;
+
+/// Clients that never start the agent are not tried more often than this.
+const FALSE_STARTS_MAX: usize = 2;
+
+/// Everything there is to check. A new topic is a file and a line here. The plain turn comes first: it shows what the client
+/// does when nothing is strange.
+const TOPICS: &[Topic] = &[
+    traffic::TOPIC,
+    traffic::TOPIC_V2,
+    update::messages::TOPIC,
+    rpc::params::TOPIC,
+    rpc::TOPIC,
+    stdio::TOPIC,
+    init::TOPIC,
+    session::TOPIC,
+    prompt::TOPIC,
+    cancel::TOPIC,
+    permission::TOPIC,
+    tool::TOPIC,
+    update::TOPIC,
+    state::TOPIC,
+    files::TOPIC,
+    terminals::TOPIC,
+    elicitation::TOPIC,
+];
+
+/// Returns every rule that binds a client, of a version.
+pub fn rules(version: Version) -> impl Iterator<Item = Rule> {
+    let rules = TOPICS.iter().flat_map(|topic| topic.rules).copied();
+    rules.filter(move |rule| rule.version() == version)
+}
+
+/// Returns the names of the scenes of a version, with the rules that each can find out about.
+pub fn scenes(version: Version) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    let scenes = all_scenes().filter(move |scene| scene.is_for(version));
+    scenes.map(|scene| (scene.name, scene.rules))
+}
+
+fn all_scenes() -> impl Iterator<Item = &'static Scene> {
+    TOPICS.iter().flat_map(|topic| topic.scenes)
+}
+
+fn scene(name: &str) -> Option<&'static Scene> {
+    all_scenes().find(|scene| scene.name == name)
+}
+
+/// Checks a client in one version of the protocol. `progress` hears the name of each scene as it begins.
+///
+/// # Cancel safety
+///
+/// Dropped, the client's processes are ended and the findings are lost.
+pub async fn check(
+    subject: &Subject,
+    version: Version,
+    selection: &Selection,
+    mut progress: impl FnMut(&'static str),
+) -> Findings {
+    let rules = rules(version).filter(|rule| selection.takes(rule));
+    let mut findings = Findings::new(rules);
+    let mut known = Known::default();
+    let mut unclear = Vec::new();
+    let mut false_starts = 0;
+    for (number, scene) in all_scenes().enumerate() {
+        let is_wanted = |rule: &&str| findings.verdict(rule).is_some();
+        if !scene.is_for(version) || !scene.rules.iter().any(is_wanted) {
+            continue;
+        }
+        progress(scene.name);
+        let place = harness::place(&subject.scratch, version, number);
+        let outcome = harness::play(subject, version, scene, &place, &known).await;
+        if let Err(error) = std::fs::remove_dir_all(&place) {
+            tracing::debug!(%error, "a scratch directory is left behind");
+        }
+        for report in &outcome.reports {
+            let notes = report.pour(&mut findings, scene.name);
+            let notes = notes.into_iter();
+            unclear.extend(
+                notes.map(|note| (note.rule().to_owned(), note.saw().to_owned(), scene.name)),
+            );
+        }
+        harness::judge(&mut findings, scene, &outcome, &known);
+        let trouble = harness::trouble(scene, &outcome);
+        let first = outcome.reports.first();
+        if let Some(why) = &trouble {
+            unclear.extend(
+                scene
+                    .rules
+                    .iter()
+                    .map(|rule| ((*rule).to_owned(), why.clone(), scene.name)),
+            );
+        }
+        // A scene in which nothing strange happened tells what the client is like.
+        if known.ends_by_itself.is_none() && trouble.is_none() {
+            known.ends_by_itself = Some(outcome.exit.is_some());
+        }
+        false_starts = match outcome.reports.is_empty() {
+            true => false_starts + 1,
+            false => 0,
+        };
+        let is_other_version = first.is_some_and(|report| report.is_other_version);
+        if false_starts == FALSE_STARTS_MAX || is_other_version {
+            let why = trouble.unwrap_or_default();
+            let ids: Vec<_> = findings.verdicts().map(|verdict| verdict.rule.id).collect();
+            unclear.extend(
+                ids.into_iter()
+                    .map(|id| (id.to_owned(), why.clone(), scene.name)),
+            );
+            break;
+        }
+    }
+    for (rule, why, scene) in unclear {
+        report::unclear(&mut findings, &rule, &why, scene);
+    }
+    findings
+}

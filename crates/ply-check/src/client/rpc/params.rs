@@ -1,0 +1,155 @@
+//! Parameters that do not fit, and members that nobody knows yet.
+
+use serde_json::json;
+
+use crate::client::scene::{Scene, Start, Topic, rule};
+use crate::client::stage::Stage;
+use crate::peer::Stopped;
+
+pub(in crate::client) const TOPIC: Topic = Topic {
+    rules: &[
+        rule(
+            "V1-RPC-11",
+            "Parameters that do not fit are answered with -32602.",
+            "The agent waits, or takes the failure for another.",
+            "Answer -32602 when required members are missing.",
+        ),
+        rule(
+            "V1-RPC-16",
+            "Members that are not known are ignored.",
+            "A newer agent cannot be used.",
+            "Read with a parser that ignores unknown members.",
+        )
+        .should(),
+        rule(
+            "V1-RPC-17",
+            "Members that are only shown may have the wrong type.",
+            "One odd member loses a whole message.",
+            "Fall back to the default of such a member.",
+        )
+        .should(),
+        rule(
+            "V1-EXT-06",
+            "Nothing is assumed about what `_meta` holds.",
+            "Agents that use `_meta` cannot be used.",
+            "Ignore what you do not know in it.",
+        ),
+        rule(
+            "V2-EXT-04",
+            "`_meta` may hold anything, also what is no object; members of one's own go there.",
+            "Agents that use `_meta` cannot be used.",
+            "Ignore what you do not know in it.",
+        ),
+    ],
+    scenes: &[
+        Scene {
+            name: "wrong-params",
+            start: Start::AtPrompt,
+            rules: &["V1-RPC-11", "V1-RPC-17", "V2-RPC-01"],
+            leaves: false,
+            run: |stage| Box::pin(wrong_params(stage)),
+        },
+        Scene {
+            name: "future-members",
+            start: Start::AtBeginning,
+            rules: &[
+                "V1-RPC-16",
+                "V1-INIT-23",
+                "V1-EXT-06",
+                "V2-RPC-01",
+                "V2-EXT-04",
+            ],
+            leaves: false,
+            run: |stage| Box::pin(future_members(stage)),
+        },
+    ],
+};
+
+async fn wrong_params(stage: &mut Stage) -> Result<(), Stopped> {
+    stage.bear(
+        &["V1-RPC-11", "V2-RPC-01"],
+        "a permission request without its members",
+    );
+    let session = stage.session.clone();
+    let wrong = [
+        json!({"sessionId": session}),
+        json!({"sessionId": 7, "options": "all"}),
+    ];
+    for params in wrong {
+        let answer = stage.ask("session/request_permission", params).await?;
+        let saw = match answer.error_code() {
+            Some(code) => {
+                format!("a permission request without its members was answered with {code}")
+            }
+            None => {
+                "a permission request without its members was answered with a result".to_owned()
+            }
+        };
+        let is_kept = answer.error_code() == Some(-32602);
+        stage.judge(&["V1-RPC-11", "V2-RPC-01"], is_kept, &answer.frames(), saw);
+    }
+    stage.bear(&["V1-RPC-17"], "a tool call whose kind is a number");
+    let frame = stage
+        .tool_call(
+            "odd-1",
+            json!({"kind": 7, "status": 3, "locations": [{"line": "x"}]}),
+        )
+        .await?;
+    stage
+        .survives(
+            &["V1-RPC-17"],
+            &[frame],
+            "a tool call whose kind is a number",
+        )
+        .await
+}
+
+async fn future_members(stage: &mut Stage) -> Result<(), Stopped> {
+    let rules = [
+        "V1-RPC-16",
+        "V1-INIT-23",
+        "V1-EXT-06",
+        "V2-RPC-01",
+        "V2-EXT-04",
+    ];
+    stage.bear(&rules, "members that it does not know");
+    let strange = json!({
+        "futureField": {"deep": [1, 2, {"x": null}]},
+        "_meta": {"example.org/thing": [true], "traceparent": "00-0-0-01"}
+    });
+    {
+        let mut house = stage.house.lock();
+        house.extra = strange.clone();
+        for root in ["agentCapabilities", "capabilities"] {
+            if let Some(capabilities) = house.welcome.get_mut(root) {
+                crate::client::stage::merge(
+                    capabilities,
+                    &json!({"timeTravel": {"far": true}, "_meta": {"x": 1}}),
+                );
+            }
+        }
+    }
+    stage.reach_prompt().await?;
+    stage.judge(&rules, true, &[], "");
+    let mut chunk = json!({
+        "sessionUpdate": "agent_message_chunk", "messageId": "m-1",
+        "content": {"type": "text", "text": "Hello from the future.", "futureField": 1, "_meta": {"a": {}}}
+    });
+    crate::client::stage::merge(&mut chunk, &strange);
+    let first = stage.update(chunk).await?;
+    let second = stage.tool_call("t-1", strange.clone()).await?;
+    // What is no object counts as left out in version 2.
+    let odd = json!({"sessionUpdate": "agent_message_chunk", "messageId": "m-2", "_meta": 3,
+        "content": {"type": "text", "text": "And again."}});
+    let third = match stage.version {
+        ply_wire::negotiate::Version::V1 => second,
+        ply_wire::negotiate::Version::V2 => stage.update(odd).await?,
+    };
+    stage
+        .survives(
+            &rules,
+            &[first, second, third],
+            "members that it does not know",
+        )
+        .await
+}

@@ -1,0 +1,151 @@
+//! Questions for permission, and what the user decided.
+
+use serde_json::Value;
+
+use super::finding::quote;
+use super::link::Open;
+use super::message::{list, text};
+use super::session::{Call, THINGS_MAX};
+use super::{CROSSING_S, Passive};
+use crate::rule::Side;
+
+const KINDS: &[&str] = &["allow_once", "allow_always", "reject_once", "reject_always"];
+
+impl Passive {
+    pub(super) fn ask(&mut self, params: &Value, open: &mut Open) {
+        let is_v2 = self.link.is_v2();
+        let options = list(params, "/options");
+        let mut ids: Vec<&str> = options
+            .iter()
+            .filter_map(|option| text(option, "/optionId"))
+            .collect();
+        open.options = options
+            .iter()
+            .filter_map(|option| {
+                let rejects = text(option, "/kind").is_some_and(|kind| kind.starts_with("reject"));
+                Some((text(option, "/optionId")?.to_owned(), rejects))
+            })
+            .collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let is_unique = ids.len() == options.len();
+        let call = match is_v2 {
+            true => {
+                text(params, "/subject/toolCall/toolCallId").or(text(params, "/subject/toolCallId"))
+            }
+            false => text(params, "/toolCall/toolCallId"),
+        };
+        open.tool_call = call.map(str::to_owned);
+        let has_session = open.session.is_some();
+        if is_v2 {
+            let has_title = text(params, "/title").is_some();
+            let is_kept = has_session && has_title && !options.is_empty() && is_unique;
+            let what = "a question lacks a member, or two options share an id";
+            self.keeps("V2-PERM-01", Side::Agent, is_kept, what);
+            if text(params, "/subject/type") == Some("command") {
+                self.absolute(params, "/subject/cwd", "V2-PERM-04", Side::Agent);
+            }
+            return;
+        }
+        let has_options = params.get("options").is_some_and(Value::is_array);
+        let is_kept = has_session && call.is_some() && has_options;
+        let what = "a question lacks `sessionId`, `toolCall` or `options`";
+        self.keeps("V1-PERM-03", Side::Agent, is_kept, what);
+        let is_whole = |option: &Value| {
+            let kind = text(option, "/kind").is_some_and(|kind| KINDS.contains(&kind));
+            text(option, "/name").is_some() && kind
+        };
+        if !options.is_empty() {
+            let is_kept = is_unique && options.iter().all(is_whole);
+            let what = "an option lacks a member, or two share an id";
+            self.keeps("V1-PERM-04", Side::Agent, is_kept, what);
+        }
+        self.mention(open);
+    }
+
+    /// A question of version 1 may be the first to name a tool call.
+    fn mention(&mut self, open: &Open) {
+        let frame = self.frame;
+        let session = self.session_of(open);
+        if let (Some(session), Some(id)) = (session, &open.tool_call)
+            && session.calls.len() < THINGS_MAX
+            && !session.calls.contains_key(id)
+        {
+            let call = Call {
+                frame,
+                // What comes next may be an update of it or its announcement, and either is fine.
+                is_mentioned: true,
+                ..Call::default()
+            };
+            session.calls.insert(id.clone(), call);
+        }
+    }
+
+    pub(super) fn decided(&mut self, open: &Open, result: &Value) {
+        let is_v2 = self.link.is_v2();
+        let shape = if is_v2 { "V2-PERM-12" } else { "V1-PERM-05" };
+        self.look(shape, Side::Client);
+        match text(result, "/outcome/outcome") {
+            Some("selected") => match text(result, "/outcome/optionId") {
+                Some(option) => self.selected(open, option),
+                None => {
+                    let what = "the answer names no option";
+                    self.find_with(shape, Side::Client, open.frame, what);
+                }
+            },
+            Some("cancelled") => self.dismissed(open),
+            Some(custom) if is_v2 && custom.starts_with('_') => {}
+            _ => {
+                let what = "the answer has no known outcome";
+                self.find_with(shape, Side::Client, open.frame, what);
+            }
+        }
+    }
+
+    fn selected(&mut self, open: &Open, option: &str) {
+        let (frame, now) = (self.frame, self.t);
+        let offered = open.options.iter().find(|(id, _)| id == option);
+        let rule = match self.link.is_v2() {
+            true => "V2-PERM-12",
+            false => "V1-PERM-06",
+        };
+        self.look(rule, Side::Client);
+        if offered.is_none() {
+            let what = format!("the option {} was not offered", quote(option));
+            self.find_with(rule, Side::Client, open.frame, what);
+        }
+        if open.taken_back.is_some_and(|t| now - t >= CROSSING_S) {
+            let what = "a question that the agent took back was answered with an option";
+            self.find_with("V2-CREQ-04", Side::Client, open.frame, what);
+        }
+        let Some(session) = self.session_of(open) else {
+            return;
+        };
+        let cancel = session.cancel.filter(|(cancel, _)| *cancel > open.frame);
+        if let (Some((_, rejects)), Some(id)) = (offered, &open.tool_call)
+            && let Some(call) = session.calls.get_mut(id)
+        {
+            call.rejected = rejects.then_some(frame);
+        }
+        if let Some((cancel, _)) = cancel {
+            let what = "a question of a cancelled turn was answered with an option";
+            self.find_with("V1-CANCEL-03", Side::Client, cancel, what);
+        }
+    }
+
+    fn dismissed(&mut self, open: &Open) {
+        if open.taken_back.is_some() {
+            self.look("V2-CREQ-04", Side::Client);
+        }
+        let Some(session) = self.session_of(open) else {
+            return;
+        };
+        session.is_stop_chosen = true;
+        if session
+            .cancel
+            .is_some_and(|(cancel, _)| cancel > open.frame)
+        {
+            self.look("V1-CANCEL-03", Side::Client);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Which methods there are, and what has to be advertised before they are used.
+
+use ply_wire::method::{Kind, MethodInfo, Side as Sender, v1, v2};
+use serde_json::Value;
+
+use super::Passive;
+use super::finding::quote;
+use crate::rule::Side;
+
+/// Whether a call wants an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asks {
+    Answer,
+    Nothing,
+}
+
+/// Methods of drafts that no version has yet. They are nobody's invention, and nothing is known of them.
+const DRAFTS: &[&str] = &[
+    "auth/status",
+    "auth/status_update",
+    "mcp/connect",
+    "mcp/disconnect",
+    "mcp/message",
+    "providers/disable",
+    "providers/list",
+    "providers/set",
+    "proxy/initialize",
+    "proxy/successor",
+    "session/archive",
+    "session/fork",
+    "session/set_model",
+    "session/set_title",
+    "session/status",
+    "session/unarchive",
+];
+
+impl Passive {
+    /// Judges whether a method may be used here.
+    pub(super) fn method(&mut self, from: Side, method: &str, asks: Asks) {
+        let free = method.starts_with('_') || method.starts_with("$/") || DRAFTS.contains(&method);
+        let draft = method.starts_with("nes/") || method.starts_with("document/");
+        if free || draft || method == "initialize" {
+            return;
+        }
+        let Some(here) = self.rows() else {
+            return;
+        };
+        self.look("V1-INIT-10", from);
+        self.look("V1-EXT-02", from);
+        let Some(row) = find(here, from, method, asks) else {
+            return self.not_a_method(from, method, asks);
+        };
+        let rule = gate_rule(self.link.is_v2(), method);
+        let (Some(gate), Some(rule)) = (row.gate, rule) else {
+            return;
+        };
+        self.look(rule, from);
+        if !self.is_advertised(from.other(), gate) {
+            let (method, gate) = (quote(method), quote(gate));
+            let what = format!("{method} is used, but {gate} was not advertised");
+            self.find(rule, from, what);
+        }
+    }
+
+    fn rows(&self) -> Option<&'static [MethodInfo]> {
+        match self.link.version? {
+            0 | 1 => Some(v1::METHODS),
+            _ => Some(v2::METHODS),
+        }
+    }
+
+    fn not_a_method(&mut self, from: Side, method: &str, asks: Asks) {
+        let (other, version) = match self.link.is_v2() {
+            true => (v1::METHODS, 2),
+            false => (v2::METHODS, 1),
+        };
+        let is_known = |rows: &[MethodInfo]| rows.iter().any(|row| row.name == method);
+        if find(other, from, method, asks).is_some() {
+            let what = format!("{} is no method of version {version}", quote(method));
+            self.find("V1-INIT-10", from, what);
+        } else if !is_known(v1::METHODS) && !is_known(v2::METHODS) {
+            let method = quote(method);
+            let what = format!("{method} is no method, and custom ones begin with `_`");
+            self.find("V1-EXT-02", from, what);
+        }
+    }
+
+    /// Returns whether a side said that it supports something.
+    pub(super) fn is_advertised(&self, side: Side, path: &str) -> bool {
+        let said = match side {
+            Side::Agent => &self.link.welcome,
+            Side::Client => &self.link.hello,
+        };
+        let Some(mut value) = said.as_ref() else {
+            return false;
+        };
+        for part in path.split('.') {
+            match value.get(part) {
+                Some(inner) => value = inner,
+                None => return false,
+            }
+        }
+        match value {
+            Value::Bool(is_on) => *is_on,
+            Value::Array(items) => !items.is_empty(),
+            Value::Object(_) => true,
+            _ => false,
+        }
+    }
+}
+
+fn find(
+    rows: &'static [MethodInfo],
+    from: Side,
+    method: &str,
+    asks: Asks,
+) -> Option<&'static MethodInfo> {
+    rows.iter().find(|row| {
+        let may_send = match row.sender {
+            Sender::Client => from == Side::Client,
+            Sender::Agent => from == Side::Agent,
+            Sender::Either => true,
+        };
+        row.name == method && may_send && (row.kind == Kind::Request) == (asks == Asks::Answer)
+    })
+}
+
+/// Returns whether a request is one of version 2, which says what its result is.
+pub(super) fn is_method_of_v2(from: Side, method: &str) -> bool {
+    find(v2::METHODS, from, method, Asks::Answer).is_some()
+}
+
+/// Returns the rule that is broken when a method is used that was not advertised.
+fn gate_rule(is_v2: bool, method: &str) -> Option<&'static str> {
+    Some(match (is_v2, method) {
+        (_, "elicitation/create") => "V1-ELIC-01",
+        (false, "authenticate") => "V1-AUTH-02",
+        (false, "logout") => "V1-AUTH-12",
+        (false, "session/load") => "V1-LOAD-02",
+        (false, "session/resume") => "V1-RESUME-01",
+        (false, "session/list") => "V1-LIST-01",
+        (false, "session/close") => "V1-CLOSE-01",
+        (false, "session/delete") => "V1-DEL-01",
+        (false, method) if method.starts_with("fs/") => "V1-FS-02",
+        (false, method) if method.starts_with("terminal/") => "V1-TERM-01",
+        (true, method) if method.starts_with("auth/") => "V2-AUTH-02",
+        (true, "session/delete") => "V2-DEL-01",
+        (true, method) if method.starts_with("session/") => "V2-INIT-11",
+        _ => return None,
+    })
+}

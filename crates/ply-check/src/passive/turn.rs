@@ -1,0 +1,146 @@
+//! Prompts and cancels; the turns of version 1.
+
+use serde_json::Value;
+
+use super::finding::quote;
+use super::link::Open;
+use super::message::{is_listed, text};
+use super::{CROSSING_S, Passive};
+use crate::rule::Side;
+
+/// Why a turn may end.
+pub(super) const STOP_REASONS: &[&str] = &[
+    "end_turn",
+    "max_tokens",
+    "max_turn_requests",
+    "refusal",
+    "cancelled",
+];
+
+impl Passive {
+    pub(super) fn prompt(&mut self, params: &Value, open: &mut Open) {
+        self.prompt_content(params);
+        let Some(id) = text(params, "/sessionId") else {
+            return;
+        };
+        self.look("V1-PROMPT-01", Side::Client);
+        if !self.sessions.is_known(id) {
+            open.is_for_unknown = true;
+            let what = format!("a prompt for session {}, which was not set up", quote(id));
+            return self.find("V1-PROMPT-01", Side::Client, what);
+        }
+        let Some(session) = self.sessions.get_mut(id) else {
+            return;
+        };
+        open.while_running = session.active.is_some();
+        session.loaded = None;
+        // What was cancelled was sent before; of what comes now nobody can tell any more which is which.
+        session.cancel = None;
+        if session.running == 0 && session.active.is_none() {
+            session.is_stop_chosen = false;
+        }
+        session.running += 1;
+    }
+
+    pub(super) fn cancel(&mut self, params: &Value) {
+        let (frame, t) = (self.frame, self.t);
+        let session = text(params, "/sessionId").and_then(|id| self.sessions.get_mut(id));
+        let Some(session) = session else {
+            return;
+        };
+        session.is_stop_chosen = true;
+        if session.running > 0 || session.active.is_some() {
+            session.cancel.get_or_insert((frame, t));
+        }
+    }
+
+    pub(super) fn prompt_answered(
+        &mut self,
+        open: &Open,
+        result: Option<&Value>,
+        error: Option<&Value>,
+    ) {
+        if open.is_for_unknown {
+            self.served_unknown(open, result);
+        }
+        match self.link.is_v2() {
+            true => self.prompt_accepted(open, result, error),
+            false => self.turn_ended(open, result),
+        }
+        let now = self.t;
+        let session = self.session_of(open);
+        if let Some(session) = session {
+            session.running = session.running.saturating_sub(1);
+            session.ended = Some(now);
+        }
+    }
+
+    fn turn_ended(&mut self, open: &Open, result: Option<&Value>) {
+        self.look("V1-PROMPT-07", Side::Agent);
+        self.look("V1-PROMPT-10", Side::Agent);
+        let reason = result.map(|result| text(result, "/stopReason").unwrap_or_default());
+        if let Some(reason) = reason {
+            self.look("V1-STOP-01", Side::Agent);
+            if !is_listed(reason, STOP_REASONS, false) {
+                let what = format!("the stop reason {} is not one of version 1", quote(reason));
+                self.find_with("V1-STOP-01", Side::Agent, open.frame, what);
+            }
+        }
+        let now = self.t;
+        let session = self.session_of(open);
+        // With several prompts at once nothing tells which of them a cancel or a tool call belongs to.
+        let Some(session) = session.filter(|session| session.running == 1) else {
+            return;
+        };
+        let is_cancelled = reason == Some("cancelled");
+        let cancel = session.cancel;
+        let cancel = cancel.filter(|(_, t)| is_cancelled || now - t >= CROSSING_S);
+        let of_turn = |frame: usize| frame > open.frame;
+        let has_calls = session.calls.values().any(|call| of_turn(call.frame));
+        let still_open = session.calls.values_mut();
+        let still_open = still_open.filter(|call| {
+            call.is_announced && of_turn(call.frame) && !call.is_over() && !call.is_told
+        });
+        let mut calls: Vec<usize> = still_open
+            .map(|call| {
+                call.is_told = true;
+                call.frame
+            })
+            .collect();
+        calls.sort_unstable();
+        // A prompt that was also taken back may lawfully end with an error.
+        if let Some((frame, _)) = cancel.filter(|_| open.taken_back.is_none()) {
+            self.cancelled_turn_ended(frame, reason);
+        }
+        let (rule, what) = match reason {
+            Some("cancelled") => (
+                "V1-TOOL-17",
+                "a tool call was left open by a cancelled turn",
+            ),
+            Some("end_turn") => ("V1-TOOL-11", "the turn ended with a tool call still open"),
+            _ => return,
+        };
+        if has_calls {
+            self.look(rule, Side::Agent);
+        }
+        for frame in calls {
+            self.find_with(rule, Side::Agent, frame, what);
+        }
+    }
+
+    /// Judges the end of a turn that was cancelled.
+    fn cancelled_turn_ended(&mut self, cancel: usize, reason: Option<&str>) {
+        self.look("V1-CANCEL-06", Side::Agent);
+        match reason {
+            Some("cancelled") => self.look("V1-CANCEL-05", Side::Agent),
+            Some(_) => {
+                let what = "a cancelled turn ended with another reason";
+                self.find_with("V1-CANCEL-05", Side::Agent, cancel, what);
+            }
+            None => {
+                let what = "a cancelled turn ended with an error";
+                self.find_with("V1-CANCEL-06", Side::Agent, cancel, what);
+            }
+        }
+    }
+}

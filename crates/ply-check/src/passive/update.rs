@@ -1,0 +1,251 @@
+//! `session/update`: for whom, of which kind, and when.
+
+use serde_json::Value;
+
+use super::finding::quote;
+use super::message::{given, list, text};
+use super::session::THINGS_MAX;
+use super::{AFTERMATH_S, Passive};
+use crate::rule::Side;
+
+const BOTH: &[&str] = &[
+    "user_message_chunk",
+    "agent_message_chunk",
+    "agent_thought_chunk",
+    "tool_call_update",
+    "plan_update",
+    "plan_removed",
+    "available_commands_update",
+    "config_option_update",
+    "session_info_update",
+    "usage_update",
+    "notice",
+    "compaction_update",
+    "compaction_summary_chunk",
+    // Drafts.
+    "subagent_update",
+    "session_message",
+    "session_message_chunk",
+];
+const ONLY_V1: &[&str] = &["tool_call", "plan", "current_mode_update"];
+const ONLY_V2: &[&str] = &[
+    "user_message",
+    "agent_message",
+    "agent_thought",
+    "state_update",
+    "tool_call_content_chunk",
+    "terminal_update",
+    "terminal_output_chunk",
+];
+
+/// What belongs to a turn of version 1 and to nothing else.
+const OF_A_TURN: &[&str] = &[
+    "agent_message_chunk",
+    "agent_thought_chunk",
+    "tool_call",
+    "tool_call_update",
+    "plan",
+];
+/// What is history when a session is opened again.
+const HISTORY: &[&str] = &[
+    "user_message_chunk",
+    "agent_message_chunk",
+    "agent_thought_chunk",
+    "tool_call",
+    "user_message",
+    "agent_message",
+    "agent_thought",
+];
+
+impl Passive {
+    pub(super) fn update(&mut self, params: &Value) {
+        let null = Value::Null;
+        let update = params.get("update").unwrap_or(&null);
+        let kind = text(update, "/sessionUpdate").unwrap_or_default();
+        self.kind(kind);
+        self.gates(kind);
+        let Some(id) = text(params, "/sessionId") else {
+            return;
+        };
+        if !self.sessions.is_known(id) {
+            return self.sessions.note_early(id, self.frame);
+        }
+        self.look("V1-SESS-11", Side::Agent);
+        self.when(id, kind);
+        match self.link.is_v2() {
+            true => self.members_v2(id, kind, update),
+            false => self.members_v1(kind, update),
+        }
+        match kind {
+            "tool_call" | "tool_call_update" => self.tool_call(id, kind, update),
+            "available_commands_update" => self.commands(list(update, "/availableCommands")),
+            "config_option_update" => self.options(list(update, "/configOptions")),
+            "state_update" => self.state(id, update),
+            _ => {}
+        }
+    }
+
+    fn kind(&mut self, kind: &str) {
+        if self.link.version.is_none() || kind.is_empty() {
+            return;
+        }
+        let is_v2 = self.link.is_v2();
+        let (here, there) = match is_v2 {
+            true => (ONLY_V2, ONLY_V1),
+            false => (ONLY_V1, ONLY_V2),
+        };
+        self.look("V1-INIT-10", Side::Agent);
+        self.look("V2-EXT-01", Side::Agent);
+        if kind.starts_with("tool_call") {
+            self.look("V2-TOOL-01", Side::Agent);
+        }
+        let is_custom = is_v2 && kind.starts_with('_');
+        if BOTH.contains(&kind) || here.contains(&kind) || is_custom {
+            return;
+        }
+        let rule = match there.contains(&kind) {
+            true if is_v2 && kind == "tool_call" => "V2-TOOL-01",
+            true => "V1-INIT-10",
+            // Version 1 does not forbid updates that nobody knows.
+            false => "V2-EXT-01",
+        };
+        let what = format!("the update {} is none of this version", quote(kind));
+        self.find(rule, Side::Agent, what);
+    }
+
+    /// Judges updates that a client of version 1 has to ask for.
+    fn gates(&mut self, kind: &str) {
+        let (rule, gate) = match kind {
+            "notice" => ("V1-NOTICE-01", "clientCapabilities.session.notices"),
+            "compaction_update" | "compaction_summary_chunk" => {
+                ("V1-COMPACT-01", "clientCapabilities.session.compaction")
+            }
+            "plan_update" | "plan_removed" => ("V1-PLAN-07", "clientCapabilities.plan"),
+            _ => return,
+        };
+        if !self.link.is_v1() {
+            return;
+        }
+        self.look(rule, Side::Agent);
+        if !self.is_advertised(Side::Client, gate) {
+            let kind = quote(kind);
+            let what = format!("the update {kind} for a client that did not ask for it");
+            self.find(rule, Side::Agent, what);
+        }
+    }
+
+    /// Judges an update by what the session is doing.
+    fn when(&mut self, id: &str, kind: &str) {
+        let (now, is_v1) = (self.t, self.link.is_v1());
+        let quiet_resume = self.quiet_resume(id);
+        let Some(session) = self.sessions.get_mut(id) else {
+            return;
+        };
+        let is_soon = |t: Option<f64>| t.is_some_and(|t| now - t < AFTERMATH_S);
+        let closed = session.closed;
+        let is_replay = session.loading > 0;
+        let is_busy = session.running > 0 || session.active.is_some();
+        let is_late = is_soon(session.ended) && !is_busy && !is_replay && closed.is_none();
+        let is_after_load = is_soon(session.loaded) && !is_busy;
+        if let Some(closed) = closed {
+            let kind = quote(kind);
+            let what = format!("the update {kind} came after the session was closed");
+            return self.find_with("V2-CLOSE-04", Side::Agent, closed, what);
+        }
+        if let (Some(asked), true) = (quiet_resume, HISTORY.contains(&kind) && !is_busy) {
+            let what = "history was replayed, and nobody asked for it";
+            return self.find_with("V1-RESUME-03", Side::Agent, asked, what);
+        }
+        if is_after_load && kind == "user_message_chunk" {
+            let what = "history was replayed after the answer to `session/load`";
+            self.find("V1-LOAD-05", Side::Agent, what);
+        } else if is_v1 && is_late && OF_A_TURN.contains(&kind) {
+            let what = format!("the update {} came after the end of its turn", quote(kind));
+            self.find("V1-PROMPT-10", Side::Agent, what);
+        }
+    }
+
+    /// Returns the frame of a request to resume a session at rest, without its history.
+    fn quiet_resume(&mut self, id: &str) -> Option<usize> {
+        let mut waiting = self.link.waiting_mut(Side::Client);
+        let resume = waiting.find(|open| {
+            let is_resume = open.method == "session/resume" && open.session.as_deref() == Some(id);
+            is_resume && !open.replays && !open.while_running
+        });
+        resume.map(|open| open.frame)
+    }
+
+    fn members_v1(&mut self, kind: &str, update: &Value) {
+        match kind {
+            "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk" => {
+                let null = Value::Null;
+                self.block(update.get("content").unwrap_or(&null), Side::Agent);
+            }
+            "plan" => self.plan(update),
+            "current_mode_update" => {
+                let is_kept = text(update, "/currentModeId").is_some();
+                let what = "a change of mode lacks `currentModeId`";
+                self.keeps("V1-MODE-04", Side::Agent, is_kept, what);
+            }
+            "usage_update" => self.usage(update),
+            "session_info_update" => self.session_info(update),
+            _ => {}
+        }
+    }
+
+    fn members_v2(&mut self, id: &str, kind: &str, update: &Value) {
+        match kind {
+            "user_message_chunk"
+            | "agent_message_chunk"
+            | "agent_thought_chunk"
+            | "user_message"
+            | "agent_message"
+            | "agent_thought" => {
+                self.look("V2-MSG-01", Side::Agent);
+                let Some(message) = text(update, "/messageId") else {
+                    let what = format!("{} lacks `messageId`", quote(kind));
+                    return self.find("V2-MSG-01", Side::Agent, what);
+                };
+                if kind.starts_with("user") {
+                    self.user_message(id, message);
+                }
+                if let Some(block) = given(update, "/content").filter(|content| content.is_object())
+                {
+                    self.block(block, Side::Agent);
+                }
+            }
+            "plan_update" => {
+                let is_kept = text(update, "/plan/planId").is_some();
+                self.keeps("V2-PLAN-02", Side::Agent, is_kept, "a plan lacks `planId`");
+            }
+            "terminal_update" => self.absolute(update, "/cwd", "V2-TERM-04", Side::Agent),
+            _ => {}
+        }
+    }
+
+    fn user_message(&mut self, id: &str, message: &str) {
+        let frame = self.frame;
+        self.look("V2-PROMPT-09", Side::Agent);
+        if let Some(session) = self.sessions.get_mut(id) {
+            session.accepted.retain(|(accepted, _)| accepted != message);
+            if session.user_messages.len() < THINGS_MAX {
+                let first = session.user_messages.entry(message.to_owned());
+                first.or_insert(frame);
+            }
+        }
+    }
+
+    fn usage(&mut self, update: &Value) {
+        let is_count = |name: &str| update.get(name).is_some_and(Value::is_u64);
+        let is_kept = is_count("used") && is_count("size");
+        let what = "`used` or `size` is no count";
+        self.keeps("V1-USAGE-02", Side::Agent, is_kept, what);
+    }
+
+    fn session_info(&mut self, update: &Value) {
+        let fixed = ["sessionId", "cwd", "additionalDirectories"];
+        let is_kept = !fixed.iter().any(|name| update.get(*name).is_some());
+        let what = "the update names what cannot change";
+        self.keeps("V1-INFO-03", Side::Agent, is_kept, what);
+    }
+}

@@ -1,0 +1,181 @@
+//! What a run comes to, in the forms that people and programs read.
+
+mod baseline;
+mod evidence;
+mod html;
+mod json;
+mod junit;
+mod markup;
+mod sarif;
+mod text;
+
+use std::time::Duration;
+
+use ply_wire::negotiate::Version;
+
+pub use self::baseline::{BadBaseline, Baseline};
+pub use self::text::{Detail, Style};
+use crate::findings::Findings;
+use crate::rule::Side;
+use crate::verdict::{Outcome, Verdict};
+
+/// What a run comes to.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Report {
+    /// Who was checked.
+    pub side: Side,
+    /// What was run, as it can be typed.
+    pub subject: String,
+    /// What the subject calls itself, if it said so.
+    pub name: Option<String>,
+    /// What was found in each version that was spoken.
+    pub runs: Vec<Run>,
+    /// Failures that are known and do not count.
+    pub baseline: Baseline,
+    /// The recording that was judged, as it can be typed; none if something was run.
+    pub trace: Option<String>,
+}
+
+/// What was found about one side in one version of the protocol.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Run {
+    /// Whom it is about, if not whom the report is about: a recording shows both sides.
+    pub side: Option<Side>,
+    /// The version.
+    pub version: Version,
+    /// What was found.
+    pub findings: Findings,
+    /// How long it took.
+    pub took: Duration,
+}
+
+impl Run {
+    /// Returns what was found in one version of the protocol.
+    #[must_use]
+    pub fn new(version: Version, findings: Findings, took: Duration) -> Self {
+        Self {
+            side: None,
+            version,
+            findings,
+            took,
+        }
+    }
+
+    /// Says whom it is about.
+    #[must_use]
+    pub fn about(mut self, side: Side) -> Self {
+        self.side = Some(side);
+        self
+    }
+
+    /// Returns how often there was an outcome.
+    #[must_use]
+    pub fn count(&self, outcome: Outcome) -> usize {
+        let verdicts = self.findings.verdicts();
+        verdicts
+            .filter(|verdict| verdict.outcome == outcome)
+            .count()
+    }
+
+    /// Returns the number of the version.
+    #[must_use]
+    pub fn number(&self) -> u8 {
+        match self.version {
+            Version::V1 => 1,
+            Version::V2 => 2,
+        }
+    }
+}
+
+/// What a run amounts to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Result {
+    /// Every rule that could be judged was kept, but for known failures.
+    Kept,
+    /// A rule was broken.
+    Broken,
+    /// No rule was broken, but it could not be found out about some.
+    Unclear,
+}
+
+impl Report {
+    /// Returns the report on `subject`, with no known failures.
+    #[must_use]
+    pub fn new(
+        side: Side,
+        subject: impl Into<String>,
+        name: Option<String>,
+        runs: Vec<Run>,
+    ) -> Self {
+        Self {
+            side,
+            subject: subject.into(),
+            name,
+            runs,
+            baseline: Baseline::default(),
+            trace: None,
+        }
+    }
+
+    /// Says which recording was judged.
+    #[must_use]
+    pub fn of_trace(mut self, trace: impl Into<String>) -> Self {
+        self.trace = Some(trace.into());
+        self
+    }
+
+    /// Returns what a run is about, in words.
+    fn title(run: &Run) -> String {
+        let version = run.number();
+        match run.side {
+            Some(side) => format!("{}, protocol version {version}", name(side)),
+            None => format!("protocol version {version}"),
+        }
+    }
+
+    /// Returns whom a run is about.
+    #[must_use]
+    pub fn side_of(&self, run: &Run) -> Side {
+        run.side.unwrap_or(self.side)
+    }
+
+    /// Returns what the run amounts to. Warnings, and rules about which nothing happened, do not count.
+    #[must_use]
+    pub fn result(&self) -> Result {
+        let counts = |outcome| self.new_verdicts(outcome).next().is_some();
+        match () {
+            () if counts(Outcome::Fail) => Result::Broken,
+            () if counts(Outcome::Inconclusive) => Result::Unclear,
+            () => Result::Kept,
+        }
+    }
+
+    /// Returns the verdicts of an outcome that the baseline does not have.
+    pub fn new_verdicts(&self, outcome: Outcome) -> impl Iterator<Item = &Verdict> {
+        let verdicts = self.runs.iter().flat_map(|run| run.findings.verdicts());
+        verdicts.filter(move |verdict| {
+            verdict.outcome == outcome && !self.baseline.has(&verdict.rule, outcome)
+        })
+    }
+
+    /// Returns the command that looks at one rule again.
+    #[must_use]
+    pub fn again(&self, verdict: &Verdict) -> String {
+        let (id, subject) = (verdict.rule.id, &self.subject);
+        let side = name(verdict.rule.side);
+        match &self.trace {
+            Some(trace) => format!("ply check trace --side {side} --only {id} {trace}"),
+            None => format!("ply check {side} --only {id} -- {subject}"),
+        }
+    }
+}
+
+/// Returns the name of a side in words and data.
+fn name(side: Side) -> &'static str {
+    match side {
+        Side::Agent => "agent",
+        Side::Client => "client",
+    }
+}

@@ -1,0 +1,79 @@
+//! The report as SARIF 2.1.0, which code-scanning services read.
+
+use serde_json::{Value, json};
+
+use super::{Report, Run, evidence};
+use crate::rule::Rule;
+use crate::verdict::{Outcome, Verdict};
+
+impl Report {
+    /// Returns the report as SARIF: one run for each version, a result for each rule that was broken or could not be judged.
+    #[must_use]
+    pub fn to_sarif(&self) -> Value {
+        let runs = self.runs.iter().map(|run| self.run_sarif(run));
+        json!({
+            "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+            "version": "2.1.0",
+            "runs": runs.collect::<Vec<_>>(),
+        })
+    }
+
+    fn run_sarif(&self, run: &Run) -> Value {
+        let rules = run.findings.verdicts().map(|verdict| rule(&verdict.rule));
+        let results = run.findings.verdicts().enumerate();
+        let results = results.filter_map(|(place, verdict)| self.result_sarif(run, place, verdict));
+        let number = run.number();
+        // Services keep apart what has different ids.
+        let id = match run.side {
+            Some(side) => format!("acp-v{number}/{}/", super::name(side)),
+            None => format!("acp-v{number}/"),
+        };
+        json!({
+            "tool": {"driver": {
+                "name": "ply check",
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": rules.collect::<Vec<_>>(),
+            }},
+            "automationDetails": {"id": id},
+            "results": results.collect::<Vec<_>>(),
+        })
+    }
+
+    fn result_sarif(&self, run: &Run, place: usize, verdict: &Verdict) -> Option<Value> {
+        let level = match verdict.outcome {
+            Outcome::Fail => "error",
+            Outcome::Warn => "warning",
+            Outcome::Inconclusive => "note",
+            _ => return None,
+        };
+        let frames = evidence::of(&run.findings, verdict);
+        let frames = frames
+            .iter()
+            .map(|shown| format!("{} #{} {}", shown.arrow(), shown.number, shown.line));
+        let is_known = self.baseline.has(&verdict.rule, verdict.outcome);
+        Some(json!({
+            "ruleId": verdict.rule.id,
+            "ruleIndex": place,
+            "level": level,
+            "baselineState": if is_known { "unchanged" } else { "new" },
+            "message": {"text": format!("{} {}", verdict.rule.says, verdict.saw)},
+            // What is checked is a program, not a file: its command stands for the place.
+            "locations": [{"logicalLocations": [{
+                "name": self.subject,
+                "fullyQualifiedName": format!("{} {}", self.subject, verdict.rule.id),
+                "kind": "module",
+            }]}],
+            "properties": {"frames": frames.collect::<Vec<_>>(), "again": self.again(verdict)},
+        }))
+    }
+}
+
+fn rule(rule: &Rule) -> Value {
+    json!({
+        "id": rule.id,
+        "shortDescription": {"text": rule.says},
+        "fullDescription": {"text": rule.matters},
+        "help": {"text": rule.fix},
+        "properties": {"level": rule.level, "topic": rule.topic(), "gate": rule.gate},
+    })
+}

@@ -1,0 +1,142 @@
+//! The report for people: what failed, why it matters, how to fix it.
+
+use std::fmt::{self, Write as _};
+
+use super::{Report, Result, Run, evidence};
+use crate::verdict::{Outcome, Verdict};
+
+/// Which verdicts are shown in full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// Failures, warnings and what could not be found out.
+    Findings,
+    /// Every rule.
+    All,
+}
+
+/// Whether the report is for a terminal with colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// Text alone.
+    Plain,
+    /// With colours.
+    Coloured,
+}
+
+const RED: &str = "31";
+const GREEN: &str = "32";
+const YELLOW: &str = "33";
+const DIM: &str = "2";
+const BOLD: &str = "1";
+
+struct Painter(Style);
+
+impl Painter {
+    fn paint(&self, code: &str, text: &str) -> String {
+        match self.0 {
+            Style::Plain => text.to_owned(),
+            Style::Coloured => format!("\x1b[{code}m{text}\x1b[0m"),
+        }
+    }
+}
+
+impl Report {
+    /// Returns the report for people.
+    #[must_use]
+    pub fn to_text(&self, detail: Detail, style: Style) -> String {
+        let mut out = String::new();
+        self.write_text(&mut out, detail, &Painter(style))
+            .expect("a string takes all text");
+        out
+    }
+
+    fn write_text(&self, out: &mut String, detail: Detail, painter: &Painter) -> fmt::Result {
+        for run in &self.runs {
+            self.write_head(out, run, painter)?;
+            let mut verdicts: Vec<_> = run.findings.verdicts().collect();
+            verdicts.sort_by_key(|verdict| std::cmp::Reverse(verdict.outcome));
+            for verdict in verdicts {
+                let is_finding = verdict.outcome > Outcome::Pass;
+                match detail {
+                    _ if is_finding => self.write_finding(out, run, verdict, painter)?,
+                    Detail::All => write_line(out, verdict, painter)?,
+                    Detail::Findings => {}
+                }
+            }
+            writeln!(out)?;
+        }
+        let words = match self.result() {
+            Result::Kept if self.baseline.is_empty() => painter.paint(GREEN, "no rule is broken"),
+            Result::Kept => painter.paint(GREEN, "nothing is broken that was not before"),
+            Result::Broken => {
+                let broken = self.new_verdicts(Outcome::Fail).count();
+                let rules = if broken == 1 { "rule is" } else { "rules are" };
+                painter.paint(RED, &format!("{broken} {rules} broken"))
+            }
+            Result::Unclear => {
+                painter.paint(YELLOW, "no rule is broken, but some could not be judged")
+            }
+        };
+        writeln!(out, "{words}")
+    }
+
+    fn write_head(&self, out: &mut String, run: &Run, painter: &Painter) -> fmt::Result {
+        let name = self.name.as_deref().unwrap_or(&self.subject);
+        let title = painter.paint(BOLD, &format!("{name}, {}", Self::title(run)));
+        let counts = [
+            (Outcome::Pass, "kept"),
+            (Outcome::Fail, "broken"),
+            (Outcome::Warn, "warnings"),
+            (Outcome::Inconclusive, "inconclusive"),
+            (Outcome::NotApplicable, "not applicable"),
+            (Outcome::NotExercised, "not exercised"),
+        ];
+        let counts = counts.map(|(outcome, words)| format!("{} {words}", run.count(outcome)));
+        let took = run.took.as_secs_f64();
+        writeln!(out, "{title}: {} ({took:.1} s)", counts.join(", "))
+    }
+
+    fn write_finding(
+        &self,
+        out: &mut String,
+        run: &Run,
+        verdict: &Verdict,
+        painter: &Painter,
+    ) -> fmt::Result {
+        writeln!(out)?;
+        write_line(out, verdict, painter)?;
+        let mut row = |name: &str, text: &str| match text.is_empty() {
+            true => Ok(()),
+            false => writeln!(
+                out,
+                "    {}  {text}",
+                painter.paint(DIM, &format!("{name:<8}"))
+            ),
+        };
+        row("saw", &verdict.saw)?;
+        row("matters", verdict.rule.matters)?;
+        row("fix", verdict.rule.fix)?;
+        for shown in evidence::of(&run.findings, verdict) {
+            let (arrow, number, line) = (shown.arrow(), shown.number, &shown.line);
+            row(&format!("{arrow} #{number}"), line)?;
+        }
+        if self.baseline.has(&verdict.rule, verdict.outcome) {
+            row("known", "the baseline has it, so it does not count")?;
+        }
+        row("again", &self.again(verdict))
+    }
+}
+
+fn write_line(out: &mut String, verdict: &Verdict, painter: &Painter) -> fmt::Result {
+    let (colour, word) = match verdict.outcome {
+        Outcome::Fail => (RED, "broken"),
+        Outcome::Warn => (YELLOW, "warning"),
+        Outcome::Inconclusive => (YELLOW, "inconclusive"),
+        Outcome::Pass => (GREEN, "kept"),
+        Outcome::NotApplicable => (DIM, "not applicable"),
+        Outcome::NotExercised => (DIM, "not exercised"),
+    };
+    let id = painter.paint(BOLD, &format!("{:<14}", verdict.rule.id));
+    let word = painter.paint(colour, &format!("{word:<14}"));
+    writeln!(out, "{word}  {id}  {}", verdict.rule.says)
+}

@@ -1,0 +1,228 @@
+//! Every fault of the mutant agent is found, by the rule that it breaks; without a fault nothing is.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "tests fail by panicking, and say what they found"
+)]
+
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::time::Duration;
+
+use check_tests::faults::FAULTS;
+use ply_check::agent::{Subject, check, rules};
+use ply_check::verdict::broken;
+use ply_check::{Findings, Outcome, Rule, Selection};
+use ply_wire::negotiate::Version;
+use tempfile::TempDir;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+/// Mutants that are checked at the same time. They wait most of the time.
+const AT_ONCE: usize = 6;
+/// How long the mutant may take; it has no model, but the machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(4);
+/// How long its turns may take, which is less than its longest one takes if it is not cancelled.
+const TURN_PATIENCE: Duration = Duration::from_secs(6);
+
+/// Faults that their rule does not find yet: fault, rule, and what the check would have to see. One that is found must leave.
+const MISSED: &[(&str, &str, &str)] = &[
+    (
+        "loses-withdrawn-prompts",
+        "V2-CREQ-01",
+        "silence after a withdrawn prompt is broken, not unclear",
+    ),
+    (
+        "refuses-links",
+        "V2-INIT-12",
+        "a prompt with a link is sent in version 2 too",
+    ),
+    (
+        "stays-in-requires-action",
+        "V2-STATE-05",
+        "work that goes on after the answer comes after `running`",
+    ),
+    (
+        "updates-of-version-2",
+        "V1-INIT-10",
+        "a kind of update that version 1 does not have",
+    ),
+];
+
+/// A mutant with its directory and its store, which are there as long as this is.
+struct Mutant {
+    subject: Subject,
+    _place: TempDir,
+}
+
+impl Mutant {
+    fn new(fault: Option<&str>) -> Self {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        let (work, store) = (root.join("work"), root.join("store"));
+        for directory in [&work, &store] {
+            std::fs::create_dir(directory).unwrap();
+        }
+        std::fs::write(work.join("README.md"), "# A place for checks\n").unwrap();
+        let mut command: Vec<OsString> = vec![env!("CARGO_BIN_EXE_mutant_agent").into()];
+        command.extend(["--store".into(), store.into_os_string()]);
+        if let Some(fault) = fault {
+            command.extend(["--fault".into(), fault.into()]);
+        }
+        // Faults of logins need an agent that wants one.
+        if fault.is_some_and(|fault| fault.contains("login") || fault.contains("logout")) {
+            command.push("--login".into());
+        }
+        let mut subject = Subject::new(command, work);
+        subject.login = fault
+            .filter(|fault| fault.starts_with("login-") || fault.starts_with("logout-"))
+            .map(|_| "key".to_owned());
+        let prompts = &mut subject.prompts;
+        for (kind, word) in [
+            (&mut prompts.visit, "visit"),
+            (&mut prompts.notice, "notice"),
+            (&mut prompts.compact, "compact"),
+            (&mut prompts.refuse, "refuse"),
+            (&mut prompts.tokens, "tokens"),
+            (&mut prompts.requests, "requests"),
+            (&mut prompts.fail, "fail"),
+        ] {
+            *kind = Some(word.to_owned());
+        }
+        (subject.patience, subject.turn_patience) = (PATIENCE, TURN_PATIENCE);
+        Self {
+            subject,
+            _place: place,
+        }
+    }
+}
+
+fn rule(id: &str) -> Option<Rule> {
+    let mut all = rules(Version::V1).chain(rules(Version::V2));
+    all.find(|rule| rule.id == id)
+}
+
+/// Returns every fault with each rule that it breaks.
+fn cases() -> impl Iterator<Item = (&'static str, &'static str)> {
+    FAULTS.iter().flat_map(|(fault, first, second, _)| {
+        let rules = [*first, *second].into_iter().flatten();
+        rules.map(|rule| (*fault, rule))
+    })
+}
+
+/// Tells what was found about a rule, with the frames that show it.
+fn tell(findings: &Findings, id: &str) -> String {
+    let Some(verdict) = findings.verdict(id) else {
+        return format!("{id} is not looked at");
+    };
+    let mut told = format!("{id} {:?}: {}", verdict.outcome, verdict.saw);
+    if let Some(recording) = findings.recordings.get(verdict.evidence.recording) {
+        recording.with_frames(|frames| {
+            for number in &verdict.evidence.frames {
+                let line = frames.get(*number).map(|frame| frame.bytes.as_slice());
+                let line = String::from_utf8_lossy(line.unwrap_or_default());
+                let line: String = line.chars().take(300).collect();
+                told += &format!("\n    {number}: {line}");
+            }
+        });
+    }
+    told
+}
+
+/// Checks a mutant for one rule, and tells what is wrong if the rule is not found broken.
+async fn miss(fault: &'static str, rule: Rule) -> Option<String> {
+    let mut selection = Selection {
+        only: vec![rule.id.to_owned()],
+        skip: Vec::new(),
+    };
+    let mutant = Mutant::new(Some(fault));
+    let mut findings = check(&mutant.subject, rule.version(), &selection, |_| {}).await;
+    let outcome = |findings: &Findings| findings.verdict(rule.id).map(|verdict| verdict.outcome);
+    // Some rules are judged by what the probes of others bring about.
+    if outcome(&findings) == Some(Outcome::NotExercised) {
+        selection.only.clear();
+        let mutant = Mutant::new(Some(fault));
+        findings = check(&mutant.subject, rule.version(), &selection, |_| {}).await;
+    }
+    let outcome = outcome(&findings);
+    let is_found = outcome == Some(broken(rule.level));
+    (!is_found).then(|| format!("{fault}: {}", tell(&findings, rule.id)))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_fault_is_found_by_the_rule_it_breaks() {
+    let places = Arc::new(Semaphore::new(AT_ONCE));
+    let mut checks = JoinSet::new();
+    let mut without_check = Vec::new();
+    for (fault, id) in cases() {
+        let Some(rule) = rule(id) else {
+            without_check.push(format!("{id} ({fault})"));
+            continue;
+        };
+        let places = Arc::clone(&places);
+        checks.spawn(async move {
+            let _place = places.acquire_owned().await.unwrap();
+            let missed = miss(fault, rule).await;
+            let is_known = MISSED
+                .iter()
+                .any(|(known, id, _)| (*known, *id) == (fault, rule.id));
+            match (missed, is_known) {
+                (Some(_), true) => None,
+                (None, true) => Some(format!("{fault}: {} finds it now", rule.id)),
+                (missed, false) => missed,
+            }
+        });
+    }
+    let checked = checks.len();
+    let mut missed: Vec<_> = checks.join_all().await.into_iter().flatten().collect();
+    missed.sort();
+    eprintln!("{checked} faults are checked");
+    assert!(
+        missed.is_empty(),
+        "{} faults are not as expected:\n{}",
+        missed.len(),
+        missed.join("\n")
+    );
+    assert!(
+        without_check.is_empty(),
+        "rules without a check: {}",
+        without_check.join(", ")
+    );
+}
+
+async fn spotless(version: Version) {
+    let mutant = Mutant::new(None);
+    let findings = check(&mutant.subject, version, &Selection::default(), |_| {}).await;
+    let wrong = findings
+        .verdicts()
+        .filter(|verdict| verdict.outcome > Outcome::Pass)
+        .map(|verdict| tell(&findings, verdict.rule.id));
+    let wrong: Vec<_> = wrong.collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[tokio::test]
+async fn without_a_fault_no_rule_of_version_1_is_broken_or_unclear() {
+    spotless(Version::V1).await;
+}
+
+#[tokio::test]
+async fn without_a_fault_no_rule_of_version_2_is_broken_or_unclear() {
+    spotless(Version::V2).await;
+}
+
+#[test]
+fn faults_have_names_and_rules_of_their_own() {
+    let mut names: Vec<_> = FAULTS.iter().map(|(name, ..)| *name).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), FAULTS.len(), "two faults have one name");
+    for (name, first, second, does) in FAULTS {
+        assert!(first.is_some() || second.is_some(), "{name} breaks no rule");
+        assert!(first.is_none_or(|id| id.starts_with("V1-")), "{name}");
+        assert!(second.is_none_or(|id| id.starts_with("V2-")), "{name}");
+        assert!(!does.is_empty(), "{name} does nothing");
+    }
+}
