@@ -2,13 +2,17 @@
 
 mod agent;
 mod arguments;
+mod chat;
+mod check;
 mod error;
 mod json;
 mod output;
+mod roster;
+mod run;
 mod sessions;
 mod store;
-mod text;
 mod time;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -30,7 +34,7 @@ pub(crate) fn main() -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE));
         }
     };
-    match run(arguments) {
+    match start(arguments) {
         Ok(code) => code,
         // Whoever read our output has seen enough, as `head` does.
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
@@ -41,14 +45,19 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: Arguments) -> Result<ExitCode, Error> {
+fn start(arguments: Arguments) -> Result<ExitCode, Error> {
     // One thread: a command waits for one thing at a time, and is to start at once.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
     let runtime = runtime.map_err(Error::Start)?;
-    match arguments.command {
+    let command = arguments.command;
+    match command.unwrap_or_else(|| Command::Chat(chat::Chat::default())) {
+        Command::Run(arguments) => runtime.block_on(run::run(*arguments)),
+        Command::Chat(arguments) => runtime.block_on(chat::run(arguments)),
         Command::Agent(arguments) => runtime.block_on(agent::run(arguments)),
         Command::Sessions(arguments) => runtime.block_on(sessions::run(arguments)),
+        Command::Trace(arguments) => runtime.block_on(trace::run(arguments)),
+        Command::Check(arguments) => runtime.block_on(check::run(arguments)),
     }
 }

@@ -1,6 +1,6 @@
 //! `ply agent`: the coding agent, as editors start it.
 
-mod places;
+pub(super) mod places;
 pub(super) mod sandbox;
 
 use std::path::Path;

@@ -5,24 +5,36 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::program::chat::Chat;
+use crate::program::check::Check;
+use crate::program::run::Run;
+use crate::program::trace::Trace;
+
 /// The Agent Client Protocol end to end.
 #[derive(Debug, Parser)]
 #[command(
     name = "ply",
     version,
-    arg_required_else_help = true,
-    after_help = "Examples:\n  ply agent            # what an editor starts\n  ply sessions ls"
+    after_help = "Examples:\n  \
+        ply                              # the terminal client\n  \
+        ply run \"explain this repository\"\n  \
+        ply agent                        # what an editor starts"
 )]
 pub(crate) struct Arguments {
+    /// Without one, `chat`.
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
 }
 
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Run(Box<Run>),
+    Chat(Chat),
     Agent(Agent),
     Sessions(Sessions),
+    Trace(Trace),
+    Check(Check),
 }
 
 /// Serves the coding agent on standard input and output, for an editor to start.

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::program::output;
-use crate::program::text::{self, Line};
+use ply_client::text::{self, Line};
 
 /// The exit code when something failed that has no code of its own.
 pub(crate) const FAILED: u8 = 1;
@@ -83,6 +83,33 @@ pub(crate) enum Error {
     /// The program cannot start.
     #[error("the program cannot start: {0}")]
     Start(#[source] io::Error),
+    /// No agent has the name.
+    #[error("there is no agent `{}`", Line(name))]
+    NoAgent {
+        /// What was asked for.
+        name: String,
+        /// Those that may be meant, with what they are.
+        near: Vec<(String, String)>,
+        /// All that there are.
+        all: Vec<String>,
+    },
+    /// Nothing can be checked.
+    #[error("{}", Line(.0))]
+    Check(String),
+    /// The configuration says something wrong.
+    #[error("{}: {}", text::path(path), Line(what))]
+    Config {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+    /// The terminal client has no terminal.
+    #[error("the terminal client needs a terminal for input and output")]
+    NoTerminal,
+    /// The terminal client could not go on.
+    #[error("{}", Line(&.0.to_string()))]
+    Client(#[from] ply_tui::Error),
     /// The agent cannot be served.
     #[error("the agent cannot be served: {}", Line(.0))]
     Serve(String),
@@ -110,7 +137,7 @@ impl Error {
     }
 
     /// Returns what to do next, if the error itself does not say so.
-    fn hint(&self) -> Option<String> {
+    pub(crate) fn hint(&self) -> Option<String> {
         Some(match self {
             Self::NoStore => "set HOME or PLY_STORE, or give `--store FILE`".to_owned(),
             Self::NoSession { .. } => "`ply sessions ls --limit 0` lists all of them".to_owned(),
@@ -127,6 +154,18 @@ impl Error {
                 let path = text::path(path);
                 format!("the store is {path}; `--store FILE` names another")
             }
+            Self::NoTerminal => "`ply run \"PROMPT\"` works without one".to_owned(),
+            Self::NoAgent { near, all, .. } if near.is_empty() => {
+                let all = all.iter().map(|name| Line(name).to_string());
+                let all = all.collect::<Vec<_>>().join(", ");
+                format!("there are {all}; or give any command behind `--`")
+            }
+            Self::NoAgent { near, .. } => {
+                let near = near.iter().map(|(name, about)| {
+                    format!("\n    {:12} {}", Line(name).to_string(), Line(about))
+                });
+                format!("perhaps one of these:{}", near.collect::<String>())
+            }
             Self::Exists(_) => "give `--force` to replace it, or another name".to_owned(),
             Self::NotAFile(_) => "leave out `--output` and redirect the output".to_owned(),
             _ => return None,
@@ -138,7 +177,14 @@ impl Error {
         match self {
             Self::NoSession { .. } | Self::Journal(ply_journal::Error::Deleted) => NO_SESSION,
             Self::Journal(ply_journal::Error::InUse(_)) => BUSY,
-            Self::NoStore | Self::Ambiguous { .. } | Self::Exists(_) | Self::NotAFile(_) => USAGE,
+            Self::NoStore
+            | Self::Check(_)
+            | Self::NoAgent { .. }
+            | Self::Config { .. }
+            | Self::NoTerminal
+            | Self::Ambiguous { .. }
+            | Self::Exists(_)
+            | Self::NotAFile(_) => USAGE,
             _ => FAILED,
         }
     }

@@ -1,6 +1,7 @@
 //! The standard streams: data to the one, everything else to the other.
 
-use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write as _};
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write as _};
+use std::os::fd::AsFd;
 
 use rustix::termios::tcgetwinsize;
 
@@ -14,11 +15,37 @@ pub(crate) fn stdout() -> BufWriter<StdoutLock<'static>> {
 
 /// Returns the columns of standard output, if it is a terminal.
 pub(crate) fn stdout_columns() -> Option<usize> {
-    let stdout = io::stdout();
-    stdout.is_terminal().then(|| match tcgetwinsize(&stdout) {
+    columns(&io::stdout())
+}
+
+/// Returns the columns of standard error, if it is a terminal.
+pub(crate) fn stderr_columns() -> Option<usize> {
+    columns(&io::stderr())
+}
+
+fn columns(stream: &(impl IsTerminal + AsFd)) -> Option<usize> {
+    stream.is_terminal().then(|| match tcgetwinsize(stream) {
         Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
         _ => COLUMNS,
     })
+}
+
+/// Returns whether standard output is a terminal whose user wants colours.
+pub(crate) fn has_colours() -> bool {
+    io::stdout().is_terminal() && wants_colours()
+}
+
+/// Returns whether the user wants colours on terminals.
+pub(crate) fn wants_colours() -> bool {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    !is_set("NO_COLOR") && !is_dumb
+}
+
+/// Says something that is not data, without a line end.
+pub(crate) fn tell_part(words: &str) {
+    // If it cannot be said, there is nobody to say that to either.
+    drop(io::stderr().write_all(words.as_bytes()));
 }
 
 /// Returns whether the user can be asked something.

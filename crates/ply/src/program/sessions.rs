@@ -1,7 +1,7 @@
 //! The sessions on disk: `ply sessions …`.
 
-mod content;
-mod export;
+pub(super) mod content;
+pub(super) mod export;
 mod ls;
 mod rm;
 mod show;

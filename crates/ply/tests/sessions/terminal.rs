@@ -1,53 +1,27 @@
 //! What is different on a terminal.
 
-use std::fs::File;
-use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::process::Command;
 
 use insta::assert_snapshot;
-use rustix::fs::{Mode, OFlags};
-use rustix::io::Errno;
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{LocalModes, OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
+use terminal_tests::{Ended, Launch, Screen as _, Terminal};
 
 use crate::store::Store;
 use crate::tale::{HOSTILE, tell};
 
 /// Runs a command on a terminal with so many columns, where the user has typed something; returns what
-/// is on the screen, and the exit code.
-fn run(mut command: Command, columns: u16, typed: &str) -> (String, Option<i32>) {
-    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&master).unwrap();
-    unlockpt(&master).unwrap();
-    let size = Winsize {
-        ws_row: 24,
-        ws_col: columns,
-        ws_xpixel: 0,
-        ws_ypixel: 0,
-    };
-    let name = ptsname(&master, Vec::new()).unwrap();
-    let open = || rustix::fs::open(&name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
-    let slave = open();
-    tcsetwinsize(&slave, size).unwrap();
+/// it wrote there, and the exit code.
+fn run(command: Command, columns: u16, typed: &str) -> (String, Option<i32>) {
     // What is typed is not shown, since it would be anywhere.
-    let mut settings = tcgetattr(&slave).unwrap();
-    settings.local_modes.remove(LocalModes::ECHO);
-    tcsetattr(&slave, OptionalActions::Now, &settings).unwrap();
-    command.stdin(open()).stdout(open()).stderr(open());
-    let mut child = command.spawn().unwrap();
-    // The terminal ends when the last one who has it open does.
-    drop((command, slave));
-    let mut master = File::from(master);
-    master.write_all(typed.as_bytes()).unwrap();
-    let mut screen = Vec::new();
-    match master.read_to_end(&mut screen) {
-        Ok(_) => {}
-        // So Linux says that nobody has it open any more.
-        Err(error) => assert_eq!(Errno::from_io_error(&error), Some(Errno::IO)),
-    }
-    let screen = String::from_utf8(screen).unwrap().replace("\r\n", "\n");
-    (screen, child.wait().unwrap().code())
+    let launch = Launch::from(&command).size(columns, 24).without_echo();
+    let terminal = Terminal::spawn(&launch).unwrap();
+    terminal.type_text(typed);
+    let code = match terminal.ended() {
+        Ended::Code(code) => Some(code),
+        Ended::Signal(_) => None,
+    };
+    let output = String::from_utf8(terminal.output()).unwrap();
+    (output.replace("\r\n", "\n"), code)
 }
 
 async fn two() -> Store {

@@ -14,15 +14,15 @@ const HELPER: &str = "/proc/self/exe";
 
 /// Where the agent's own files are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Places {
+pub(in crate::program) struct Places {
     /// The configuration.
-    pub(super) config: PathBuf,
+    pub(in crate::program) config: PathBuf,
     /// Whether the user said so, and did not leave it to the specification.
-    pub(super) config_is_named: bool,
+    pub(in crate::program) config_is_named: bool,
     /// The rules that the user allowed for good.
     pub(super) rules: PathBuf,
     /// Whole outputs of commands.
-    pub(super) logs: PathBuf,
+    pub(in crate::program) logs: PathBuf,
     /// Caches of compilers and package managers that run in the sandbox. The user's own are not for
     /// them: the user runs code from there without a sandbox.
     pub(super) cache: PathBuf,
@@ -30,7 +30,9 @@ pub(super) struct Places {
 
 impl Places {
     /// Finds them by the environment.
-    pub(super) fn find(variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, Error> {
+    pub(in crate::program) fn find(
+        variable: impl Fn(&str) -> Option<OsString>,
+    ) -> Result<Self, Error> {
         let set = |name: &str| {
             let value = variable(name).filter(|value| !value.is_empty());
             value.map(PathBuf::from)

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 /// A part of an entry.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Piece<'a> {
+pub(in crate::program) enum Piece<'a> {
     /// What somebody says, which may be Markdown.
     Text(&'a str),
     /// Text as it is, under a line that says what it is.
@@ -33,7 +33,7 @@ impl<'a> Piece<'a> {
 }
 
 /// Returns the name that the protocol has for a value, such as `in_progress`.
-pub(super) fn name(value: &impl Serialize) -> String {
+pub(in crate::program) fn name(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(name)) => name,
         _ => "unknown".to_owned(),
@@ -41,7 +41,7 @@ pub(super) fn name(value: &impl Serialize) -> String {
 }
 
 /// Returns what a block of content shows.
-pub(super) fn block(block: &v2::ContentBlock) -> Piece<'_> {
+pub(in crate::program) fn block(block: &v2::ContentBlock) -> Piece<'_> {
     match block {
         v2::ContentBlock::Text(text) => Piece::Text(&text.text),
         v2::ContentBlock::Image(image) => data("image", &image.mime_type, &image.data),
@@ -78,7 +78,10 @@ fn decoded_len(base64: &str) -> usize {
 }
 
 /// Returns what a tool call did, saw and produced.
-pub(super) fn tool_call<'a>(call: &'a ToolCall, transcript: &'a Transcript) -> Vec<Piece<'a>> {
+pub(in crate::program) fn tool_call<'a>(
+    call: &'a ToolCall,
+    transcript: &'a Transcript,
+) -> Vec<Piece<'a>> {
     let mut pieces = Vec::new();
     for location in &call.locations {
         let path = location.path.0.display();
@@ -162,7 +165,7 @@ fn diff_pieces<'a>(diff: &'a v2::Diff, pieces: &mut Vec<Piece<'a>>) {
 }
 
 /// Returns the terminals that tool calls show.
-pub(super) fn referred_terminals(transcript: &Transcript) -> HashSet<&v2::TerminalId> {
+pub(in crate::program) fn referred_terminals(transcript: &Transcript) -> HashSet<&v2::TerminalId> {
     let items = transcript.tool_calls().flat_map(|call| &call.content);
     let terminals = items.filter_map(|item| match item {
         v2::ToolCallContent::Terminal(shown) => Some(&shown.terminal_id),
@@ -172,7 +175,7 @@ pub(super) fn referred_terminals(transcript: &Transcript) -> HashSet<&v2::Termin
 }
 
 /// Returns what a terminal shows.
-pub(super) fn terminal(terminal: &Terminal) -> Piece<'_> {
+pub(in crate::program) fn terminal(terminal: &Terminal) -> Piece<'_> {
     let command = terminal.command.as_deref().unwrap_or("a terminal");
     let end = match &terminal.exit_status {
         None => String::new(),
@@ -186,7 +189,7 @@ pub(super) fn terminal(terminal: &Terminal) -> Piece<'_> {
 }
 
 /// Returns the steps of a plan, each with a mark of how far it is.
-pub(super) fn plan(plan: &Plan) -> Vec<(char, &str)> {
+pub(in crate::program) fn plan(plan: &Plan) -> Vec<(char, &str)> {
     let entries = plan.entries().unwrap_or_default().iter();
     let step = |entry: &'_ v2::PlanEntry| match entry.status {
         v2::PlanEntryStatus::Completed => 'x',
@@ -200,7 +203,7 @@ pub(super) fn plan(plan: &Plan) -> Vec<(char, &str)> {
 }
 
 /// Returns the headline of a compaction.
-pub(super) fn compaction(compaction: &Compaction) -> String {
+pub(in crate::program) fn compaction(compaction: &Compaction) -> String {
     let status = name(&compaction.status);
     match &compaction.error {
         Some(error) => format!("context compaction ({status}): {error}"),
@@ -209,7 +212,7 @@ pub(super) fn compaction(compaction: &Compaction) -> String {
 }
 
 /// Returns how the last turn ended, or that it did not.
-pub(super) fn ending(transcript: &Transcript) -> Option<String> {
+pub(in crate::program) fn ending(transcript: &Transcript) -> Option<String> {
     match transcript.state() {
         State::Idle => {}
         State::RequiresAction => {
@@ -234,7 +237,7 @@ pub(super) fn ending(transcript: &Transcript) -> Option<String> {
 }
 
 /// Returns how full the context is, and what it cost.
-pub(super) fn usage(usage: &Usage) -> String {
+pub(in crate::program) fn usage(usage: &Usage) -> String {
     let cost = usage.cost.as_ref();
     let cost = cost.map(|cost| format!(", {} {}", cost.amount, cost.currency));
     format!(

@@ -1,7 +1,7 @@
 //! `ply sessions export`.
 
 mod file;
-mod markdown;
+pub(in crate::program) mod markdown;
 mod ndjson;
 
 use std::io::{self, IsTerminal as _, Write};
@@ -85,7 +85,16 @@ async fn write(
         Format::Ndjson => ndjson::write(out, head, records).await,
         Format::Md => {
             let (history, damaged) = read_history(records).await?;
-            markdown::write(out, head, &history, damaged).map_err(Error::Output)?;
+            let heading = markdown::Heading {
+                title: head.title.as_deref(),
+                id: &head.id,
+                cwd: &head.cwd,
+                times: Some((head.created_ms, head.updated_ms)),
+                damaged,
+            };
+            let is_refused = |place| history.is_refused(place);
+            let written = markdown::write(out, &heading, history.transcript(), &is_refused);
+            written.map_err(Error::Output)?;
             Ok(damaged)
         }
     }

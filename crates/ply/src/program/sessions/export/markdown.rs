@@ -5,32 +5,45 @@
 
 use std::collections::HashSet;
 use std::io::{self, Write};
+use std::path::Path;
 
-use ply_agent::History;
 use ply_agent::transcript::{Entry, MessageKind, Transcript};
 use ply_agent::v2;
-use ply_journal::Head;
 
 use super::super::content::{self, Piece};
 use crate::program::time;
 use ply_client::text::{self, Line};
 
-pub(super) fn write(
+/// What stands above a session.
+#[derive(Debug)]
+pub(in crate::program) struct Heading<'a> {
+    pub(in crate::program) title: Option<&'a str>,
+    pub(in crate::program) id: &'a str,
+    pub(in crate::program) cwd: &'a Path,
+    /// When it was made and last used, in milliseconds since 1970.
+    pub(in crate::program) times: Option<(i64, i64)>,
+    /// Records that cannot be read.
+    pub(in crate::program) damaged: u64,
+}
+
+/// Writes a session; `is_refused` says of an entry's place whether its turn was refused.
+pub(in crate::program) fn write(
     out: &mut impl Write,
-    head: &Head,
-    history: &History,
-    damaged: u64,
+    heading: &Heading<'_>,
+    transcript: &Transcript,
+    is_refused: &dyn Fn(usize) -> bool,
 ) -> io::Result<()> {
-    let title = head.title.as_deref().unwrap_or("Session");
-    writeln!(out, "# {}\n", plain(title))?;
-    writeln!(out, "- Session: {}", code(&head.id))?;
-    writeln!(out, "- Directory: {}", code(&text::path(&head.cwd)))?;
-    writeln!(out, "- Created: {}", time::rfc3339(head.created_ms))?;
-    writeln!(out, "- Updated: {}", time::rfc3339(head.updated_ms))?;
-    if damaged > 0 {
+    writeln!(out, "# {}\n", plain(heading.title.unwrap_or("Session")))?;
+    writeln!(out, "- Session: {}", code(heading.id))?;
+    writeln!(out, "- Directory: {}", code(&text::path(heading.cwd)))?;
+    if let Some((created, updated)) = heading.times {
+        writeln!(out, "- Created: {}", time::rfc3339(created))?;
+        writeln!(out, "- Updated: {}", time::rfc3339(updated))?;
+    }
+    if heading.damaged > 0 {
+        let damaged = heading.damaged;
         writeln!(out, "- Records that cannot be read: {damaged}")?;
     }
-    let transcript = history.transcript();
     let cx = Context {
         transcript,
         referred: content::referred_terminals(transcript),
@@ -41,7 +54,7 @@ pub(super) fn write(
         let is_user = matches!(entry, Entry::Message(message) if message.kind == MessageKind::User);
         if is_user && !after_user {
             turns += 1;
-            let mark = match history.is_refused(place) {
+            let mark = match is_refused(place) {
                 true => " (refused)",
                 false => "",
             };

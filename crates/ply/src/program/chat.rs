@@ -1,0 +1,102 @@
+//! `ply chat`: the terminal client.
+
+mod arguments;
+mod settings;
+mod surroundings;
+
+use std::io::{self, IsTerminal as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use ply_tui::{AgentChoice, Open, Options};
+
+pub(crate) use self::arguments::Chat;
+use self::settings::Settings;
+use crate::program::agent::places::Places;
+use crate::program::error::Error;
+use crate::program::roster::{Choice, Roster};
+use crate::program::run::mcp;
+
+/// Runs the command.
+pub(crate) async fn run(arguments: Chat) -> Result<ExitCode, Error> {
+    let variable = |name: &str| std::env::var_os(name);
+    // First of all, so that whoever has no terminal is told that and nothing else.
+    let has_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+    if !has_terminal || surroundings::is_dumb(variable) {
+        return Err(Error::NoTerminal);
+    }
+    let places = Places::find(variable)?;
+    let settings = Settings::read(&places.config)?;
+    let named = places.config_is_named.then_some(places.config.as_path());
+    let roster = Roster::read(named)?;
+    let chosen = roster.choose(arguments.agent.as_deref(), &arguments.command)?;
+    let mut options = Options::new(
+        agents(chosen, &roster),
+        directory(arguments.cwd.as_deref())?,
+    );
+    for root in &arguments.add_dir {
+        options.roots.push(directory(Some(root))?);
+    }
+    if let Some(file) = &arguments.mcp {
+        let search = variable("PATH");
+        let servers = mcp::servers(file, search.as_deref());
+        options.mcp_servers = servers.map_err(|what| Error::Config {
+            path: file.clone(),
+            what,
+        })?;
+    }
+    options.open = match (arguments.session, arguments.continue_latest, arguments.pick) {
+        (Some(id), _, _) => Open::Session(id),
+        (None, true, _) => Open::Latest,
+        (None, false, true) => Open::Picker,
+        (None, false, false) => Open::New,
+    };
+    options.prompt = arguments.prompt;
+    let named = [("mode", arguments.mode), ("model", arguments.model)];
+    let named = named
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    options.set = named.chain(arguments.set).collect();
+    let theme = arguments.theme.or(settings.theme);
+    options.theme = settings::known_theme(theme, &places.config)?;
+    options.diff_style = settings.diff.into();
+    options.mouse = settings.mouse;
+    options.notify = settings.notify.into();
+    options.colors = surroundings::colors(variable);
+    options.background = surroundings::background(variable);
+    options.editor = surroundings::editor(variable);
+    options.home = variable("HOME").map(PathBuf::from);
+    let state = places.logs.parent().map(Path::to_owned);
+    options.history = state.as_ref().map(|state| state.join("history"));
+    options.drafts = state.map(|state| state.join("drafts"));
+    ply_tui::run(options).await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the agents to choose from, the chosen one first.
+fn agents(chosen: Choice, roster: &Roster) -> Vec<AgentChoice> {
+    let others = roster.choices().iter();
+    let others = others.filter(|choice| choice.name != chosen.name).cloned();
+    let others: Vec<Choice> = others.collect();
+    let all = std::iter::once(chosen).chain(others);
+    all.map(|choice| AgentChoice {
+        name: choice.name,
+        command: choice.command,
+        install: choice.install,
+    })
+    .collect()
+}
+
+/// Returns a directory as an absolute path.
+fn directory(given: Option<&Path>) -> Result<PathBuf, Error> {
+    let path = given.unwrap_or(Path::new("."));
+    let failed = |source| Error::Directory {
+        path: path.to_owned(),
+        source,
+    };
+    let found = path.canonicalize().map_err(failed)?;
+    match found.is_dir() {
+        true => Ok(found),
+        false => Err(failed(io::ErrorKind::NotADirectory.into())),
+    }
+}

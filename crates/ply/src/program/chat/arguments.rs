@@ -1,0 +1,78 @@
+//! The arguments of `ply chat`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+
+/// Opens the terminal client; so does `ply` alone.
+///
+/// Without -a or a command, the agent is the one in this program. F1 shows the keys.
+///
+/// `[client]` in config.toml has settings: `theme` (dark, light, plain), `diff` (unified,
+/// side-by-side), `mouse` (true, false) and `notify` (never, bell, desktop).
+#[derive(Debug, Default, Args)]
+#[command(after_help = "Examples:\n  \
+        ply chat --continue\n  \
+        ply chat -a claude \"why does the build fail?\"\n  \
+        ply chat -- my-agent --acp")]
+pub(crate) struct Chat {
+    /// What to say first.
+    #[arg(value_name = "PROMPT", value_parser = NonEmptyStringValueParser::new())]
+    pub(super) prompt: Option<String>,
+
+    /// The agent: `ply`, a known one, or one of config.toml.
+    #[arg(short, long, value_name = "NAME")]
+    pub(super) agent: Option<String>,
+
+    /// The directory to work in [default: the current one].
+    #[arg(short = 'C', long, value_name = "DIR")]
+    pub(super) cwd: Option<PathBuf>,
+
+    /// Another directory that belongs to the work; may be repeated.
+    #[arg(long, value_name = "DIR")]
+    pub(super) add_dir: Vec<PathBuf>,
+
+    /// MCP servers for the sessions: a JSON file of the form {"mcpServers": {…}}.
+    #[arg(long, value_name = "FILE")]
+    pub(super) mcp: Option<PathBuf>,
+
+    /// Goes on with an old session.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["continue_latest", "pick"])]
+    pub(super) session: Option<String>,
+
+    /// Goes on with the latest session of the directory.
+    #[arg(long = "continue", conflicts_with = "pick")]
+    pub(super) continue_latest: bool,
+
+    /// Shows the agent's sessions to choose from.
+    #[arg(long)]
+    pub(super) pick: bool,
+
+    /// The mode, such as `plan`.
+    #[arg(long, value_name = "MODE")]
+    pub(super) mode: Option<String>,
+
+    /// The model.
+    #[arg(long, value_name = "MODEL")]
+    pub(super) model: Option<String>,
+
+    /// Sets an option of the session by its id or category; may be repeated.
+    #[arg(long, value_name = "ID=VALUE", value_parser = setting)]
+    pub(super) set: Vec<(String, String)>,
+
+    /// The theme: dark, light or plain.
+    #[arg(long, value_name = "NAME")]
+    pub(super) theme: Option<String>,
+
+    /// The command that starts the agent.
+    #[arg(last = true, value_name = "COMMAND", conflicts_with = "agent")]
+    pub(super) command: Vec<OsString>,
+}
+
+fn setting(text: &str) -> Result<(String, String), &'static str> {
+    let parts = text.split_once('=').filter(|(id, _)| !id.is_empty());
+    let (id, value) = parts.ok_or("write it as ID=VALUE")?;
+    Ok((id.to_owned(), value.to_owned()))
+}

@@ -1,0 +1,80 @@
+//! `ply check client`: Ply is the agent.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use ply_check::client::{self, Subject};
+use ply_check::report::Run;
+use ply_check::{Report, Selection, Side};
+use ply_client::Version;
+use ply_rpc::transport::stdio;
+
+use super::arguments::{Client, Serve};
+use super::report::{self, Progress};
+use crate::program::error::Error;
+
+/// Checks a client.
+pub(crate) async fn run(arguments: Client) -> Result<ExitCode, Error> {
+    let selection = Selection {
+        only: arguments.run.only.clone(),
+        skip: arguments.run.skip.clone(),
+    };
+    let all = |version| client::rules(version).collect::<Vec<_>>();
+    let rules = [all(Version::V1), all(Version::V2)].concat();
+    report::check_words(&selection, &rules)?;
+    let baseline = report::baseline(&arguments.run, Side::Client)?;
+    let scratch = report::Scratch::new()?;
+    let program = std::env::current_exe().map_err(Error::Start)?;
+    let serve = ["check", "serve"].map(OsString::from);
+    let serve = std::iter::once(program.into_os_string()).chain(serve);
+    let command = report::located(&arguments.command)?;
+    let mut subject = Subject::new(command, serve.collect(), scratch.path().to_owned());
+    subject.patience = arguments.patience;
+    if !subject.names_the_agent() {
+        let what = "the command does not say where the agent goes; put {agent} in its place";
+        return Err(Error::Check(what.to_owned()));
+    }
+    let versions = match arguments.run.version {
+        Some(1) => vec![Version::V1],
+        Some(_) => vec![Version::V2],
+        None => vec![Version::V1, Version::V2],
+    };
+    let mut runs = Vec::new();
+    let mut progress = Progress::new();
+    for version in versions {
+        let wanted = rules.iter().filter(|rule| rule.version() == version);
+        if !wanted.clone().any(|rule| selection.takes(rule)) {
+            continue;
+        }
+        let began = report::now();
+        let findings =
+            client::check(&subject, version, &selection, |scene| progress.show(scene)).await;
+        runs.push(Run::new(version, findings, began.elapsed()));
+    }
+    progress.end();
+    let words = report::words(&arguments.command);
+    let mut checked = Report::new(Side::Client, words, None, runs);
+    checked.baseline = baseline;
+    report::write(&checked, &arguments.run)
+}
+
+/// Plays one scene.
+pub(crate) async fn serve(arguments: &Serve) -> Result<ExitCode, Error> {
+    let version = match arguments.version {
+        1 => Version::V1,
+        _ => Version::V2,
+    };
+    let (input, output) = stdio::take().map_err(Error::Start)?;
+    let served = client::serve(&arguments.scene, version, &arguments.out, input, output).await;
+    served.map_err(|error| Error::Serve(error.to_string()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Plays the scenes that a person names, until the client closes its end.
+pub(crate) async fn serve_person(arguments: Client) -> Result<ExitCode, Error> {
+    let out = arguments.run.file.clone().unwrap_or_default();
+    let (input, output) = stdio::take().map_err(Error::Start)?;
+    let served = client::serve_interactive(&out, input, output).await;
+    served.map_err(|error| Error::Serve(error.to_string()))?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,136 @@
+//! Agents that are known by name: what starts them, and how to get them.
+//!
+//! Taken from the registry of the Agent Client Protocol, which also has many more.
+
+/// An agent that is known by name.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Known {
+    /// What it is called on the command line.
+    pub(super) name: &'static str,
+    /// What it is.
+    pub(super) about: &'static str,
+    /// The program, and what makes it speak the protocol.
+    pub(super) command: &'static [&'static str],
+    /// How to get the program.
+    pub(super) install: &'static str,
+}
+
+const fn known(
+    name: &'static str,
+    about: &'static str,
+    command: &'static [&'static str],
+    install: &'static str,
+) -> Known {
+    Known {
+        name,
+        about,
+        command,
+        install,
+    }
+}
+
+/// All of them, by name.
+pub(super) const KNOWN: &[Known] = &[
+    known(
+        "amp",
+        "Amp, by an adapter",
+        &["amp-acp"],
+        "see https://github.com/tao12345666333/amp-acp",
+    ),
+    known(
+        "auggie",
+        "Augment Code's agent",
+        &["auggie", "--acp"],
+        "npm install -g @augmentcode/auggie",
+    ),
+    known(
+        "claude",
+        "Anthropic's Claude Code, by an adapter",
+        &["claude-agent-acp"],
+        "npm install -g @agentclientprotocol/claude-agent-acp",
+    ),
+    known(
+        "cline",
+        "the open source agent Cline",
+        &["cline", "--acp"],
+        "npm install -g cline",
+    ),
+    known(
+        "codex",
+        "OpenAI's Codex, by an adapter",
+        &["codex-acp"],
+        "npm install -g @agentclientprotocol/codex-acp",
+    ),
+    known(
+        "copilot",
+        "GitHub Copilot",
+        &["copilot", "--acp"],
+        "npm install -g @github/copilot",
+    ),
+    known(
+        "cursor",
+        "Cursor's agent",
+        &["cursor-agent", "acp"],
+        "see https://cursor.com/docs/cli/acp",
+    ),
+    known(
+        "droid",
+        "Factory Droid",
+        &["droid", "exec", "--output-format", "acp-daemon"],
+        "npm install -g droid",
+    ),
+    known(
+        "fast-agent",
+        "agents of many providers",
+        &["fast-agent-acp"],
+        "uv tool install fast-agent-acp",
+    ),
+    known(
+        "gemini",
+        "Google's Gemini CLI",
+        &["gemini", "--acp"],
+        "npm install -g @google/gemini-cli",
+    ),
+    known(
+        "goose",
+        "the open source agent goose",
+        &["goose", "acp"],
+        "see https://block.github.io/goose/",
+    ),
+    known(
+        "junie",
+        "JetBrains' Junie",
+        &["junie", "--acp=true"],
+        "see https://junie.jetbrains.com",
+    ),
+    known(
+        "kimi",
+        "Moonshot AI's Kimi CLI",
+        &["kimi", "acp"],
+        "see https://github.com/MoonshotAI/kimi-cli",
+    ),
+    known(
+        "opencode",
+        "the open source agent OpenCode",
+        &["opencode", "acp"],
+        "npm install -g opencode-ai",
+    ),
+    known(
+        "qoder",
+        "Qoder CLI",
+        &["qodercli", "--acp"],
+        "npm install -g @qoder-ai/qodercli",
+    ),
+    known(
+        "qwen",
+        "Alibaba's Qwen Code",
+        &["qwen", "--acp"],
+        "npm install -g @qwen-code/qwen-code",
+    ),
+    known(
+        "vibe",
+        "Mistral Vibe",
+        &["vibe-acp"],
+        "see https://github.com/mistralai/mistral-vibe",
+    ),
+];

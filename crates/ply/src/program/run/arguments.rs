@@ -1,0 +1,281 @@
+//! The arguments of `ply run`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, ValueEnum};
+
+/// Sends one prompt to an agent and shows what comes of it.
+///
+/// Standard output carries the chosen format and nothing else; everything else goes to standard
+/// error. Without -a or a command, the agent is the one in this program.
+///
+/// Exit codes: 0 the turn ended well, 1 the agent or the protocol failed, 2 wrong arguments, 3 a time
+/// limit, 4 no such session, 5 a permission was refused, 6 a login is needed, 7 the agent cannot be
+/// started, 8 the agent refused, 9 a limit of the agent, 10 the agent died and the outcome is unknown,
+/// 130, 143 or 129 interrupted by SIGINT, SIGTERM or SIGHUP.
+#[derive(Debug, Default, Args)]
+#[command(after_help = "Examples:\n  \
+        ply run \"explain this repository\"\n  \
+        ply run -a claude --permit reads -f error.log \"what went wrong here?\"\n  \
+        git diff | ply run --stdin --output final\n  \
+        ply run --output json \"is there a bug in src/main.rs?\" -- my-agent --acp")]
+pub(crate) struct Run {
+    /// What to say to the agent.
+    #[arg(value_name = "PROMPT", value_parser = NonEmptyStringValueParser::new())]
+    pub(super) prompt: Option<String>,
+
+    /// The agent: `ply`, a known one such as `claude`, `codex` or `gemini`, or one of config.toml.
+    #[arg(short, long, value_name = "NAME", help_heading = "Agent")]
+    pub(super) agent: Option<String>,
+
+    /// The version of the protocol to speak.
+    #[arg(long, value_enum, default_value_t, help_heading = "Agent")]
+    pub(super) protocol: Protocol,
+
+    /// The directory to work in [default: the current one].
+    #[arg(short = 'C', long, value_name = "DIR", help_heading = "Session")]
+    pub(super) cwd: Option<PathBuf>,
+
+    /// Another directory that belongs to the work; may be repeated.
+    #[arg(long, value_name = "DIR", help_heading = "Session")]
+    pub(super) add_dir: Vec<PathBuf>,
+
+    /// Goes on with an old session.
+    #[arg(
+        long,
+        value_name = "ID",
+        conflicts_with = "continue_latest",
+        help_heading = "Session"
+    )]
+    pub(super) session: Option<String>,
+
+    /// Goes on with the latest session of the directory.
+    #[arg(long = "continue", help_heading = "Session")]
+    pub(super) continue_latest: bool,
+
+    /// The mode, such as `plan`.
+    #[arg(long, value_name = "MODE", help_heading = "Session")]
+    pub(super) mode: Option<String>,
+
+    /// The model.
+    #[arg(long, value_name = "MODEL", help_heading = "Session")]
+    pub(super) model: Option<String>,
+
+    /// Sets an option of the session by its id or category; may be repeated.
+    #[arg(long, value_name = "ID=VALUE", help_heading = "Session")]
+    pub(super) set: Vec<Setting>,
+
+    /// MCP servers for the session: a JSON file of the form {"mcpServers": {…}}.
+    #[arg(long, value_name = "FILE", help_heading = "Session")]
+    pub(super) mcp: Option<PathBuf>,
+
+    /// Takes the prompt from standard input; nobody can be asked for permission then.
+    #[arg(long, conflicts_with = "prompt", help_heading = "Prompt")]
+    pub(super) stdin: bool,
+
+    /// Adds a text file to the prompt; may be repeated.
+    #[arg(short, long, value_name = "FILE", help_heading = "Prompt")]
+    pub(super) file: Vec<PathBuf>,
+
+    /// Adds a picture to the prompt: PNG, JPEG, GIF or WebP; may be repeated.
+    #[arg(long, value_name = "FILE", help_heading = "Prompt")]
+    pub(super) image: Vec<PathBuf>,
+
+    /// Who answers when the agent asks for permission: ask, reads, all, deny or policy:FILE
+    /// [default: ask on a terminal, deny elsewhere].
+    ///
+    /// `ask` asks you. `reads` allows what only looks (reading, searching, thinking) and asks for the
+    /// rest, or denies it where nobody can be asked. `all` allows everything, once where the agent offers
+    /// that. `deny` denies everything. `policy:FILE` decides by the rules of a TOML file.
+    #[arg(long, value_name = "WHO", help_heading = "Permissions and limits")]
+    pub(super) permit: Option<PermitArgument>,
+
+    /// Ends the run after this time, such as `90`, `90s` or `5m`; reading the prompt counts.
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Permissions and limits")]
+    pub(super) timeout: Option<Duration>,
+
+    /// Ends the run when the agent says nothing for this time during the turn.
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Permissions and limits")]
+    pub(super) idle_timeout: Option<Duration>,
+
+    /// What standard output carries.
+    #[arg(long, value_enum, default_value_t, help_heading = "Output")]
+    pub(super) output: Format,
+
+    /// Says nothing on standard error but errors and questions.
+    #[arg(short, long, help_heading = "Output")]
+    pub(super) quiet: bool,
+
+    /// When to use colours.
+    #[arg(long, value_enum, default_value_t, help_heading = "Output")]
+    pub(super) color: Color,
+
+    /// The command that starts the agent.
+    #[arg(last = true, value_name = "COMMAND", conflicts_with = "agent")]
+    pub(super) command: Vec<OsString>,
+}
+
+/// What standard output carries.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// What happens, as it happens, for people.
+    #[default]
+    Text,
+    /// The last message of the agent, nothing else.
+    Final,
+    /// One JSON object at the end, also for failures.
+    Json,
+    /// One JSON object per line for each event.
+    Events,
+    /// The lines of the protocol in both directions, as they are.
+    Acp,
+    /// The session as a Markdown document, at the end.
+    Md,
+}
+
+/// The version of the protocol.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Protocol {
+    /// Version 1 alone.
+    #[value(name = "1")]
+    V1,
+    /// Version 2 alone.
+    #[value(name = "2")]
+    V2,
+    /// The newest that both sides speak.
+    #[default]
+    Auto,
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// An option of the session and its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Setting {
+    pub(super) option: String,
+    pub(super) value: String,
+}
+
+impl FromStr for Setting {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.split_once('=') {
+            Some((option, value)) if !option.is_empty() && !value.is_empty() => Ok(Self {
+                option: option.to_owned(),
+                value: value.to_owned(),
+            }),
+            _ => Err("say it as ID=VALUE, such as `mode=plan`"),
+        }
+    }
+}
+
+/// Who decides about permissions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum PermitArgument {
+    Ask,
+    Reads,
+    All,
+    Deny,
+    Policy(PathBuf),
+}
+
+impl FromStr for PermitArgument {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text {
+            "ask" => Self::Ask,
+            "reads" => Self::Reads,
+            "all" => Self::All,
+            "deny" => Self::Deny,
+            _ => match text.strip_prefix("policy:") {
+                Some(file) if !file.is_empty() => Self::Policy(PathBuf::from(file)),
+                _ => return Err("use ask, reads, all, deny or policy:FILE"),
+            },
+        })
+    }
+}
+
+/// Reads a time: a number of seconds, or one with `ms`, `s`, `m` or `h`.
+fn duration(text: &str) -> Result<Duration, &'static str> {
+    const WRONG: &str = "say it as a number with ms, s, m or h, such as `90s` or `5m`";
+    let digits = text.find(|char: char| !char.is_ascii_digit());
+    let (number, unit) = text.split_at(digits.unwrap_or(text.len()));
+    let number: u64 = number.parse().map_err(|_| WRONG)?;
+    let milliseconds = match unit {
+        "ms" => Some(number),
+        "" | "s" => number.checked_mul(1000),
+        "m" => number.checked_mul(60_000),
+        "h" => number.checked_mul(3_600_000),
+        _ => None,
+    };
+    match milliseconds.ok_or(WRONG)? {
+        0 => Err("a time limit of nothing leaves no time; leave it out for none"),
+        milliseconds => Ok(Duration::from_millis(milliseconds)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_seconds_unless_they_say_otherwise() {
+        for (text, expected) in [
+            ("90", Some(90_000)),
+            ("90s", Some(90_000)),
+            ("5m", Some(300_000)),
+            ("1h", Some(3_600_000)),
+            ("250ms", Some(250)),
+            ("0", None),
+            ("", None),
+            ("s", None),
+            ("-5", None),
+            ("1.5s", None),
+            ("5 m", None),
+            ("5d", None),
+            ("99999999999999999999", None),
+            ("18446744073709551615h", None),
+        ] {
+            let found = duration(text).ok();
+            assert_eq!(found, expected.map(Duration::from_millis), "{text}");
+        }
+    }
+
+    #[test]
+    fn who_decides_is_one_of_five() {
+        let policy = PermitArgument::Policy("rules.toml".into());
+        assert_eq!("policy:rules.toml".parse(), Ok(policy));
+        assert_eq!("reads".parse(), Ok(PermitArgument::Reads));
+        for wrong in ["", "yes", "policy:", "Ask", "policy"] {
+            assert!(wrong.parse::<PermitArgument>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_setting_is_a_name_and_a_value() {
+        let setting: Setting = "model=a=b".parse().unwrap();
+        assert_eq!(
+            (setting.option.as_str(), setting.value.as_str()),
+            ("model", "a=b")
+        );
+        for wrong in ["model", "=x", "model=", ""] {
+            assert!(wrong.parse::<Setting>().is_err(), "{wrong}");
+        }
+    }
+}

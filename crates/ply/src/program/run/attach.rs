@@ -1,0 +1,207 @@
+//! What goes into the prompt besides its words: text files and pictures.
+
+use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ply_client::{Prompt, text, v2};
+
+use super::failure::Failure;
+use super::file;
+
+/// The longest text file that is put into a prompt.
+const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// The largest picture that is put into a prompt.
+const IMAGE_BYTES_MAX: u64 = 20 * 1024 * 1024;
+/// The longest prompt that is read from standard input.
+const STDIN_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// Something to be put into the prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Attachment {
+    Text {
+        path: PathBuf,
+        text: String,
+    },
+    Image {
+        mime_type: &'static str,
+        base64: String,
+    },
+}
+
+impl Attachment {
+    /// Reads a text file.
+    pub(super) fn text(path: &Path) -> Result<Self, Failure> {
+        let bytes = file::bytes(path, FILE_BYTES_MAX, "text file")?;
+        let is_binary = bytes.contains(&0);
+        match String::from_utf8(bytes) {
+            Ok(text) if !is_binary => Ok(Self::Text {
+                path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+                text,
+            }),
+            _ => {
+                let detail = format!("{} is not a text file in UTF-8", text::path(path));
+                Err(Failure::usage(detail).hint("`--image FILE` adds pictures"))
+            }
+        }
+    }
+
+    /// Reads a picture, whose kind its first bytes tell.
+    pub(super) fn image(path: &Path) -> Result<Self, Failure> {
+        let bytes = file::bytes(path, IMAGE_BYTES_MAX, "picture")?;
+        let Some(mime_type) = image_type(&bytes) else {
+            let path = text::path(path);
+            let detail = format!("{path} is no picture that is known: PNG, JPEG, GIF or WebP");
+            return Err(Failure::usage(detail));
+        };
+        Ok(Self::Image {
+            mime_type,
+            base64: STANDARD.encode(&bytes),
+        })
+    }
+
+    /// Adds it to a prompt, in a form that the agent takes.
+    pub(super) fn add_to(&self, prompt: Prompt, agent: &v2::AgentCapabilities) -> Prompt {
+        let takes = agent.session.as_ref().and_then(|it| it.prompt.as_ref());
+        match self {
+            Self::Image { mime_type, base64 } => {
+                let image = v2::ImageContent::new(base64.clone(), *mime_type);
+                prompt.block(v2::ContentBlock::Image(image))
+            }
+            Self::Text { path, text } => {
+                match takes.is_some_and(|takes| takes.embedded_context.is_some()) {
+                    true => prompt.resource(file_uri(path), text.clone()),
+                    false => prompt.text(as_text(path, text)),
+                }
+            }
+        }
+    }
+}
+
+/// Returns a file as part of a text, for agents that take nothing else.
+fn as_text(path: &Path, text: &str) -> String {
+    let ticks = text.split(|char| char != '`').map(str::len).max();
+    let fence = "`".repeat((ticks.unwrap_or(0) + 1).max(3));
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    format!(
+        "\n\nThe file {}:\n\n{fence}\n{text}{end}{fence}\n",
+        text::path(path)
+    )
+}
+
+/// Reads a prompt from standard input, on a thread of its own so that whoever writes it is not waited for in vain.
+///
+/// # Cancel safety
+///
+/// What was read is lost; the thread ends with the program.
+pub(super) async fn stdin_prompt() -> Result<String, Failure> {
+    let (sender, read) = tokio::sync::oneshot::channel();
+    std::thread::spawn(move || {
+        // Nobody may wait for it any more.
+        drop(sender.send(prompt_of(io::stdin().lock())));
+    });
+    let lost = || Failure::usage("standard input cannot be read");
+    read.await.unwrap_or_else(|_| Err(lost()))
+}
+
+fn prompt_of(stdin: impl io::Read) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    let read = stdin.take(STDIN_BYTES_MAX + 1).read_to_end(&mut bytes);
+    read.map_err(|error| Failure::usage(format!("standard input cannot be read: {error}")))?;
+    if bytes.len() as u64 > STDIN_BYTES_MAX {
+        let limit = STDIN_BYTES_MAX >> 20;
+        let detail = format!("the prompt on standard input is longer than {limit} MiB");
+        return Err(Failure::usage(detail));
+    }
+    match String::from_utf8(bytes) {
+        Ok(prompt) if prompt.trim().is_empty() => {
+            Err(Failure::usage("the prompt on standard input is empty"))
+        }
+        Ok(prompt) => Ok(prompt),
+        Err(_) => Err(Failure::usage(
+            "the prompt on standard input is not text in UTF-8",
+        )),
+    }
+}
+
+fn image_type(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
+        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
+        [
+            b'R',
+            b'I',
+            b'F',
+            b'F',
+            _,
+            _,
+            _,
+            _,
+            b'W',
+            b'E',
+            b'B',
+            b'P',
+            ..,
+        ] => Some("image/webp"),
+        _ => None,
+    }
+}
+
+/// Returns the address of a file; bytes that are not plain in one are written as `%NN`, so that every name
+/// can be said.
+fn file_uri(path: &Path) -> String {
+    let mut uri = String::from("file://");
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'/' | b'-' | b'.' | b'_' | b'~' => uri.push(char::from(*byte)),
+            byte if byte.is_ascii_alphanumeric() => uri.push(char::from(*byte)),
+            byte => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+
+    use super::*;
+
+    #[test]
+    fn pictures_are_known_by_their_first_bytes() {
+        for (bytes, expected) in [
+            (&b"\x89PNG\r\n\x1a\nrest"[..], Some("image/png")),
+            (b"\xff\xd8\xff\xe0", Some("image/jpeg")),
+            (b"GIF89a", Some("image/gif")),
+            (b"RIFF\0\0\0\0WEBPVP8 ", Some("image/webp")),
+            (b"RIFF\0\0\0\0WAVEfmt ", None),
+            (b"<svg", None),
+            (b"", None),
+        ] {
+            assert_eq!(image_type(bytes), expected);
+        }
+    }
+
+    #[test]
+    fn g5_every_file_name_has_an_address() {
+        let odd = Path::new(OsStr::from_bytes(b"/a b/\xff%\xc3\xa9.txt"));
+        assert_eq!(file_uri(odd), "file:///a%20b/%FF%25%C3%A9.txt");
+    }
+
+    #[test]
+    fn a_file_in_a_text_cannot_end_its_own_fence() {
+        let text = as_text(Path::new("/a.md"), "```\nx");
+        assert_eq!(text, "\n\nThe file /a.md:\n\n````\n```\nx\n````\n");
+    }
+
+    #[test]
+    fn a_prompt_from_standard_input_has_to_say_something() {
+        assert_eq!(prompt_of(&b"hello\n"[..]).unwrap(), "hello\n");
+        for wrong in [&b""[..], b" \n", b"\xff\xfe"] {
+            assert_eq!(prompt_of(wrong).unwrap_err().exit, 2);
+        }
+    }
+}

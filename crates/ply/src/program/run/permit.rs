@@ -1,0 +1,243 @@
+//! Who answers when the agent asks for permission, and what.
+
+use std::path::PathBuf;
+
+use ply_client::v2;
+use serde::Serialize;
+
+use super::arguments::PermitArgument;
+use super::failure::Failure;
+use super::rules::{Action, Rules};
+use super::subject::Subject;
+
+/// Kinds of tools that only look.
+const READS: [&str; 3] = ["read", "search", "think"];
+
+/// Who decides.
+#[derive(Debug)]
+enum Who {
+    Ask,
+    Reads,
+    All,
+    Deny,
+    Policy(Rules),
+}
+
+/// Who decides about permissions in a run.
+#[derive(Debug)]
+pub(super) struct Permit {
+    who: Who,
+    /// Whether somebody is there to be asked.
+    can_ask: bool,
+    cwd: PathBuf,
+}
+
+/// A permission that was asked for, and what became of it. The names are promised to scripts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Answered {
+    pub(super) title: String,
+    pub(super) kind: String,
+    pub(super) command: Option<String>,
+    /// `allow_once`, `reject_once` and so on, or `cancelled`.
+    pub(super) answer: String,
+    /// The option of the agent that was chosen.
+    pub(super) option_id: Option<String>,
+    pub(super) by: By,
+}
+
+/// Who gave an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum By {
+    /// What `--permit` says.
+    Policy,
+    /// Whoever sits at the terminal.
+    User,
+    /// Nobody could be asked.
+    Nobody,
+}
+
+impl Answered {
+    pub(super) fn is_allowed(&self) -> bool {
+        self.answer.starts_with("allow")
+    }
+}
+
+/// What is to be done about a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// The user is to be asked.
+    Ask,
+    /// This option is to be chosen, or the request cancelled if there is none.
+    Answer(Option<v2::PermissionOption>, By),
+}
+
+impl Permit {
+    /// Reads the argument. Without one, whoever is there is asked, and nobody means no.
+    pub(super) fn new(
+        argument: Option<&PermitArgument>,
+        can_ask: bool,
+        cwd: PathBuf,
+    ) -> Result<Self, Failure> {
+        let who = match argument {
+            Some(PermitArgument::Ask) if !can_ask => {
+                let failure = Failure::usage("`--permit ask` needs a terminal to ask on");
+                return Err(failure.hint("use `--permit reads`, `all`, `deny` or `policy:FILE`"));
+            }
+            Some(PermitArgument::Ask) => Who::Ask,
+            Some(PermitArgument::Reads) => Who::Reads,
+            Some(PermitArgument::All) => Who::All,
+            Some(PermitArgument::Deny) => Who::Deny,
+            Some(PermitArgument::Policy(path)) => Who::Policy(Rules::read(path)?),
+            None => Who::Ask,
+        };
+        Ok(Self { who, can_ask, cwd })
+    }
+
+    /// Whether the user may be asked for other things too.
+    pub(super) fn asks(&self) -> bool {
+        self.can_ask && !matches!(self.who, Who::Deny)
+    }
+
+    /// Decides about a request.
+    pub(super) fn decide(&self, subject: &Subject, options: &[v2::PermissionOption]) -> Verdict {
+        use v2::PermissionOptionKind::{AllowAlways, AllowOnce, RejectAlways, RejectOnce};
+        let is_read = || {
+            READS.contains(&subject.kind.as_str())
+                && subject.command.is_none()
+                && !subject.changes
+                && !subject.is_odd()
+        };
+        let action = match &self.who {
+            Who::All => Action::Allow,
+            Who::Deny => Action::Deny,
+            Who::Reads if is_read() => Action::Allow,
+            Who::Ask | Who::Reads => Action::Ask,
+            Who::Policy(rules) => rules.decide(subject, &self.cwd),
+        };
+        let allowed = match self.who {
+            Who::All => first(options, &[AllowOnce, AllowAlways]),
+            // A rule about one request must not become one about all that come.
+            _ => first(options, &[AllowOnce]),
+        };
+        let rejected = first(options, &[RejectOnce, RejectAlways]);
+        match action {
+            Action::Allow if allowed.is_some() => Verdict::Answer(allowed, By::Policy),
+            Action::Deny => Verdict::Answer(rejected, By::Policy),
+            _ if self.can_ask => Verdict::Ask,
+            _ => Verdict::Answer(rejected, By::Nobody),
+        }
+    }
+}
+
+/// Returns the first option of the first kind that is offered.
+fn first(
+    options: &[v2::PermissionOption],
+    kinds: &[v2::PermissionOptionKind],
+) -> Option<v2::PermissionOption> {
+    let of_kind = |kind: &v2::PermissionOptionKind| {
+        let mut options = options.iter();
+        options.find(|option| option.kind == *kind)
+    };
+    kinds.iter().find_map(of_kind).cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use v2::PermissionOptionKind::{AllowAlways, AllowOnce, RejectOnce};
+
+    use super::*;
+
+    fn subject(kind: &str) -> Subject {
+        Subject {
+            kind: kind.to_owned(),
+            title: "It".to_owned(),
+            ..Subject::default()
+        }
+    }
+
+    fn options(kinds: &[v2::PermissionOptionKind]) -> Vec<v2::PermissionOption> {
+        let option = |(place, kind): (usize, &v2::PermissionOptionKind)| {
+            v2::PermissionOption::new(place.to_string(), "x", kind.clone())
+        };
+        kinds.iter().enumerate().map(option).collect()
+    }
+
+    /// Returns what is answered, `ask` if it is the user's matter.
+    fn answer(
+        argument: Option<PermitArgument>,
+        can_ask: bool,
+        subject: &Subject,
+        kinds: &[v2::PermissionOptionKind],
+    ) -> String {
+        let permit = Permit::new(argument.as_ref(), can_ask, "/w".into()).unwrap();
+        match permit.decide(subject, &options(kinds)) {
+            Verdict::Ask => "ask".to_owned(),
+            Verdict::Answer(Some(option), by) => format!("{:?} {by:?}", option.kind),
+            Verdict::Answer(None, by) => format!("cancelled {by:?}"),
+        }
+    }
+
+    #[test]
+    fn nobody_there_means_no() {
+        let all = [AllowAlways, AllowOnce, RejectOnce];
+        let edit = subject("edit");
+        assert_eq!(answer(None, true, &edit, &all), "ask");
+        assert_eq!(answer(None, false, &edit, &all), "RejectOnce Nobody");
+        assert_eq!(answer(None, false, &edit, &[AllowOnce]), "cancelled Nobody");
+        assert!(Permit::new(Some(&PermitArgument::Ask), false, "/w".into()).is_err());
+    }
+
+    #[test]
+    fn reads_are_what_only_looks() {
+        let all = [AllowAlways, AllowOnce, RejectOnce];
+        let reads = || Some(PermitArgument::Reads);
+        assert_eq!(
+            answer(reads(), false, &subject("read"), &all),
+            "AllowOnce Policy"
+        );
+        assert_eq!(
+            answer(reads(), false, &subject("edit"), &all),
+            "RejectOnce Nobody"
+        );
+        assert_eq!(answer(reads(), true, &subject("fetch"), &all), "ask");
+        let mut disguised = subject("read");
+        disguised.command = Some("rm -rf /".to_owned());
+        assert_eq!(answer(reads(), true, &disguised, &all), "ask");
+        disguised.command = None;
+        disguised.has_odd_command = true;
+        assert_eq!(answer(reads(), true, &disguised, &all), "ask");
+        disguised.has_odd_command = false;
+        disguised.changes = true;
+        assert_eq!(
+            answer(reads(), false, &disguised, &all),
+            "RejectOnce Nobody"
+        );
+    }
+
+    #[test]
+    fn once_is_never_widened_to_always_but_where_everything_is_allowed() {
+        let read = subject("read");
+        let reads = Some(PermitArgument::Reads);
+        assert_eq!(
+            answer(reads, false, &read, &[AllowAlways, RejectOnce]),
+            "RejectOnce Nobody"
+        );
+        let all = || Some(PermitArgument::All);
+        assert_eq!(
+            answer(all(), false, &read, &[AllowAlways]),
+            "AllowAlways Policy"
+        );
+        assert_eq!(
+            answer(all(), false, &read, &[AllowAlways, AllowOnce]),
+            "AllowOnce Policy"
+        );
+        assert_eq!(answer(all(), true, &read, &[RejectOnce]), "ask");
+        let deny = Some(PermitArgument::Deny);
+        assert_eq!(
+            answer(deny, true, &read, &[AllowOnce, RejectOnce]),
+            "RejectOnce Policy"
+        );
+    }
+}

@@ -1,0 +1,170 @@
+//! What is asked for, read and checked before any agent is started.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ply_client::{Prompt, SessionSetup, Supported, text, v2};
+
+use super::arguments::{Protocol, Run, Setting};
+use super::attach::{Attachment, stdin_prompt};
+use super::failure::Failure;
+use super::mcp;
+use super::permit::Permit;
+use super::streams::Streams;
+use crate::program::error::Error;
+use crate::program::roster::{Choice, Roster};
+
+/// What is asked for.
+#[derive(Debug)]
+pub(super) struct Request {
+    pub(super) choice: Choice,
+    pub(super) versions: Supported,
+    pub(super) cwd: PathBuf,
+    pub(super) setup: SessionSetup,
+    pub(super) session: Which,
+    pub(super) settings: Vec<Setting>,
+    pub(super) permit: Permit,
+    pub(super) idle_timeout: Option<Duration>,
+    prompt: Words,
+    attachments: Vec<Attachment>,
+}
+
+/// The words of the prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Words {
+    Said(String),
+    /// They are still to come from standard input.
+    OnStdin,
+}
+
+/// The session to work in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Which {
+    New,
+    Latest,
+    Id(String),
+}
+
+impl Request {
+    /// Reads everything that the arguments name.
+    pub(super) fn read(arguments: &Run, streams: Streams) -> Result<Self, Failure> {
+        // A command needs no roster, so what is wrong with the configuration does not matter.
+        let choice = match Choice::of_command(&arguments.command) {
+            Some(choice) => choice,
+            None => Roster::read(None)?.choose(arguments.agent.as_deref(), &[])?,
+        };
+        let cwd = directory(arguments.cwd.as_deref().unwrap_or(Path::new(".")))?;
+        let mut setup = SessionSetup::new(&cwd);
+        for other in &arguments.add_dir {
+            setup = setup.root(directory(other)?);
+        }
+        if let Some(file) = &arguments.mcp {
+            let search = std::env::var_os("PATH");
+            let servers = mcp::read(file, search.as_deref())?;
+            setup = servers.into_iter().fold(setup, SessionSetup::mcp_server);
+        }
+        let permit = Permit::new(arguments.permit.as_ref(), streams.can_ask, cwd.clone())?;
+        let texts = arguments.file.iter().map(|path| Attachment::text(path));
+        let images = arguments.image.iter().map(|path| Attachment::image(path));
+        let attachments = texts.chain(images).collect::<Result<_, _>>()?;
+        let named = |option: &str, value: &Option<String>| {
+            let value = value.clone()?;
+            let option = option.to_owned();
+            Some(Setting { option, value })
+        };
+        // The model first: other options may depend on it.
+        let settings = named("model", &arguments.model)
+            .into_iter()
+            .chain(named("mode", &arguments.mode))
+            .chain(arguments.set.iter().cloned());
+        Ok(Self {
+            versions: match arguments.protocol {
+                Protocol::V1 => Supported::V1,
+                Protocol::V2 => Supported::V2,
+                Protocol::Auto => Supported::Both,
+            },
+            session: match (&arguments.session, arguments.continue_latest) {
+                (Some(id), _) => Which::Id(id.clone()),
+                (None, true) => Which::Latest,
+                (None, false) => Which::New,
+            },
+            settings: settings.collect(),
+            idle_timeout: arguments.idle_timeout,
+            prompt: prompt(arguments, streams)?,
+            choice,
+            cwd,
+            setup,
+            permit,
+            attachments,
+        })
+    }
+
+    /// Waits for the prompt, if it is not there yet.
+    ///
+    /// # Cancel safety
+    ///
+    /// What was read of it is lost.
+    pub(super) async fn complete(&mut self) -> Result<(), Failure> {
+        if self.prompt == Words::OnStdin {
+            self.prompt = Words::Said(stdin_prompt().await?);
+        }
+        Ok(())
+    }
+
+    /// Returns the prompt as this agent takes it.
+    pub(super) fn prompt(&self, agent: &v2::AgentCapabilities) -> Prompt {
+        let prompt = match &self.prompt {
+            Words::Said(prompt) => Prompt::new(prompt.clone()),
+            Words::OnStdin => Prompt::new(String::new()),
+        };
+        let attachments = self.attachments.iter();
+        attachments.fold(prompt, |prompt, it| it.add_to(prompt, agent))
+    }
+
+    /// Returns whether the agent has to take pictures.
+    pub(super) fn has_images(&self) -> bool {
+        let is_image = |it: &Attachment| matches!(it, Attachment::Image { .. });
+        self.attachments.iter().any(is_image)
+    }
+}
+
+fn prompt(arguments: &Run, streams: Streams) -> Result<Words, Failure> {
+    match (&arguments.prompt, arguments.stdin) {
+        (Some(prompt), _) => match prompt.trim().is_empty() {
+            true => Err(Failure::usage("the prompt is empty; say something")),
+            false => Ok(Words::Said(prompt.clone())),
+        },
+        (None, true) => Ok(Words::OnStdin),
+        (None, false) => {
+            let hint = match streams.in_is_terminal {
+                true => "say it like this: ply run \"explain this repository\"",
+                false => "`--stdin` takes it from standard input",
+            };
+            Err(Failure::usage("there is no prompt").hint(hint))
+        }
+    }
+}
+
+/// Returns a directory as agents are to be told of it: absolute, and in UTF-8, since the protocol is.
+fn directory(path: &Path) -> Result<PathBuf, Failure> {
+    let found = path.canonicalize().map_err(|source| {
+        let path = path.to_owned();
+        Failure {
+            exit: super::failure::exit::USAGE,
+            code: "usage",
+            ..Failure::from(Error::Directory { path, source })
+        }
+    })?;
+    let shown = text::path(&found);
+    if !found.is_dir() {
+        return Err(Failure::usage(format!("{shown} is not a directory")));
+    }
+    match found.to_str() {
+        Some(_) => Ok(found),
+        None => {
+            let detail = format!("the directory {shown} cannot be told to an agent");
+            let hint = "its name is not UTF-8, and the protocol is; use a link with another name";
+            Err(Failure::usage(detail).hint(hint))
+        }
+    }
+}

@@ -1,0 +1,445 @@
+//! One turn, from the prompt to its end.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use ply_client::text::Line;
+use ply_client::{Elicitation, Event, Events, Permission, Turn, TurnError, Version, v2};
+use tokio::time::Instant;
+
+use super::ask::{self, Typed};
+use super::ending::{Confirmed, Cut, Ended};
+use super::failure::Failure;
+use super::form::{self, Entry};
+use super::open::Opened;
+use super::permit::{Answered, By, Verdict};
+use super::report::Report;
+use super::request::Request;
+use super::stage::{LAST_WORDS_TIME_MAX, Stage, at_time, more_of};
+use super::subject::Subject;
+use super::view::View;
+use crate::program::output;
+use crate::program::sessions::content;
+
+/// How long an agent may take to end a turn that was cancelled before it is stopped.
+const CANCEL_TIME_MAX: Duration = Duration::from_secs(6);
+/// How long is listened after the end of a turn of version 1: many agents say their last words too late.
+const LATE_TIME: Duration = Duration::from_millis(150);
+/// How long is listened at most, however much comes.
+const LATE_TIME_MAX: Duration = Duration::from_secs(2);
+
+/// A turn that is followed to its end.
+pub(super) struct Following<'a> {
+    pub(super) request: &'a Request,
+    pub(super) opened: &'a Opened,
+    pub(super) stage: &'a mut Stage,
+    pub(super) report: &'a mut Report,
+    pub(super) view: &'a mut View,
+    typed: Option<Typed>,
+    /// Why the turn was cancelled, and when it is stopped.
+    cut: Option<(Cut, Instant)>,
+    heard_at: Instant,
+}
+
+/// How the turn came to its end.
+enum Over {
+    /// The turn ended, or failed.
+    Turn(Option<TurnError>),
+    /// It is not waited for.
+    Stopped(Cut),
+}
+
+impl<'a> Following<'a> {
+    pub(super) fn new(
+        request: &'a Request,
+        opened: &'a Opened,
+        stage: &'a mut Stage,
+        report: &'a mut Report,
+        view: &'a mut View,
+    ) -> Self {
+        Self {
+            request,
+            opened,
+            stage,
+            report,
+            view,
+            typed: None,
+            cut: None,
+            heard_at: Instant::now(),
+        }
+    }
+
+    /// Says the prompt and follows what comes of it.
+    pub(super) async fn follow(mut self) -> Ended {
+        let session = &self.opened.session;
+        // The stream has what comes after the end too; the turn itself is read for its end and its clock.
+        let mut events = session.events();
+        let prompt = self.request.prompt(&self.opened.agent.capabilities());
+        let said = self
+            .stage
+            .during("saying the prompt", session.prompt(prompt));
+        let mut turn = match said.await {
+            Ok(Ok(turn)) => turn,
+            Ok(Err(error)) => return Failure::of_call(&error, &self.request.choice).into(),
+            Err(cut) => return cut.into(),
+        };
+        self.stage.progress.begin("waiting for the agent");
+        self.heard_at = Instant::now();
+        match self.listen(&mut turn, &mut events).await {
+            Over::Stopped(cut) => Ended::Cut(cut, Confirmed::No),
+            Over::Turn(failed) => {
+                let late = self.listen_late(&turn, &mut events).await;
+                self.ended(&turn, failed, late)
+            }
+        }
+    }
+
+    fn ended(self, turn: &Turn, failed: Option<TurnError>, late: Option<Cut>) -> Ended {
+        let stop = turn.stop_reason().cloned();
+        match (self.cut, failed) {
+            // What was cancelled may also fail by that.
+            (Some((cut, _)), _) => Ended::Cut(cut, Confirmed::Yes(stop)),
+            (None, Some(error)) => {
+                let methods = self.opened.agent.auth_methods();
+                Failure::of_turn(&error, &methods, &self.request.choice).into()
+            }
+            (None, None) => match late {
+                Some(cut) => Ended::Cut(cut, Confirmed::After(stop)),
+                None => Ended::Turn(stop),
+            },
+        }
+    }
+
+    /// Follows the turn until it ends or is given up.
+    async fn listen(&mut self, turn: &mut Turn, events: &mut Events) -> Over {
+        loop {
+            if let Err(cut) = self.stage.take_wire() {
+                self.cancel(turn, cut).await;
+            }
+            let is_cut = self.cut.is_some();
+            let is_full = self.stage.out.is_full();
+            if is_full {
+                // Nothing is heard meanwhile, which is not the agent's fault.
+                self.heard_at = Instant::now();
+            }
+            let (limit, limit_at) = self.stage.limit.filter(|_| !is_cut).unzip();
+            let silence = self.request.idle_timeout.filter(|_| !is_cut && !is_full);
+            let silence_at = silence.map(|silence| self.heard_at + silence);
+            let stop_at = self.cut.as_ref().map(|(_, at)| *at);
+            tokio::select! {
+                biased;
+                signal = self.stage.signals.next() => match self.cut.take() {
+                    // The second one is meant.
+                    Some((Cut::Signal(first), _)) => return Over::Stopped(Cut::Signal(first)),
+                    Some(_) => return Over::Stopped(Cut::Signal(signal)),
+                    None => self.cancel(turn, Cut::Signal(signal)).await,
+                },
+                () = at_time(stop_at) => {
+                    let cut = self.cut.take().map_or(Cut::Output, |(cut, _)| cut);
+                    return Over::Stopped(cut);
+                }
+                () = at_time(limit_at) => {
+                    self.cancel(turn, Cut::Timeout(limit.unwrap_or_default())).await;
+                }
+                () = at_time(silence_at) => {
+                    self.cancel(turn, Cut::Silence(silence.unwrap_or_default())).await;
+                }
+                pumped = self.stage.out.pump() => if pumped.is_err() {
+                    self.cancel(turn, Cut::Output).await;
+                },
+                told = turn.next() => match told {
+                    Some(Ok(event)) => self.noticed(&event).await,
+                    Some(Err(error)) => return Over::Turn(Some(error)),
+                    None => return Over::Turn(None),
+                },
+                // An agent that is to end must not wait for a reader.
+                event = events.next(), if is_cut || !is_full => match event {
+                    Some(event) => self.take(turn, event).await,
+                    // The agent is gone, which the turn tells.
+                    None => return Over::Turn(last_of(turn).await),
+                },
+                () = more_of(self.stage.wire.as_deref()) => {}
+                _ = self.stage.tick.tick() => self.tick(),
+            }
+        }
+    }
+
+    /// Takes what is still there, and what a version 1 agent says too late; returns the signal that ended it.
+    async fn listen_late(&mut self, turn: &Turn, events: &mut Events) -> Option<Cut> {
+        let wait = match self.opened.agent.version() {
+            Version::V1 => LATE_TIME,
+            Version::V2 => Duration::ZERO,
+        };
+        let until = Instant::now() + LATE_TIME_MAX;
+        while Instant::now() < until {
+            let event = tokio::select! {
+                biased;
+                signal = self.stage.signals.next() => return Some(Cut::Signal(signal)),
+                event = tokio::time::timeout(wait, events.next()) => event,
+            };
+            let Ok(Some(event)) = event else {
+                return None;
+            };
+            match self.cut {
+                // What was asked before the end is recorded, too.
+                Some(_) => self.take(turn, event).await,
+                None => self.show(&event),
+            }
+        }
+        None
+    }
+
+    fn tick(&mut self) {
+        // What ends a line now is on the screen by the next time.
+        let was_open = self.view.is_mid_line();
+        self.view.tick(&mut self.stage.out);
+        if !was_open && !self.view.is_mid_line() {
+            self.stage.progress.tick();
+        }
+    }
+
+    /// Tells what the client itself noticed; everything else comes by the stream.
+    async fn noticed(&mut self, event: &Event) {
+        match event {
+            Event::Quiet { for_s } => {
+                if self.stage.out.is_full() {
+                    // It may well have said something.
+                    return;
+                }
+                self.view
+                    .event(event, &self.opened.session, &mut self.stage.out);
+                self.settle().await;
+                self.stage
+                    .tell(&format!("the agent has said nothing for {for_s} s"));
+            }
+            Event::CancelOverdue => {
+                self.view
+                    .event(event, &self.opened.session, &mut self.stage.out);
+                self.settle().await;
+                self.stage
+                    .tell("the agent goes on although it was cancelled; it is stopped soon");
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends a line that stands open on the terminal, so that something else can be said there.
+    async fn settle(&mut self) {
+        if self.view.is_mid_line() {
+            self.view.break_line(&mut self.stage.out);
+            // A terminal that takes no more gets both at once, later.
+            let written = tokio::time::timeout(LAST_WORDS_TIME_MAX, self.stage.out.written());
+            drop(written.await);
+        }
+    }
+
+    fn show(&mut self, event: &Event) {
+        self.heard_at = Instant::now();
+        self.stage.progress.heard();
+        self.report.note(event);
+        if self.cut.is_some() && self.stage.out.is_full() {
+            // Nobody reads, and it is not kept for ever.
+            return;
+        }
+        self.view
+            .event(event, &self.opened.session, &mut self.stage.out);
+    }
+
+    async fn take(&mut self, turn: &Turn, event: Event) {
+        self.show(&event);
+        match event {
+            Event::Permission(permission) => self.permission(turn, &permission).await,
+            Event::Elicitation(elicitation) => self.elicitation(turn, &elicitation).await,
+            _ => return,
+        }
+        // Whoever was asked took the time, not the agent.
+        self.heard_at = Instant::now();
+    }
+
+    /// Cancels the turn; it may take a while to end, but not for ever.
+    async fn cancel(&mut self, turn: &Turn, cut: Cut) {
+        if self.cut.is_some() {
+            return;
+        }
+        if let Cut::Signal(_) = cut {
+            self.stage
+                .tell("\ncancelling; Ctrl-C again stops the agent at once");
+        }
+        self.cut = Some((cut, Instant::now() + CANCEL_TIME_MAX));
+        // A turn that ended meanwhile needs no end.
+        drop(turn.cancel().await);
+        self.stage.progress.begin("waiting for the agent to stop");
+    }
+
+    async fn permission(&mut self, turn: &Turn, permission: &Permission) {
+        let request = permission.request();
+        let session = &self.opened.session;
+        let subject = session.with_transcript(|it| Subject::of(request, it));
+        let (option, by) = match self.request.permit.decide(&subject, permission.options()) {
+            // Nothing more is allowed or asked in a turn that is to end.
+            _ if self.cut.is_some() => (None, By::Nobody),
+            Verdict::Answer(option, by) => (option, by),
+            Verdict::Ask => match self.ask(turn, permission, &subject).await {
+                Some(option) => (option, By::User),
+                None if self.cut.is_some() => (None, By::Nobody),
+                // It was taken back.
+                None => return,
+            },
+        };
+        let answered = match &option {
+            Some(option) => permission.select(&option.option_id).await,
+            None => permission.cancel().await,
+        };
+        if answered.is_err() && self.cut.is_none() {
+            // Taken back meanwhile.
+            return;
+        }
+        let answered = Answered {
+            title: subject.title,
+            kind: subject.kind,
+            command: subject.command,
+            answer: match &option {
+                Some(option) => content::name(&option.kind),
+                None => "cancelled".to_owned(),
+            },
+            option_id: option.map(|option| option.option_id.0.to_string()),
+            by,
+        };
+        if by != By::User && !answered.is_allowed() && self.cut.is_none() {
+            self.settle().await;
+            let why = match by {
+                By::Nobody => "nobody is there to ask; see `--permit`",
+                _ => "by `--permit`",
+            };
+            let title = Line(&answered.title).to_string();
+            self.stage
+                .tell(&format!("permission refused ({why}): {title}"));
+        }
+        self.view.answered(&answered, &mut self.stage.out);
+        self.report.permissions.push(answered);
+    }
+
+    /// Asks whoever is there; the answer has no option if there was none. None at all if the question is gone.
+    async fn ask(
+        &mut self,
+        turn: &Turn,
+        permission: &Permission,
+        subject: &Subject,
+    ) -> Option<Option<v2::PermissionOption>> {
+        let request = permission.request();
+        let paint = self.stage.streams.error_paint;
+        let session = &self.opened.session;
+        let words = session.with_transcript(|it| ask::permission(request, subject, it, paint));
+        let options = permission.options();
+        self.begin_question(&words).await;
+        loop {
+            output::tell_part(&format!("Choose 1-{}: ", options.len()));
+            let line = self.typed_line(turn, permission.closed()).await?;
+            match line {
+                Some(line) => match ask::chosen(&line, options) {
+                    Some(option) => return Some(Some(option)),
+                    None => output::tell("  say the number of one of them; Ctrl-D for none"),
+                },
+                None => {
+                    output::tell("");
+                    let rejects = |it: &&v2::PermissionOption| {
+                        it.kind == v2::PermissionOptionKind::RejectOnce
+                    };
+                    return Some(options.iter().find(rejects).cloned());
+                }
+            }
+        }
+    }
+
+    async fn elicitation(&mut self, turn: &Turn, elicitation: &Elicitation) {
+        let filled_in = match self.cut {
+            Some(_) => None,
+            None => self.fill_in(turn, elicitation).await,
+        };
+        let action = match (filled_in, &self.cut) {
+            (Some(action), _) => action,
+            (None, Some(_)) => v2::ElicitationAction::Cancel,
+            (None, None) => v2::ElicitationAction::Decline,
+        };
+        // One that was taken back needs no answer.
+        drop(elicitation.answer(action).await);
+    }
+
+    /// Asks for the fields of a form; none if it is not filled in.
+    async fn fill_in(
+        &mut self,
+        turn: &Turn,
+        elicitation: &Elicitation,
+    ) -> Option<v2::ElicitationAction> {
+        let request = elicitation.request();
+        let v2::ElicitationMode::Form(form) = &request.mode else {
+            return None;
+        };
+        if !self.request.permit.asks() {
+            return None;
+        }
+        let fields = form::fields(&form.requested_schema)?;
+        let words = ask::form(&request.message);
+        self.begin_question(&words).await;
+        let mut content = BTreeMap::new();
+        for field in fields {
+            loop {
+                output::tell_part(&field.question());
+                let line = self.typed_line(turn, elicitation.closed()).await??;
+                match field.read(&line) {
+                    Entry::Value(value) => {
+                        content.insert(field.name().to_owned(), value);
+                        break;
+                    }
+                    Entry::Nothing => break,
+                    Entry::Wrong(why) => output::tell(&format!("  {why}")),
+                }
+            }
+        }
+        Some(form::accepted(content))
+    }
+
+    /// Shows a question after everything that was said before it.
+    async fn begin_question(&mut self, words: &str) {
+        self.stage.progress.clear();
+        self.view.break_line(&mut self.stage.out);
+        // Whoever reads slowly is not asked before the rest is there; a signal is looked at right after.
+        let written = tokio::time::timeout(CANCEL_TIME_MAX, self.stage.out.written());
+        drop(written.await);
+        self.typed.get_or_insert_with(Typed::start).forget();
+        output::tell_part(words);
+    }
+
+    /// Waits for a line: none inside at the end of the input, none at all if the question is gone.
+    async fn typed_line(
+        &mut self,
+        turn: &Turn,
+        gone: impl Future<Output = ()>,
+    ) -> Option<Option<String>> {
+        let typed = self.typed.get_or_insert_with(Typed::start);
+        let (limit, limit_at) = self.stage.limit.unzip();
+        let cut = tokio::select! {
+            biased;
+            signal = self.stage.signals.next() => Cut::Signal(signal),
+            () = at_time(limit_at) => Cut::Timeout(limit.unwrap_or_default()),
+            () = gone => {
+                output::tell("\n  the question was taken back");
+                return None;
+            }
+            line = typed.line() => return Some(line),
+        };
+        // This answers the question too.
+        self.cancel(turn, cut).await;
+        None
+    }
+}
+
+/// Reads a turn to its end, and returns why it failed if it did.
+async fn last_of(turn: &mut Turn) -> Option<TurnError> {
+    while let Some(told) = turn.next().await {
+        if let Err(error) = told {
+            return Some(error);
+        }
+    }
+    None
+}

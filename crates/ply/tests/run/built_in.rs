@@ -1,0 +1,125 @@
+//! The agent in the program, with the model that needs no network.
+
+use insta::assert_snapshot;
+
+use crate::place::Place;
+
+fn repository() -> Place {
+    let place = Place::new();
+    place.write("project/README.md", "# Teapot\n\nA pot for tea.\n");
+    place
+}
+
+/// Replaces what is different each time.
+fn steady(text: &str, place: &Place) -> String {
+    let root = place.path("");
+    let text = text.replace(root.to_str().unwrap().trim_end_matches('/'), "ROOT");
+    let is_time = |part: &str| part.ends_with(" s");
+    let lines = text.lines().map(|line| match line.starts_with('—') {
+        true => {
+            let parts = line.split(" · ");
+            let parts = parts.map(|part| if is_time(part) { "TIME" } else { part });
+            parts.collect::<Vec<_>>().join(" · ")
+        }
+        false => match line.find("sess-") {
+            Some(at) => format!("{}SESSION{}", &line[..at], &line[at + 37..]),
+            None => line.to_owned(),
+        },
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_first_command_explains_the_repository() {
+    let place = repository();
+    let ran = place.run(&["explain this repository"]).ends_with(0);
+    assert_eq!(ran.stderr, "");
+    assert_snapshot!(steady(&ran.stdout, &place));
+}
+
+#[test]
+fn the_same_as_a_document() {
+    let place = repository();
+    let ran = place.run(&["--output", "md", "explain this repository"]);
+    assert_snapshot!(steady(&ran.ends_with(0).stdout, &place));
+}
+
+#[test]
+fn a_session_is_continued_and_the_last_one_of_the_directory_is_found() {
+    let place = repository();
+    let first = place.run(&["--output", "json", "explain this repository"]);
+    let first = first.ends_with(0).json();
+    let id = first["sessionId"].as_str().unwrap().to_owned();
+    for again in [&["--continue"][..], &["--session", &id]] {
+        let arguments = [again, &["--output", "json", "explain this repository"]].concat();
+        let ran = place.run(&arguments).ends_with(0).json();
+        assert_eq!(ran["sessionId"], id.as_str());
+        // What came before is not told again.
+        assert_eq!(
+            ran["toolCalls"].as_array().unwrap().len(),
+            first["toolCalls"].as_array().unwrap().len()
+        );
+    }
+    let other = place.path("tmp");
+    let elsewhere = ["-C", other.to_str().unwrap(), "--continue", "hello"];
+    let ran = place.run(&elsewhere).ends_with(4);
+    assert!(
+        ran.stderr.contains("no session of this directory"),
+        "{ran:#?}"
+    );
+}
+
+#[test]
+fn a_session_that_is_not_there_is_said_so() {
+    let place = repository();
+    let ran = place.run(&["--session", "sess-0", "hello"]).ends_with(4);
+    assert!(
+        ran.stderr
+            .starts_with("error: the session cannot be opened"),
+        "{ran:#?}"
+    );
+    let ran = place.run(&["--session", "sess-0", "--output", "json", "hello"]);
+    assert_eq!(ran.ends_with(4).json()["error"]["code"], "no_session");
+}
+
+#[test]
+fn options_are_set_by_id_and_category_and_unknown_ones_are_answered_with_the_list() {
+    let place = repository();
+    place
+        .run(&[
+            "--mode", "plan", "--model", "offline", "--set", "mode=Ask", "hello",
+        ])
+        .ends_with(0);
+    let ran = place.run(&["--set", "speed=fast", "hello"]).ends_with(2);
+    assert!(
+        ran.stderr.contains("mode: plan, ask, auto-edit, full"),
+        "{ran:#?}"
+    );
+    let ran = place.run(&["--mode", "fast", "hello"]).ends_with(2);
+    assert!(
+        ran.stderr.contains("it has: plan, ask, auto-edit, full"),
+        "{ran:#?}"
+    );
+}
+
+#[test]
+fn a_file_that_the_agent_changes_is_told() {
+    let place = repository();
+    let arguments = [
+        "--permit",
+        "all",
+        "--output",
+        "json",
+        "write note.txt: hello",
+    ];
+    let ran = place.run(&arguments).ends_with(0).json();
+    let path = place.path("project/note.txt");
+    assert_eq!(
+        ran["changedFiles"][0]["path"],
+        path.to_str().unwrap(),
+        "{ran:#}"
+    );
+    assert_eq!(ran["changedFiles"][0]["change"], "added");
+    assert_eq!(ran["permissions"][0]["answer"], "allow_once");
+    assert!(path.exists());
+}
