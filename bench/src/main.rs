@@ -1,8 +1,9 @@
 //! Ply, the official Rust SDK and a hand-written floor on the same work, over real pipes between real processes.
 //!
 //! `ply-bench run PEER WORK` measures one JSON-RPC peer once and prints one line of JSON, `ply-bench sdk SDK WORK` does it
-//! with one SDK, `ply-bench journal PEER WORK` with one store, `ply-bench coder PEER WORK` with the coding agent;
-//! `cargo xtask bench rpc`, `sdk`, `journal` and `agent` run them for every peer and work and make the table.
+//! with one SDK, `ply-bench journal PEER WORK` with one store, `ply-bench coder PEER WORK` with the coding agent,
+//! `ply-bench tui PEER WORK` with the terminal client;
+//! `cargo xtask bench rpc`, `sdk`, `journal`, `agent` and `tui` run them for every peer and work and make the table.
 //! The measuring process is the client. It starts this same binary again for the other end of the pipes.
 #![expect(clippy::print_stdout, reason = "the benchmark's result goes to stdout")]
 #![expect(clippy::print_stderr, reason = "its complaints go to stderr")]
@@ -17,6 +18,7 @@ mod peer;
 mod process;
 mod sdks;
 mod slow_reader;
+mod tui;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -80,6 +82,24 @@ enum Command {
         /// How often it is started, instead of the usual number.
         #[arg(long)]
         count: Option<u64>,
+        #[command(flatten)]
+        bound: Bound,
+    },
+    /// Measures the terminal client.
+    Tui {
+        peer: tui::Peer,
+        work: tui::Work,
+        /// How many updates or keys, instead of the work's own number.
+        #[arg(long)]
+        count: Option<u64>,
+        #[command(flatten)]
+        bound: Bound,
+    },
+    /// The agent for `tui`.
+    #[command(hide = true)]
+    TuiAgent {
+        /// How many updates a session has that is loaded.
+        updates: u64,
         #[command(flatten)]
         bound: Bound,
     },
@@ -184,6 +204,21 @@ fn dispatch(command: Command) -> Result<()> {
             let outcome = peer.run(work, count, bound.limit_s)?;
             println!("{}", serde_json::to_string(&outcome)?);
             Ok(())
+        }
+        Command::Tui {
+            peer,
+            work,
+            count,
+            bound,
+        } => {
+            process::bound_lifetime(Duration::from_secs(bound.limit_s))?;
+            let outcome = peer.run(work, count, bound.limit_s)?;
+            println!("{}", serde_json::to_string(&outcome)?);
+            Ok(())
+        }
+        Command::TuiAgent { updates, bound } => {
+            process::bound_lifetime(Duration::from_secs(bound.limit_s))?;
+            tui::serve(updates)
         }
         Command::SdkAgent { sdk, store, bound } => {
             process::bound_lifetime(Duration::from_secs(bound.limit_s))?;

@@ -13,6 +13,7 @@ mod targets;
 
 use std::path::PathBuf;
 
+use crate::build::{Profile, build};
 use binary::Binary;
 use counts::Count;
 use machine::Machine;
@@ -39,6 +40,22 @@ pub(crate) enum Command {
     ///
     /// A missed target is a result, not a failure; a peer that hangs or breaks is a failure.
     Agent(Agent),
+    /// `ply chat` on a terminal: a long session opens, keys are typed while an agent talks.
+    ///
+    /// A missed target is a result, not a failure; a client that hangs or breaks is a failure.
+    Tui(Tui),
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Tui {
+    /// Only this work; may be given more than once.
+    #[arg(long, value_name = "WORK", value_parser = clap::builder::PossibleValuesParser::new(suite::TUI.works))]
+    only: Vec<String>,
+    /// How often everything is measured; the table shows medians.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
+    #[command(flatten)]
+    shared: Shared,
 }
 
 #[derive(clap::Args)]
@@ -154,10 +171,17 @@ pub(crate) fn run(command: &Command) -> Result<()> {
                 shared: &sdk.shared,
             }
         }
+        Command::Tui(tui) => Choice {
+            suite: &suite::TUI,
+            works: chosen(suite::TUI.works, &tui.only),
+            peers: suite::TUI.peers.to_vec(),
+            runs: tui.runs,
+            shared: &tui.shared,
+        },
     };
-    if matches!(command, Command::Agent(_)) {
+    if matches!(command, Command::Agent(_) | Command::Tui(_)) {
         // By itself: built along with others it would have their features too.
-        binary::build("ply")?;
+        build("ply", Profile::Release)?;
     }
     let binary = Binary::build()?;
     let machine = Machine::read();

@@ -1,7 +1,9 @@
 //! What the repository does to itself. Each command is one file; adding one means a file, a variant and a line.
 
 mod bench;
+mod build;
 mod crash;
+mod demo;
 mod fuzz;
 mod prop;
 mod requirements;
@@ -28,6 +30,8 @@ enum Command {
     Bench(bench::Command),
     /// Kills agents at any moment and fails their disks, and checks that nothing is lost.
     Crash(crash::Arguments),
+    /// Records terminal sessions of the program as pictures.
+    Demo(demo::Arguments),
     /// Fuzzes one target, or replays one input through it.
     Fuzz(fuzz::Arguments),
     /// Runs the property tests with many cases.
@@ -45,6 +49,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Bench(command) => bench::run(&command),
         Command::Crash(arguments) => crash::run(&arguments),
+        Command::Demo(arguments) => demo::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Prop(arguments) => prop::run(&arguments),
         Command::Requirements(arguments) => requirements::run(&arguments),

@@ -1,5 +1,6 @@
 //! `cargo xtask requirements`: which protocol rules have a test that names them.
 
+mod checks;
 mod coverage;
 mod id;
 mod rules;
@@ -10,11 +11,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::Result;
+use checks::Checks;
 use coverage::Coverage;
 use rules::Rules;
 
 const RULES: &str = "docs/requirements.toml";
 const TABLE: &str = "docs/REQUIREMENTS.md";
+/// Where the checker's rules are.
+const CHECKER: &str = "crates/ply-check/src";
 /// Where tests are looked for.
 const SOURCES: [&str; 4] = ["bench", "crates", "tests", "xtask"];
 
@@ -41,9 +45,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         list(&coverage);
         return Ok(());
     }
-    let wanted = table::write(&coverage);
+    let checks = checks_under(root)?;
+    let wanted = table::write(&coverage, &checks, &rules);
     let path = root.join(TABLE);
     let mut problems = coverage.problems().to_vec();
+    problems.extend(checks.problems(&rules));
     if arguments.check {
         problems.extend(coverage.closed().iter().map(|id| {
             format!("{id} has a test now, but is still in `open` of {RULES}: run `cargo xtask requirements`")
@@ -96,6 +102,17 @@ fn tests_under(root: &Path) -> Result<Vec<scan::Test>> {
         tests.extend(scan::tests(&shown, &read(&file)?));
     }
     Ok(tests)
+}
+
+/// Gathers the rules of the checker.
+fn checks_under(root: &Path) -> Result<Checks> {
+    let mut files = Vec::new();
+    collect(&root.join(CHECKER), &mut files)?;
+    let mut checks = Checks::default();
+    for file in files {
+        checks.add(&read(&file)?);
+    }
+    Ok(checks)
 }
 
 fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> Result<()> {

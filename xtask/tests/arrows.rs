@@ -19,14 +19,18 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ),
     ("ply-client", &["ply-rpc", "ply-wire"]),
     ("ply-coder", &["ply-agent", "ply-rpc"]),
+    ("ply-tui", &["ply-client"]),
+    ("ply-check", &["ply-client", "ply-rpc", "ply-wire"]),
     (
         "ply",
         &[
             "ply-agent",
+            "ply-check",
             "ply-client",
             "ply-coder",
             "ply-journal",
             "ply-rpc",
+            "ply-tui",
         ],
     ),
     ("ply-sim", &["ply-session", "ply-wire"]),
@@ -41,12 +45,17 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
             "ply-client",
             "ply-journal",
             "ply-rpc",
+            "ply-tui",
             "ply-wire",
+            "terminal-tests",
         ],
     ),
     ("process-tests", &["ply-client", "ply-rpc"]),
+    ("check-tests", &["ply-check", "ply-client"]),
     ("interop-tests", &["ply-agent"]),
+    ("check-tests", &["ply-check", "ply-client"]),
     ("ply-model-server", &[]),
+    ("terminal-tests", &["ply-sys"]),
     (
         "ply-mcp-server",
         &["ply-agent", "ply-coder", "ply-rpc", "ply-sys"],
@@ -74,7 +83,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
             "ply-wire",
         ],
     ),
-    ("xtask", &[]),
+    ("xtask", &["terminal-tests"]),
 ];
 
 /// Crates that only these of ours may use, test dependencies aside.

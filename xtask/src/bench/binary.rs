@@ -10,9 +10,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde::Deserialize;
-
 use crate::Result;
+use crate::build::{Profile, build};
 
 /// How much longer than its own limit a measurement may take before it is killed.
 const GRACE: Duration = Duration::from_secs(10);
@@ -22,16 +21,10 @@ pub(super) struct Binary {
     path: PathBuf,
 }
 
-/// The one message of `cargo build --message-format=json` that names the program.
-#[derive(Deserialize)]
-struct Artifact {
-    executable: Option<PathBuf>,
-}
-
 impl Binary {
     /// Builds the program and asks cargo where it is, so that any target directory works.
     pub(super) fn build() -> Result<Self> {
-        let path = build("ply-bench")?;
+        let path = build("ply-bench", Profile::Release)?;
         Ok(Binary { path })
     }
 
@@ -86,25 +79,6 @@ impl Binary {
         }
         Ok(printed)
     }
-}
-
-/// Builds the program of a package that has the same name, and returns where it is.
-pub(super) fn build(name: &str) -> Result<PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
-    let output = Command::new(cargo)
-        .args(["build", "--release", "--package", name])
-        .arg("--message-format=json-render-diagnostics")
-        .stderr(Stdio::inherit())
-        .output()?;
-    if !output.status.success() {
-        return Err(format!("building {name} failed").into());
-    }
-    let path = String::from_utf8(output.stdout)?
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Artifact>(line).ok())
-        .filter_map(|artifact| artifact.executable)
-        .find(|path| path.file_stem().is_some_and(|stem| stem == name));
-    Ok(path.ok_or_else(|| format!("cargo built no program named {name}"))?)
 }
 
 fn display(arguments: &[OsString]) -> String {

@@ -4,11 +4,13 @@ mod coder;
 mod journal;
 mod rpc;
 mod sdk;
+mod tui;
 
 pub(super) use coder::CODER;
 pub(super) use journal::JOURNAL;
 pub(super) use rpc::RPC;
 pub(super) use sdk::{SDK, letters};
+pub(super) use tui::TUI;
 
 use super::targets::{Row, Target};
 

@@ -26,6 +26,8 @@ pub(crate) struct Rules {
     pub(crate) rules: Vec<Rule>,
     /// Why a rule binds no library.
     pub(crate) not_applicable: BTreeMap<Id, String>,
+    /// Why the checker cannot see from outside whether a rule is kept.
+    pub(crate) unseen: BTreeMap<Id, String>,
     /// Seed rules that have no test yet.
     pub(crate) open: BTreeSet<Id>,
 }
@@ -35,6 +37,7 @@ enum Part {
     Top,
     Open,
     NotApplicable,
+    Unseen,
     Rules,
 }
 
@@ -60,14 +63,19 @@ impl Rules {
                 }
                 (Part::Top, "open = [") => Part::Open,
                 (_, "[not_applicable]") => Part::NotApplicable,
+                (_, "[unseen]") => Part::Unseen,
                 (_, "[rules]") => Part::Rules,
-                (Part::NotApplicable, entry) => {
+                (part @ (Part::NotApplicable | Part::Unseen), entry) => {
                     let (id, reason) = reason(entry)
                         .ok_or_else(|| format!("line {number} is no id with a reason in quotes"))?;
-                    if read.not_applicable.insert(id, reason).is_some() {
+                    let reasons = match part {
+                        Part::Unseen => &mut read.unseen,
+                        _ => &mut read.not_applicable,
+                    };
+                    if reasons.insert(id, reason).is_some() {
                         return Err(format!("line {number} repeats an id"));
                     }
-                    Part::NotApplicable
+                    part
                 }
                 (Part::Rules, entry) => {
                     let rule = rule(entry).ok_or_else(|| {

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use super::checks::Checks;
 use super::coverage::{Coverage, State};
-use super::rules::Rule;
+use super::rules::{Rule, Rules};
 
 /// Tests shown per rule; more are counted.
 const TESTS_SHOWN_MAX: usize = 3;
@@ -13,13 +14,14 @@ const HEAD: &str = "\
 
 Which rules of the protocol have a test that names them. Written by `cargo xtask requirements` from `requirements.toml` and the
 tests; do not edit. Ids begin with the protocol version, or with `TX` for remote transports. A rule marked *seed* has to be covered,
-unless it does not bind a library. A test covers a rule if its name holds the id, or a comment in it or right above it does.
+unless it does not bind a library. A test covers a rule if its name holds the id, or a comment in it or right above it does. *Checked*
+says on which side `ply check` looks at the rule, or why it cannot be seen from outside.
 ";
 
 type Row<'a> = (&'a Rule, State<'a>);
 
 /// Returns the whole page.
-pub(crate) fn write(coverage: &Coverage<'_>) -> String {
+pub(crate) fn write(coverage: &Coverage<'_>, checks: &Checks, rules: &Rules) -> String {
     let mut page = HEAD.to_owned();
     page.push_str("\n## Summary\n");
     for (title, seed_only) in [("Seed rules", true), ("All rules", false)] {
@@ -34,7 +36,7 @@ pub(crate) fn write(coverage: &Coverage<'_>) -> String {
         .rows()
         .chunk_by(|(a, _), (b, _)| a.id.group() == b.id.group())
     {
-        table(&mut page, group);
+        table(&mut page, group, checks, rules);
     }
     page
 }
@@ -78,24 +80,35 @@ fn counts(
     );
 }
 
-fn table(page: &mut String, group: &[Row<'_>]) {
+fn table(page: &mut String, group: &[Row<'_>], checks: &Checks, rules: &Rules) {
     let name = group.first().map_or("", |(rule, _)| rule.id.group());
     lines(
         page,
-        &format!("\n## {name}\n\n| Id | Level | Side | Seed | Covered by |\n|---|---|---|---|---|"),
+        &format!(
+            "\n## {name}\n\n| Id | Level | Side | Seed | Checked | Covered by |\n|---|---|---|---|---|---|"
+        ),
     );
     for (rule, state) in group {
         let seed = if rule.seed { "seed" } else { "" };
         lines(
             page,
             &format!(
-                "| {} | {} | {} | {seed} | {} |",
+                "| {} | {} | {} | {seed} | {} | {} |",
                 rule.id,
                 rule.level,
                 rule.side,
+                checked(rule, checks, rules),
                 shown(state)
             ),
         );
+    }
+}
+
+fn checked(rule: &Rule, checks: &Checks, rules: &Rules) -> String {
+    let sides: Vec<_> = checks.sides(&rule.id).collect();
+    match rules.unseen.get(&rule.id) {
+        Some(reason) if sides.is_empty() => format!("not visible: {reason}"),
+        _ => sides.join(", "),
     }
 }
 
