@@ -21,7 +21,16 @@ const BUILT: &[&str] = &["--workspace", "--all-targets"];
 /// Cargo cannot be started, or the build fails; what is wrong is on standard error.
 pub fn build() -> io::Result<BTreeMap<String, PathBuf>> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
-    let built = Command::new(cargo)
+    let mut command = Command::new(cargo);
+    // What cargo tells a test about its package would make build scripts run anew that look at it, and everything after them.
+    let told = std::env::vars_os().map(|(name, _)| name).filter(|name| {
+        let name = name.to_string_lossy();
+        name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
+    });
+    for name in told {
+        command.env_remove(name);
+    }
+    let built = command
         .arg("build")
         .args(BUILT)
         .arg("--message-format=json-render-diagnostics")
