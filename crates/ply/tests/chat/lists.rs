@@ -40,8 +40,14 @@ fn commands_of_the_client_are_listed_completed_and_run() {
     terminal.wait_for_text("› :theme");
     terminal.press(Key::Ctrl('u'));
     terminal.wait_for_text("Say something");
-    terminal.say(":nonsense");
-    terminal.wait_for_text("no such command");
+    terminal.type_text(":nonsense");
+    terminal.wait_for_text("› :nonsense");
+    terminal.press(Key::Enter);
+    // It says so, and what was written stays.
+    terminal.wait_for(
+        &|shot| shot.contains("no such command") && shot.contains("› :nonsense"),
+        "the notice",
+    );
 }
 
 #[test]

@@ -49,7 +49,8 @@ fn a_question_shows_the_change_and_is_answered_by_a_number() {
     let place = Place::new();
     let terminal = place.open();
     terminal.say("replace todo with serve in src/pot.rs");
-    let shot = terminal.wait_for_text("[1]");
+    // A question is answered by a number once it was in sight for a moment.
+    let shot = terminal.wait_for_text("1–9 answer");
     assert_snapshot!(place.steady(&shot));
     terminal.type_text("1");
     terminal.wait_for(
@@ -65,7 +66,7 @@ fn a_question_can_be_answered_with_no() {
     let place = Place::new();
     let terminal = place.open_hostile();
     terminal.say("edit");
-    terminal.wait_for_text("[3] Reject");
+    terminal.wait_for_text("1–9 answer");
     terminal.type_text("3");
     terminal.wait_until_ready_with("Rejected.");
     assert!(place.notes().contains(r#""optionId":"no""#));

@@ -31,6 +31,7 @@ fn a_session_from_the_first_prompt_to_its_return() {
         screen.wait_for_text("[1]");
         screen.wait_for_text("todo();");
         screen.wait_for_text("serve();");
+        screen.wait_for_text("1–9 answer");
         screen.type_text("1");
         screen.wait_for(
             &|shot| !shot.contains("[1]") && shot.contains("· ready"),
