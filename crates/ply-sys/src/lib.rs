@@ -11,11 +11,12 @@ use std::{io, os::fd::OwnedFd, os::unix::process::CommandExt as _, process::Comm
 use tokio::io::{Interest, unix::AsyncFd};
 
 /// Makes the child the leader of its own session and process group, without a controlling terminal, with no descriptor of ours
-/// beyond 0, 1 and 2, and ended by SIGTERM should the thread that spawns it die first.
+/// beyond 0, 1 and 2, as [heedful](heed_signals) as a new program, and ended by SIGTERM should the thread that spawns it die first.
 ///
 /// That last point is per thread on Linux: spawn from a thread that lives as long as the program.
 #[cfg(target_os = "linux")]
 pub fn isolate(command: &mut Command) {
+    heed_signals(command);
     let parent = rustix::process::getpid();
     let prepare = move || {
         rustix::process::setsid()?;
@@ -39,6 +40,7 @@ pub fn isolate(command: &mut Command) {
 /// What is typed there reaches it as a user's keys do, signals included, and when the terminal goes it is hung up.
 #[cfg(target_os = "linux")]
 pub fn take_terminal(command: &mut Command) {
+    heed_signals(command);
     let prepare = || {
         rustix::process::setsid()?;
         rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
@@ -46,6 +48,25 @@ pub fn take_terminal(command: &mut Command) {
     };
     // SAFETY: between fork and exec only async-signal-safe calls are allowed. `prepare` makes two plain system calls on
     // integers; it neither allocates nor locks nor touches memory shared with the parent.
+    unsafe {
+        command.pre_exec(prepare);
+    }
+}
+
+/// Has the child end by SIGINT, SIGQUIT and SIGHUP even where this program was started to ignore them, as shells start what
+/// runs in the background.
+#[cfg(target_os = "linux")]
+pub fn heed_signals(command: &mut Command) {
+    let prepare = || {
+        for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP] {
+            // SAFETY: the call takes integers only, and the child has one thread. It cannot fail for these signals.
+            unsafe {
+                libc::signal(signal, libc::SIG_DFL);
+            }
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and exec only async-signal-safe calls are allowed, and `signal` is one.
     unsafe {
         command.pre_exec(prepare);
     }
