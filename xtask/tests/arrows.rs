@@ -53,7 +53,6 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("process-tests", &["ply-client", "ply-rpc"]),
     ("check-tests", &["ply-check", "ply-client"]),
     ("interop-tests", &["ply-agent"]),
-    ("check-tests", &["ply-check", "ply-client"]),
     ("ply-model-server", &[]),
     ("terminal-tests", &["ply-sys"]),
     (
