@@ -38,7 +38,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
                 }
             }
             // Nobody is here to decide, so nothing is allowed.
-            Event::Permission(ask) => ask.cancel().await?,
+            Event::Permission(ask) => ask.cancel().await,
             Event::Quiet { for_s } => eprintln!("[nothing heard for {for_s} s]"),
             _ => {}
         }

@@ -178,11 +178,11 @@ impl Permission {
         &self.request.options
     }
 
-    /// Allows it, this time.
+    /// Allows it, this time. For a question that is closed by now this does nothing.
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchOption`] if this was not offered, [`Error::Answered`] if the question is closed.
+    /// [`Error::NoSuchOption`] if this was not offered.
     ///
     /// # Cancel safety
     ///
@@ -230,11 +230,11 @@ impl Permission {
         self.select_kind(&v2::PermissionOptionKind::RejectAlways)
     }
 
-    /// Chooses an option by its id.
+    /// Chooses an option by its id, and tells if that came too late.
     ///
     /// # Errors
     ///
-    /// As for [`Permission::allow_once`].
+    /// [`Error::NoSuchOption`] if this was not offered, [`Error::Answered`] if the question is closed.
     ///
     /// # Cancel safety
     ///
@@ -252,15 +252,11 @@ impl Permission {
 
     /// Decides nothing; the agent takes it as not allowed.
     ///
-    /// # Errors
-    ///
-    /// [`Error::Answered`] if the question is closed.
-    ///
     /// # Cancel safety
     ///
     /// As for [`Permission::allow_once`].
-    pub async fn cancel(&self) -> Result<(), Error> {
-        self.pending.cancel().then_some(()).ok_or(Error::Answered)
+    pub async fn cancel(&self) {
+        self.pending.cancel();
     }
 
     /// Returns whether it still waits for an answer.
@@ -282,7 +278,11 @@ impl Permission {
         let mut options = self.options().iter();
         let option = options.find(|option| option.kind == *kind);
         let option = option.ok_or(Error::NoSuchOption)?;
-        self.selected(option.option_id.clone())
+        match self.selected(option.option_id.clone()) {
+            // It was taken back, or somebody else was faster: there is nothing left to decide.
+            Err(Error::Answered) => Ok(()),
+            answered => answered,
+        }
     }
 
     fn selected(&self, option: v2::PermissionOptionId) -> Result<(), Error> {
@@ -314,7 +314,7 @@ impl Elicitation {
         &self.request
     }
 
-    /// Gives an answer.
+    /// Gives an answer, and tells if that came too late.
     ///
     /// # Errors
     ///
@@ -330,15 +330,12 @@ impl Elicitation {
 
     /// Declines to answer.
     ///
-    /// # Errors
-    ///
-    /// As for [`Elicitation::answer`].
-    ///
     /// # Cancel safety
     ///
     /// As for [`Elicitation::answer`].
-    pub async fn decline(&self) -> Result<(), Error> {
-        self.answer(v2::ElicitationAction::Decline).await
+    pub async fn decline(&self) {
+        self.pending
+            .answer(Answer::Elicitation(v2::ElicitationAction::Decline));
     }
 
     /// Returns whether it still waits for an answer.

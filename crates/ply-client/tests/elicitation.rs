@@ -8,7 +8,9 @@
 
 mod support;
 
-use ply_client::{Client, Elicitation, ElicitationDecision, ElicitationPolicy, Event, Turn, v2};
+use ply_client::{
+    Client, Elicitation, ElicitationDecision, ElicitationPolicy, Error, Event, Turn, v2,
+};
 use serde_json::{Value, json};
 use support::{SESSION, prompt, v1_session_of, v2_session_of};
 
@@ -58,12 +60,14 @@ async fn v1_elic_05_the_user_can_accept_decline_or_cancel() {
             answer["result"],
             json!({ "action": "accept", "content": { "name": "me" } })
         );
-        ask.decline().await.unwrap_err();
+        let late = ask.answer(v2::ElicitationAction::Decline).await;
+        assert!(matches!(late, Err(Error::Answered)));
+        ask.decline().await;
 
         let id = script
             .ask("elicitation/create", form("sessionId", SESSION))
             .await;
-        elicitation(&mut turn).await.decline().await.unwrap();
+        elicitation(&mut turn).await.decline().await;
         assert_eq!(
             script.answered(&id).await["result"],
             json!({ "action": "decline" })

@@ -45,10 +45,13 @@ async fn v1_perm_01_a_choice_is_answered_while_the_prompt_is_pending() {
             _ => ask.reject_always().await.unwrap(),
         }
         assert_eq!(script.answered(&id).await["result"], selected(option));
-        assert!(matches!(ask.allow_once().await, Err(Error::Answered)));
+        // The first answer counts. Only who names an option is told so.
+        ask.allow_once().await.unwrap();
+        let late = ask.select(&ask.options()[0].option_id).await;
+        assert!(matches!(late, Err(Error::Answered)));
     }
     let id = script.ask_permission("c1").await;
-    permission(&mut turn).await.cancel().await.unwrap();
+    permission(&mut turn).await.cancel().await;
     assert_eq!(script.answered(&id).await["result"], cancelled());
     script.stop(&request, "end_turn").await;
     turn.finish().await.unwrap();
@@ -177,7 +180,8 @@ async fn the_first_of_two_readers_answers() {
     there.allow_once().await.unwrap();
     assert!(!here.is_open());
     here.closed().await;
-    assert!(matches!(here.reject_once().await, Err(Error::Answered)));
+    here.reject_once().await.unwrap();
+    here.cancel().await;
     assert_eq!(script.answered(&id).await["result"], selected("allow_once"));
     script.silent().await;
 }
@@ -194,7 +198,8 @@ async fn v2_creq_04_a_question_taken_back_by_the_agent_is_answered_cancelled() {
         .await;
     assert_eq!(script.answered(&id).await["result"], cancelled());
     ask.closed().await;
-    assert!(matches!(ask.allow_once().await, Err(Error::Answered)));
+    ask.allow_once().await.unwrap();
+    script.silent().await;
 }
 
 #[tokio::test]

@@ -286,13 +286,15 @@ impl<'a> Following<'a> {
                 None => return,
             },
         };
-        let answered = match &option {
-            Some(option) => permission.select(&option.option_id).await,
+        match &option {
+            Some(option) => {
+                let answered = permission.select(&option.option_id).await;
+                if answered.is_err() && self.cut.is_none() {
+                    // Taken back meanwhile.
+                    return;
+                }
+            }
             None => permission.cancel().await,
-        };
-        if answered.is_err() && self.cut.is_none() {
-            // Taken back meanwhile.
-            return;
         }
         let answered = Answered {
             title: subject.title,
