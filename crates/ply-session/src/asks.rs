@@ -60,7 +60,17 @@ impl Question {
                 }
                 _ => None,
             },
-            Self::Elicitation(_) => None,
+            Self::Elicitation(request) => {
+                let scope = match &request.mode {
+                    v2::ElicitationMode::Form(form) => &form.scope,
+                    v2::ElicitationMode::Url(url) => &url.scope,
+                    _ => return None,
+                };
+                match scope {
+                    v2::ElicitationScope::Session(session) => session.tool_call_id.as_ref(),
+                    _ => None,
+                }
+            }
         }
     }
 

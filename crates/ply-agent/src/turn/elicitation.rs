@@ -9,7 +9,7 @@ use ply_wire::negotiate::Version;
 use ply_wire::{convert, v2};
 
 use super::permission::put;
-use super::{Context, Turn};
+use super::{Context, ToolCall, Turn};
 use crate::{Error, Result};
 
 /// What the user made of a question for input.
@@ -53,10 +53,7 @@ impl Turn {
         message: impl Into<String>,
         schema: v2::ElicitationSchema,
     ) -> Result<Elicited> {
-        self.context
-            .client("forms", |client| client.answers().form)?;
-        let mode = v2::ElicitationFormMode::new(self.context.scope(), schema);
-        self.context.elicit(mode.into(), message.into()).await
+        self.context.elicit_form(None, message.into(), schema).await
     }
 
     /// Asks the user to visit a URL, and returns the name under which
@@ -77,7 +74,7 @@ impl Turn {
         self.context.client("URLs", |client| client.answers().url)?;
         let session = &self.context.session.id().0;
         let id = v2::ElicitationId::new(format!("{session}/{}", self.fresh_id("url")));
-        let mode = v2::ElicitationUrlMode::new(self.context.scope(), id.clone(), url.into());
+        let mode = v2::ElicitationUrlMode::new(self.context.scope(None), id.clone(), url.into());
         let elicited = self.context.elicit(mode.into(), message.into()).await?;
         Ok((elicited, id))
     }
@@ -107,10 +104,43 @@ impl Turn {
     }
 }
 
+impl ToolCall {
+    /// Has the user fill in a form that the tool needs. As [`Turn::elicit_form`], but while the form is
+    /// open the call waits for the user, and a client can show the form with it.
+    ///
+    /// # Errors
+    ///
+    /// The client has no forms, or the turn was cancelled.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, the question is taken back.
+    pub async fn elicit_form(
+        &self,
+        message: impl Into<String>,
+        schema: v2::ElicitationSchema,
+    ) -> Result<Elicited> {
+        self.context
+            .elicit_form(Some(self.id().clone()), message.into(), schema)
+            .await
+    }
+}
+
 impl Context {
-    fn scope(&self) -> v2::ElicitationScope {
-        let session = self.session.id().clone();
-        v2::ElicitationScope::Session(v2::ElicitationSessionScope::new(session))
+    fn scope(&self, call: Option<v2::ToolCallId>) -> v2::ElicitationScope {
+        let session = v2::ElicitationSessionScope::new(self.session.id().clone());
+        v2::ElicitationScope::Session(session.tool_call_id(call))
+    }
+
+    async fn elicit_form(
+        &self,
+        call: Option<v2::ToolCallId>,
+        message: String,
+        schema: v2::ElicitationSchema,
+    ) -> Result<Elicited> {
+        self.client("forms", |client| client.answers().form)?;
+        let mode = v2::ElicitationFormMode::new(self.scope(call), schema);
+        self.elicit(mode.into(), message).await
     }
 
     async fn elicit(&self, mode: v2::ElicitationMode, message: String) -> Result<Elicited> {

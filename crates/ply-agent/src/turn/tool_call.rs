@@ -99,7 +99,7 @@ impl<'t> IntoFuture for NewToolCall<'t> {
 #[derive(Debug)]
 #[must_use = "a tool call that is dropped has failed"]
 pub struct ToolCall {
-    context: Context,
+    pub(super) context: Context,
     id: v2::ToolCallId,
     ended: bool,
 }

@@ -125,6 +125,44 @@ async fn v1_elic_01_only_the_modes_that_the_client_has_are_asked_in() {
     }
 }
 
+/// A form that a tool needs is shown with its call, and the turn waits for the user meanwhile.
+#[tokio::test(start_paused = true)]
+async fn v2_state_04_a_form_of_the_only_tool_that_runs_requires_action() {
+    let agent = || {
+        script(|turn| {
+            Box::pin(async move {
+                let call = turn.tool_call("Ask").await?;
+                call.start().await?;
+                let schema = ElicitationSchema::new().string("name", true);
+                call.elicit_form("Who are you?", schema).await?;
+                call.finish().await?;
+                Ok(Stop::EndTurn)
+            })
+        })
+    };
+    for version in BOTH {
+        let server = ply_agent::serve(agent());
+        let capabilities = json!({"elicitation": {"form": {}}});
+        let mut talk = talk_with(version, &server, capabilities).await;
+        let prompt = talk.prompt("go").await;
+        let mut states = Vec::new();
+        let ask = loop {
+            let message = talk.next().await;
+            if message["method"] == "elicitation/create" {
+                break message;
+            }
+            states.extend(talk_version(&message).map(str::to_owned));
+        };
+        assert!(ask["params"]["toolCallId"].is_string(), "{ask}");
+        if version == Version::V2 && states.last().is_none_or(|last| last != "requires_action") {
+            assert_eq!(update(&talk.next().await)["state"], "requires_action");
+        }
+        let form = json!({"action": "accept", "content": {"name": "Ann"}});
+        talk.answer(&ask, form).await;
+        assert_eq!(talk.end(prompt).await.stop, "end_turn");
+    }
+}
+
 // Also: V1-ELIC-28.
 #[tokio::test(start_paused = true)]
 async fn v1_elic_17_only_an_accept_is_taken_for_one() {

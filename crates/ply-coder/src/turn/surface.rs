@@ -170,7 +170,7 @@ impl Surface for Live<'_> {
                 true => schema.property(ANSWER, field, true),
                 false => schema.property(ANSWER, field.enum_values(choices.to_vec()), true),
             };
-            match self.turn.elicit_form(question, schema).await {
+            match self.card.elicit_form(question, schema).await {
                 Ok(Elicited::Accepted(mut content)) => Ok(match content.remove(ANSWER) {
                     Some(v2::ElicitationContentValue::String(answer)) => Some(answer),
                     _ => None,
