@@ -116,7 +116,7 @@ impl Text {
         match event {
             Event::Message(message) => self.message(message),
             Event::Thought(thought) => self.think(&thought.text()),
-            Event::Plan(update) => self.plan(update, transcript),
+            Event::Plan(update) => self.plan(update),
             Event::ToolCall(call) => {
                 if let Some(id) = call.id() {
                     self.call(id, call.update(), transcript, now);
@@ -307,15 +307,12 @@ impl Text {
         self.line(&self.manner.paint.paint(Look::Dim, &line));
     }
 
-    fn plan(&mut self, update: &v2::PlanUpdate, transcript: &Transcript) {
-        let id = match &update.plan {
-            v2::PlanUpdateContent::Items(items) => &items.plan_id,
-            _ => return,
-        };
-        let Some(plan) = transcript.plan(id) else {
+    /// Shows what is new in a plan. The transcript may be ahead of the event, and each step is to be seen.
+    fn plan(&mut self, update: &v2::PlanUpdate) {
+        let v2::PlanUpdateContent::Items(_) = &update.plan else {
             return;
         };
-        let steps: Vec<_> = content::plan(plan)
+        let steps: Vec<_> = content::plan(&update.plan)
             .into_iter()
             .map(|(mark, step)| (mark, step.to_owned()))
             .collect();

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use ply_agent::transcript::{Compaction, Plan, State, Terminal, ToolCall, Transcript, Usage};
+use ply_agent::transcript::{Compaction, State, Terminal, ToolCall, Transcript, Usage};
 use ply_agent::v2;
 use serde::Serialize;
 
@@ -189,15 +189,19 @@ pub(in crate::program) fn terminal(terminal: &Terminal) -> Piece<'_> {
 }
 
 /// Returns the steps of a plan, each with a mark of how far it is.
-pub(in crate::program) fn plan(plan: &Plan) -> Vec<(char, &str)> {
-    let entries = plan.entries().unwrap_or_default().iter();
+pub(in crate::program) fn plan(plan: &v2::PlanUpdateContent) -> Vec<(char, &str)> {
+    let v2::PlanUpdateContent::Items(items) = plan else {
+        return Vec::new();
+    };
     let step = |entry: &'_ v2::PlanEntry| match entry.status {
         v2::PlanEntryStatus::Completed => 'x',
         v2::PlanEntryStatus::InProgress => '>',
         v2::PlanEntryStatus::Cancelled => '-',
         _ => ' ',
     };
-    entries
+    items
+        .entries
+        .iter()
         .map(|entry| (step(entry), entry.content.as_str()))
         .collect()
 }

@@ -160,7 +160,7 @@ fn write_entry(
         }
         Entry::Plan(plan) => {
             writeln!(out, "\nplan")?;
-            for (mark, step) in content::plan(plan) {
+            for (mark, step) in content::plan(&plan.content) {
                 writeln!(out, "{:INDENT$}[{mark}] {}", "", Line(step))?;
             }
             Ok(())

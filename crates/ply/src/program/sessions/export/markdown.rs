@@ -108,7 +108,7 @@ impl Context<'_> {
             }
             Entry::Plan(plan) => {
                 writeln!(out, "\n### Plan\n")?;
-                for (mark, step) in content::plan(plan) {
+                for (mark, step) in content::plan(&plan.content) {
                     // Boxes of lists know two states.
                     let (mark, note) = match mark {
                         'x' => ('x', ""),
