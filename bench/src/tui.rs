@@ -67,6 +67,11 @@ fn frame(count: u64) -> Result<Outcome> {
     let mut screen = bench_support::Screen::new(COLUMNS, ROWS);
     screen.draw(&transcript);
     let first = begun.elapsed();
+    // A fast frame that shows something else would say nothing.
+    let shown = screen.copy(&transcript, 0, ROWS - 1);
+    if !shown.contains(&last_words(count)) {
+        return Err("the first frame does not show the end of the session".into());
+    }
     // What is left after the first frame is colours of code; then a frame of a screen on which nothing changes.
     while screen.draw(&transcript) {}
     let begun = Instant::now();
@@ -83,7 +88,7 @@ fn open(count: u64, limit_s: u64) -> Result<Outcome> {
     let store = Store::new()?;
     let begun = Instant::now();
     let terminal = Terminal::spawn(&launch(&store, count, limit_s)?)?;
-    let last = format!("the end of answer {}", updates::last_turn(count));
+    let last = last_words(count);
     let shown = |shot: &terminal_tests::Shot| shot.contains(&last) && shot.contains("· ready");
     terminal.try_wait_for(&shown, "the last update")?;
     let opened = begun.elapsed();
@@ -135,6 +140,11 @@ fn keys(count: u64, limit_s: u64) -> Result<Outcome> {
         "{} updates a second while keys are typed",
         agent::TALK_PER_SECOND
     )))
+}
+
+/// What a session of so many updates ends with.
+fn last_words(count: u64) -> String {
+    format!("the end of answer {}", updates::last_turn(count))
 }
 
 /// `ply chat` beside this program, with this program as its agent. A session of no updates is a new one.
