@@ -53,6 +53,8 @@ use crate::topic::Topic;
 const PROBE_TIME_MAX: Duration = Duration::from_secs(30);
 /// How many turns that take as long as they may a probe is waited for.
 const TURNS_MAX: u32 = 4;
+/// How many probes in a row may fail to get an agent to greet before the rest is left out: each of them waits for it.
+const DEAF_MAX: u32 = 3;
 
 /// Everything there is to check. A new topic is a file and a line here.
 const TOPICS: &[Topic<Bench>] = &[
@@ -127,6 +129,15 @@ pub fn probes() -> impl Iterator<Item = (&'static str, &'static [&'static str])>
     probes.map(|probe| (probe.name, probe.rules))
 }
 
+/// Whether there was nobody to talk to.
+fn is_deaf(stopped: &Stopped) -> bool {
+    match stopped {
+        Stopped::Spawn(_) => true,
+        Stopped::Silent { method, .. } => method == "initialize",
+        _ => false,
+    }
+}
+
 /// Checks an agent in one version of the protocol. `progress` hears the name of each probe as it begins.
 ///
 /// # Cancel safety
@@ -146,15 +157,22 @@ pub async fn check(
     let in_passing = !wanted.is_empty() && !probes().any(|probe| probe.is_for(&wanted, version));
     let findings = Findings::new(wanted.iter().copied());
     let mut bench = Bench::new(subject.clone(), version, findings);
+    let mut deaf = 0;
     for probe in probes() {
         let looked_at = if in_passing { &all } else { &wanted };
         if !probe.is_for(looked_at, version) {
             continue;
         }
-        progress(probe.name);
         bench.begin(probe.name);
+        if deaf == DEAF_MAX {
+            bench.unclear(probe.rules, "not tried: no agent answers a greeting");
+            continue;
+        }
+        progress(probe.name);
         let limit = PROBE_TIME_MAX.max(subject.turn_patience * TURNS_MAX);
         let ended = tokio::time::timeout(limit, (probe.run)(&mut bench)).await;
+        let met = !matches!(&ended, Ok(Err(stopped)) if is_deaf(stopped));
+        deaf = if met { 0 } else { deaf + 1 };
         let why = match ended {
             Ok(Ok(())) => continue,
             Ok(Err(stopped)) => stopped.to_string(),

@@ -56,6 +56,21 @@ async fn a_command_that_says_nothing_leaves_everything_open() {
     }
 }
 
+/// Each probe waits for an answer, so a whole check would take minutes.
+#[tokio::test]
+async fn a_command_that_says_nothing_is_not_tried_for_every_rule() {
+    let place = tempfile::tempdir().unwrap();
+    let command = ["sleep", "60"].iter().map(Into::into).collect();
+    let mut subject = Subject::new(command, place.path().to_path_buf());
+    subject.patience = Duration::from_millis(50);
+    let mut tried = 0;
+    let findings = agent::check(&subject, Version::V1, &Selection::default(), |_| tried += 1).await;
+    assert!(tried < 30, "{tried} probes");
+    let verdict = findings.verdict("V1-PERM-02").unwrap();
+    assert_eq!(verdict.outcome, Outcome::Inconclusive);
+    assert!(verdict.saw.contains("not tried"), "{}", verdict.saw);
+}
+
 #[tokio::test]
 async fn a_command_that_repeats_what_it_hears_is_caught() {
     let findings = check(&["cat"], "V1-INIT-10").await;

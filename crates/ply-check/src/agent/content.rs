@@ -47,7 +47,7 @@ pub(super) const TOPIC: Topic<Bench> = Topic {
     probes: &[
         Probe {
             name: "prompts with content that every agent takes",
-            rules: &["V1-CONTENT-03", "V1-CONTENT-09"],
+            rules: &["V1-CONTENT-03", "V1-CONTENT-09", "V2-INIT-12"],
             run: |bench| Box::pin(taken::by_all(bench)),
         },
         Probe {

@@ -1,5 +1,6 @@
 //! The states of version 2.
 
+use ply_client::Direction;
 use ply_wire::negotiate::Version;
 
 use super::bench::{Agent, Bench};
@@ -93,6 +94,7 @@ pub(super) fn look(bench: &mut Bench, agent: &Agent, course: &Course) {
         };
         bench.judge("V2-STATE-01", is_first, agent, &[course.prompt, first], saw);
     }
+    went_on(bench, agent, course);
     bench.judge("V2-STATE-02", true, agent, &course.ends(), "");
     let saw = "the `idle` that ends the work has no stop reason";
     bench.judge(
@@ -102,6 +104,42 @@ pub(super) fn look(bench: &mut Bench, agent: &Agent, course: &Course) {
         &course.ends(),
         saw,
     );
+}
+
+/// Looks at what follows `requires_action`: once the user has answered, work that goes on is work that runs.
+fn went_on(bench: &mut Bench, agent: &Agent, course: &Course) {
+    let session = Some(course.session.as_str());
+    let mut waits = None;
+    let mut questions = 0_usize;
+    for frame in &course.frames {
+        let is_here = frame.session() == session;
+        match (frame.direction, state(frame).filter(|_| is_here)) {
+            // What comes of a turn that is to end is no work that goes on.
+            (Direction::ToAgent, _) if frame.method() == Some("session/cancel") => return,
+            (Direction::ToAgent, _) => questions -= usize::from(frame.is_answer()).min(questions),
+            (Direction::ToClient, Some("requires_action")) => waits = Some(frame.number),
+            (Direction::ToClient, Some(_)) => {
+                if let Some(waits) = waits.take() {
+                    bench.judge("V2-STATE-05", true, agent, &[waits, frame.number], "");
+                }
+            }
+            (Direction::ToClient, None) if frame.is_request() => questions += 1,
+            // Some tell the end of the call that was asked about before they go on.
+            (Direction::ToClient, None) if is_here && is_said(frame) && questions == 0 => {
+                if let Some(waits) = waits {
+                    let saw = "the agent went on after an answer without `running`";
+                    bench.judge("V2-STATE-05", false, agent, &[waits, frame.number], saw);
+                }
+            }
+            (Direction::ToClient, None) => {}
+        }
+    }
+}
+
+/// Returns whether a message shows that the model speaks.
+fn is_said(frame: &Frame) -> bool {
+    let kind = frame.update_kind().unwrap_or_default();
+    kind.starts_with("agent_message") || kind.starts_with("agent_thought")
 }
 
 /// Returns whether the session was not at work when the prompt was sent.

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::bench::Bench;
 use super::shape;
+use super::turn::{self, Choice, is_of_turn, permit};
 use crate::findings::Found;
 use crate::peer::Stopped;
 use crate::recording::{Frame, Recording};
@@ -81,10 +82,16 @@ pub(super) const TOPIC: Topic<Bench> = Topic {
 };
 
 async fn look(bench: &mut Bench) -> Result<(), Stopped> {
-    if bench.findings.recordings.is_empty() {
-        let (mut agent, _) = bench.session().await?;
+    // Whoever asks for one rule alone has not made the agent say much.
+    if !bench.findings.recordings.iter().any(has_turns) {
+        let (mut agent, session) = bench.session().await?;
         agent.listen(super::judging::QUIET).await?;
         agent.ask(super::judging::PING, json!({})).await?;
+        permit(&mut agent, Choice::Allow);
+        let prompts = bench.subject.prompts.clone();
+        for prompt in [prompts.short, prompts.look, prompts.change] {
+            turn::run(bench, &mut agent, &session, &prompt).await?;
+        }
         bench.give_back(agent);
     }
     let recordings = bench.findings.recordings.clone();
@@ -92,6 +99,10 @@ async fn look(bench: &mut Bench) -> Result<(), Stopped> {
         look_at(bench, place, recording);
     }
     Ok(())
+}
+
+fn has_turns(recording: &Recording) -> bool {
+    !recording.is_foul() && recording.with_frames(|frames| frames.iter().any(is_of_turn))
 }
 
 fn look_at(bench: &mut Bench, place: usize, recording: &Recording) {

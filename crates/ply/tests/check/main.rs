@@ -6,6 +6,7 @@
     reason = "tests fail by panicking"
 )]
 
+mod clients;
 mod trace;
 
 /// The program.

@@ -25,10 +25,13 @@ pub(super) async fn by_all(bench: &mut Bench) -> Result<(), Stopped> {
         let notes = json!({"audience": ["user"], "priority": 0.5, "_future": 1});
         block.insert("annotations".to_owned(), notes);
     }
-    let cases = [
-        ("V1-CONTENT-03", json!([said(&short), link])),
-        ("V1-CONTENT-09", json!([annotated])),
-    ];
+    let cases = match bench.version {
+        Version::V1 => vec![
+            ("V1-CONTENT-03", json!([said(&short), link])),
+            ("V1-CONTENT-09", json!([annotated])),
+        ],
+        Version::V2 => vec![("V2-INIT-12", json!([said(&short), link]))],
+    };
     for (rule, blocks) in cases {
         let turn = turn::begin_with(&mut agent, &session, blocks).await?;
         let course = turn.complete(bench, &mut agent).await?;

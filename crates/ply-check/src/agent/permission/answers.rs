@@ -65,7 +65,7 @@ pub(super) async fn given(bench: &mut Bench) -> Result<(), Stopped> {
         turn::judge(bench, &rules, false, &agent, &frames, saw);
     }
     permit(&mut agent, Choice::Allow);
-    let answered = agent.respond(&held.id, turn::allowed(&held.params)).await?;
+    agent.respond(&held.id, turn::allowed(&held.params)).await?;
     let course = turn.complete(bench, &mut agent).await?;
     let made = place.made_since().await;
     if !made.is_empty() {
@@ -74,7 +74,6 @@ pub(super) async fn given(bench: &mut Bench) -> Result<(), Stopped> {
         bench.judge("V1-PROMPT-05", is_told, &agent, &course.ends(), saw);
     }
     place.clear(&made).await;
-    goes_on(bench, &agent, &course, answered, waiting.is_some());
     bench.give_back(agent);
     Ok(())
 }
@@ -170,11 +169,6 @@ async fn answered_with(
     let frames = [question.number, ran.unwrap_or(course.end)];
     let saw = "the tool ran although it was not allowed to";
     turn::judge(bench, rules, ran.is_none(), &agent, &frames, saw);
-    let waited = course
-        .frames
-        .iter()
-        .any(|frame| state(frame) == Some("requires_action"));
-    goes_on(bench, &agent, &course, question.number, waited);
     Ok(Some((agent, course)))
 }
 
@@ -189,17 +183,6 @@ fn ran(agent: &Agent, course: &Course, id: &str, made: &BTreeSet<OsString>) -> O
         None if is_alone && !made.is_empty() => Some(course.end),
         None => None,
     }
-}
-
-/// Judges that the state moved on once a question was answered, if it was told that the session waits.
-fn goes_on(bench: &mut Bench, agent: &Agent, course: &Course, answered: usize, waited: bool) {
-    if !waited {
-        return;
-    }
-    let mut later = course.frames.iter().filter(|frame| frame.number > answered);
-    let moved = later.any(|frame| matches!(state(frame), Some("running" | "idle")));
-    let saw = "a question was answered and the state stayed `requires_action`";
-    bench.judge("V2-STATE-05", moved, agent, &[answered, course.end], saw);
 }
 
 fn word_of_call(params: &serde_json::Value) -> String {
