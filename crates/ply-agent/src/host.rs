@@ -1,5 +1,6 @@
 //! The sessions of an agent: which are open, and how one is made, found, closed and forgotten.
 
+mod deferred;
 mod erased;
 mod reading;
 
@@ -16,6 +17,7 @@ use ply_session::{Engine, Settings, ViewId};
 use ply_wire::v2;
 use tokio::sync::oneshot;
 
+use self::deferred::Deferred;
 pub(crate) use self::erased::{DynAgent, Erased};
 pub use self::reading::read_history;
 use crate::error::no_such_session;
@@ -36,7 +38,7 @@ type Slot = Arc<tokio::sync::Mutex<Option<Session>>>;
 #[derive(Debug)]
 pub(crate) struct Host {
     agent: Arc<dyn DynAgent>,
-    journal: Arc<dyn Journal>,
+    journal: Deferred,
     about: About,
     slots: Mutex<HashMap<v2::SessionId, Slot>>,
     views: AtomicU64,
@@ -47,7 +49,7 @@ impl Host {
         let about = agent.about();
         Arc::new(Self {
             agent,
-            journal,
+            journal: Deferred::new(journal),
             about,
             slots: Mutex::default(),
             views: AtomicU64::new(1),
@@ -187,6 +189,7 @@ impl Host {
         };
         opening.abort();
         if prepared.is_err() {
+            self.journal.abandon(&session.id().0).await;
             close(&session).await;
         }
         prepared.map(|()| session)

@@ -7,7 +7,7 @@ use crate::scratch::Scratch;
 use crate::script::{Choice, Script, Step};
 use crate::store;
 use crate::tally::Tally;
-use crate::told::{Deleted, Told};
+use crate::told::{Fate, Told};
 use crate::tools::Tools;
 use crate::wire::Stop;
 
@@ -60,24 +60,20 @@ fn show(life: &mut Life<'_>) -> Result<()> {
         })? {
             Heard::Shown(number) => {
                 let session = life.told.session(number)?;
-                match session.deleted {
-                    Deleted::Told => {
+                match session.fate {
+                    Fate::Gone | Fate::Forgotten => {
                         return Err(Failure::other(format!(
-                            "session {number} was deleted and is there"
+                            "session {number} was gone and is there"
                         )));
                     }
-                    Deleted::Asked | Deleted::No => session.deleted = Deleted::No,
+                    Fate::New | Fate::There | Fate::Leaving => session.fate = Fate::There,
                 }
             }
             Heard::Refused(Asked::Load(number), words) => {
                 let session = life.told.session(number)?;
-                match session.deleted {
-                    Deleted::No => {
-                        let words = format!("session {number} cannot be opened: {words}");
-                        return Err(Failure::new(Breach::Lost, words));
-                    }
-                    // Now that is told.
-                    Deleted::Asked | Deleted::Told => session.deleted = Deleted::Told,
+                if !session.miss() {
+                    let words = format!("session {number} cannot be opened: {words}");
+                    return Err(Failure::new(Breach::Lost, words));
                 }
             }
             _ => {}
@@ -92,12 +88,11 @@ fn list(life: &mut Life<'_>) -> Result<()> {
     let Heard::Listed(listed) = until(life, |heard| matches!(heard, Heard::Listed(_)))? else {
         return Ok(());
     };
-    let there = |session: &&crate::told::Session| session.deleted == Deleted::No;
     let known: Vec<_> = life
         .told
         .sessions
         .iter()
-        .filter(there)
+        .filter(|session| session.is_there())
         .map(|session| &session.id)
         .collect();
     let missing = known.iter().filter(|id| !listed.contains(id)).count();
@@ -122,7 +117,7 @@ fn go_on(life: &mut Life<'_>) -> Result<()> {
         .told
         .sessions
         .iter()
-        .filter(|session| session.deleted == Deleted::No);
+        .filter(|session| session.is_there());
     let next: Vec<_> = there.map(crate::told::Session::next).collect();
     for tag in &next {
         life.prompt(Script::new(*tag, [Step::Say(2), Step::Ask(Choice::Allow)]))?;

@@ -12,7 +12,7 @@ use crate::process::{Next, Process};
 use crate::replay;
 use crate::scratch::Scratch;
 use crate::script::{Script, Tag, tokens_in};
-use crate::told::{Deleted, Told};
+use crate::told::{Fate, Session, Told};
 use crate::tools::Tools;
 use crate::wire::{self, Stop};
 
@@ -141,7 +141,7 @@ impl<'a> Life<'a> {
 
     pub(crate) fn delete(&mut self, session: u32) -> Result<()> {
         let gone = self.told.session(session)?;
-        gone.deleted = Deleted::Asked;
+        gone.fate = Fate::Leaving;
         let params = wire::of_session(&gone.id);
         self.ask(Asked::Delete(session), "session/delete", &params);
         Ok(())
@@ -202,10 +202,12 @@ impl<'a> Life<'a> {
         self.hang_up();
         while !matches!(self.hear()?, Heard::Gone) {}
         let status = self.process.ended()?;
-        match status.success() {
-            true => Ok(()),
-            false => Err(Failure::other(format!("the agent ended with {status}"))),
+        if !status.success() {
+            return Err(Failure::other(format!("the agent ended with {status}")));
         }
+        // Who ends in order forgets nothing.
+        self.told.sessions.iter_mut().for_each(Session::keep);
+        Ok(())
     }
 
     fn take(&mut self, line: &str) -> Result<Heard> {
@@ -336,16 +338,20 @@ impl<'a> Life<'a> {
             (_, Err(words)) => Ok(Heard::Refused(asked, words)),
             (Asked::Initialize, Ok(_)) => Ok(Heard::Ready),
             (Asked::Delete(number), Ok(_)) => {
-                self.told.session(number)?.deleted = Deleted::Told;
+                self.told.session(number)?.fate = Fate::Gone;
                 Ok(Heard::Deleted)
             }
             (Asked::List, Ok(result)) => {
                 let sessions = result.get("sessions").and_then(Value::as_array);
                 let ids = sessions.into_iter().flatten();
-                Ok(Heard::Listed(
-                    ids.map(|session| wire::text(session, "/sessionId"))
-                        .collect(),
-                ))
+                let ids = ids.map(|session| wire::text(session, "/sessionId"));
+                let ids: Vec<String> = ids.collect();
+                for id in &ids {
+                    if let Some(number) = self.told.by_id(id) {
+                        self.told.session(number)?.keep();
+                    }
+                }
+                Ok(Heard::Listed(ids))
             }
         }
     }

@@ -11,7 +11,7 @@ use ply_wire::v2;
 use crate::failure::{Breach, Failure, Result};
 use crate::scratch::Scratch;
 use crate::script::{Token, tokens_in};
-use crate::told::{Deleted, Told, Turn};
+use crate::told::{Fate, Told, Turn};
 use crate::wire;
 
 /// Bytes read at a time.
@@ -52,7 +52,7 @@ pub(crate) fn audit(scratch: &Scratch, told: &mut Told) -> Result<usize> {
                         .filter(|effect| !known.contains(effect));
                     told.unknown.extend(unknown);
                 }
-                None if session.deleted == Deleted::No => {
+                None if session.fate == Fate::There => {
                     let words = format!("session {} is not in the file", session.number);
                     return Err(Failure::new(Breach::Lost, words));
                 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::failure::{Breach, Failure};
-use crate::told::{Deleted, Kept, Told};
+use crate::told::{Fate, Kept, Told};
 use crate::wire::Stop;
 
 /// Counts of what was done, what was checked, and what was found.
@@ -59,8 +59,8 @@ impl Tally {
             .extend(unknown.map(|effect| (effect, again.to_owned())));
         let all = &mut self.acknowledged;
         for session in &told.sessions {
-            all.sessions += 1;
-            all.deletions += u64::from(session.deleted == Deleted::Told);
+            all.sessions += u64::from(session.fate != Fate::Forgotten);
+            all.deletions += u64::from(session.fate == Fate::Gone);
             for turn in &session.turns {
                 all.prompts += u64::from(turn.accepted);
                 all.answers += turn.acted.len() as u64;

@@ -22,17 +22,24 @@ pub(crate) struct Session {
     pub(crate) number: u32,
     pub(crate) id: String,
     pub(crate) turns: Vec<Turn>,
-    pub(crate) deleted: Deleted,
+    pub(crate) fate: Fate,
     /// Ids of messages and tool calls, and the turns that they were first seen in.
     ids: HashMap<String, Tag>,
 }
 
+/// What must become of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Deleted {
-    No,
-    /// It was asked for; nobody knows.
-    Asked,
-    Told,
+pub(crate) enum Fate {
+    /// Nothing was said in it, and it was not listed: it may be gone with the process that made it.
+    New,
+    /// It must be there.
+    There,
+    /// Its deletion was asked for; nobody knows.
+    Leaving,
+    /// It was deleted, and must not be there.
+    Gone,
+    /// It was new, and is not there. It must not come back.
+    Forgotten,
 }
 
 /// A turn whose prompt was sent.
@@ -77,7 +84,7 @@ impl Told {
             number,
             id,
             turns: Vec::new(),
-            deleted: Deleted::No,
+            fate: Fate::New,
             ids: HashMap::new(),
         });
         number
@@ -122,14 +129,21 @@ impl Told {
         Ok(())
     }
 
+    /// Notes that a prompt is safe, and its session with it.
+    fn accepted(&mut self, tag: Tag) -> Result<&mut Turn> {
+        self.session(tag.session)?.keep();
+        let turn = self.turn(tag)?;
+        turn.accepted = true;
+        Ok(turn)
+    }
+
     /// Notes what is told of a turn while it runs: its prompt is safe, and so is every answer that it acts upon.
     pub(crate) fn live(&mut self, text: &str) -> Result<()> {
         for tag in tags_in(text) {
-            self.turn(tag)?.accepted = true;
+            self.accepted(tag)?;
         }
         for Token { tag, atom } in tokens_in(text) {
-            let turn = self.turn(tag)?;
-            turn.accepted = true;
+            let turn = self.accepted(tag)?;
             turn.seen = turn.seen.max(atom + 1);
             let (acted, waits) = turn.answered.iter().partition(|ask| **ask < atom);
             turn.answered = waits;
@@ -147,11 +161,10 @@ impl Told {
     /// Notes what a new process shows of earlier lives: all of that is on the disk.
     pub(crate) fn shown(&mut self, text: &str) -> Result<()> {
         for tag in tags_in(text) {
-            self.turn(tag)?.accepted = true;
+            self.accepted(tag)?;
         }
         for Token { tag, atom } in tokens_in(text) {
-            let turn = self.turn(tag)?;
-            turn.accepted = true;
+            let turn = self.accepted(tag)?;
             turn.floor = turn.floor.max(atom + 1);
         }
         Ok(())
@@ -159,9 +172,11 @@ impl Told {
 
     /// Notes the end of a turn.
     pub(crate) fn ended(&mut self, tag: Tag, stop: Stop) -> Result<()> {
+        if let Stop::Done(_) = &stop {
+            self.accepted(tag)?;
+        }
         let turn = self.turn(tag)?;
         if let Stop::Done(reason) = &stop {
-            turn.accepted = true;
             let last = turn.last_token();
             match reason.as_str() {
                 "end_turn" if turn.seen <= last.unwrap_or(0) && last.is_some() => {
@@ -206,6 +221,28 @@ impl Turn {
 }
 
 impl Session {
+    /// Notes that it must be there from now on.
+    pub(crate) fn keep(&mut self) {
+        if self.fate == Fate::New {
+            self.fate = Fate::There;
+        }
+    }
+
+    /// Notes that it is not there, which may not be; returns whether it may.
+    pub(crate) fn miss(&mut self) -> bool {
+        self.fate = match self.fate {
+            Fate::There => return false,
+            Fate::New | Fate::Forgotten => Fate::Forgotten,
+            Fate::Leaving | Fate::Gone => Fate::Gone,
+        };
+        true
+    }
+
+    /// Returns whether it is there as far as anybody knows.
+    pub(crate) fn is_there(&self) -> bool {
+        matches!(self.fate, Fate::New | Fate::There)
+    }
+
     /// Returns the tag of the next turn.
     pub(crate) fn next(&self) -> Tag {
         let turn = u32::try_from(self.turns.len()).unwrap_or(u32::MAX) + 1;

@@ -148,6 +148,7 @@ async fn e9_a_session_that_another_server_holds_is_refused_with_its_name() {
     let (first, second) = (serve(&scratch.store()), serve(&scratch.store()));
     let mut owner = v1_with(&first, json!({})).await;
     let session = owner.session().await;
+    run(&mut owner, &session, "say mine").await;
     let mut other = v1_with(&second, json!({})).await;
     let params = json!({"sessionId": session, "cwd": "/work", "mcpServers": []});
     let id = other.ask("session/load", params).await;
@@ -161,7 +162,7 @@ async fn e9_a_session_that_another_server_holds_is_refused_with_its_name() {
         .ok("session/close", json!({"sessionId": session}))
         .await;
     load(&mut other, &session).await;
-    assert_eq!(hear(&mut other, &session, "say mine").await, "mine");
+    assert_eq!(hear(&mut other, &session, "say yours").await, "yours");
 }
 
 // Also: V2-SESS-09.
@@ -180,13 +181,43 @@ async fn an_unknown_session_is_not_found_on_disk_either_and_none_is_made() {
 }
 
 #[tokio::test]
-async fn nothing_is_opened_on_disk_before_a_session_needs_it() {
+async fn nothing_is_opened_on_disk_before_something_is_said() {
     let scratch = Scratch::new();
     let server = serve(&scratch.store());
     let mut client = v1_with(&server, json!({})).await;
+    let session = client.session().await;
     assert!(!scratch.store().exists());
-    client.session().await;
+    run(&mut client, &session, "say hello").await;
     assert!(scratch.store().exists());
+}
+
+/// What a client can see of a session in which nothing was said is what it sees of any other.
+#[tokio::test]
+async fn a_session_without_a_prompt_is_listed_and_outlives_its_closing_and_its_server() {
+    let scratch = Scratch::new();
+    let first = serve(&scratch.store());
+    let mut client = v1_with(&first, json!({})).await;
+    let (listed, closed, left) = (
+        client.session().await,
+        client.session().await,
+        client.session().await,
+    );
+    client
+        .ok("session/close", json!({"sessionId": closed}))
+        .await;
+    load(&mut client, &closed).await;
+    let sessions = client.ok("session/list", json!({})).await;
+    let sessions = sessions["sessions"].to_string();
+    assert!(sessions.contains(&listed), "{sessions}");
+    client.vanish().await;
+    first.shutdown().await;
+
+    let second = serve(&scratch.store());
+    let mut client = v1_with(&second, json!({})).await;
+    for session in [listed, closed, left] {
+        load(&mut client, &session).await;
+        assert_eq!(hear(&mut client, &session, "say here").await, "here");
+    }
 }
 
 /// Titles and times are what a listing is for.

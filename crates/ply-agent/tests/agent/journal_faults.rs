@@ -143,9 +143,15 @@ async fn f5_a_prompt_that_cannot_be_kept_is_an_error_and_the_session_can_be_open
         let message = answer["error"].to_string();
         assert!(message.contains("disk is full"), "{answer}");
         assert_eq!(client.fails("session/resume", of(&session)).await, -32603);
-        let new = json!({"cwd": "/work", "mcpServers": []});
-        assert_eq!(client.fails("session/new", new).await, -32603);
+        let new = client.session().await;
+        let prompt = client.prompt(&new, "say lost").await;
+        let answer = client.answered(prompt).await.pop().unwrap();
+        let message = answer["error"].to_string();
+        assert!(message.contains("disk is full"), "{answer}");
         journal.set_fails(false);
+        // Neither the session with something in it nor the one without is lost.
+        let recalled = hear(&mut client, &new, "recall").await;
+        assert_eq!(recalled, "recall", "version {version}");
         client.ok("session/resume", of(&session)).await;
         let recalled = hear(&mut client, &session, "recall").await;
         assert_eq!(recalled, "say kept|kept|recall", "version {version}");

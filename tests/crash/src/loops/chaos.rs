@@ -10,7 +10,6 @@ use super::mix;
 use crate::failure::{Failure, Result};
 use crate::life::{Asked, Heard, Life};
 use crate::script::{Script, Tag};
-use crate::told::Deleted;
 
 /// Sessions in one store.
 const SESSIONS_MAX: u64 = 3;
@@ -103,11 +102,11 @@ impl<'l, 'a> Chaos<'l, 'a> {
                 self.cancel()
             }
             Heard::Refused(Asked::Load(number), words) => {
-                match self.life.told.session(*number)?.deleted {
-                    Deleted::No => Err(Failure::other(format!(
+                match self.life.told.session(*number)?.miss() {
+                    true => Ok(()),
+                    false => Err(Failure::other(format!(
                         "session {number} was refused: {words}"
                     ))),
-                    Deleted::Asked | Deleted::Told => Ok(()),
                 }
             }
             Heard::Refused(asked, words) => {
@@ -119,7 +118,7 @@ impl<'l, 'a> Chaos<'l, 'a> {
 
     fn begin(&mut self) -> Result<()> {
         let there = self.life.told.sessions.iter();
-        let there = there.filter(|session| session.deleted == Deleted::No);
+        let there = there.filter(|session| session.is_there());
         let there: Vec<u32> = there.map(|session| session.number).collect();
         let wanted = 1 + usize::try_from(self.choices(0, 0).below(SESSIONS_MAX)).unwrap_or(0);
         for _ in there.len()..wanted {
