@@ -98,8 +98,8 @@ enum Command {
     /// The agent for `tui`.
     #[command(hide = true)]
     TuiAgent {
-        /// How many updates a session has that is loaded.
-        updates: u64,
+        /// What a session that is loaded has, as it is to be sent.
+        history: std::path::PathBuf,
         #[command(flatten)]
         bound: Bound,
     },
@@ -216,9 +216,9 @@ fn dispatch(command: Command) -> Result<()> {
             println!("{}", serde_json::to_string(&outcome)?);
             Ok(())
         }
-        Command::TuiAgent { updates, bound } => {
+        Command::TuiAgent { history, bound } => {
             process::bound_lifetime(Duration::from_secs(bound.limit_s))?;
-            tui::serve(updates)
+            tui::serve(&history)
         }
         Command::SdkAgent { sdk, store, bound } => {
             process::bound_lifetime(Duration::from_secs(bound.limit_s))?;

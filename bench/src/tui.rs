@@ -86,8 +86,9 @@ fn frame(count: u64) -> Result<Outcome> {
 
 fn open(count: u64, limit_s: u64) -> Result<Outcome> {
     let store = Store::new()?;
+    let launch = launch(&store, count, limit_s)?;
     let begun = Instant::now();
-    let terminal = Terminal::spawn(&launch(&store, count, limit_s)?)?;
+    let terminal = Terminal::spawn(&launch)?;
     let last = last_words(count);
     let shown = |shot: &terminal_tests::Shot| shot.contains(&last) && shot.contains("· ready");
     terminal.try_wait_for(&shown, "the last update")?;
@@ -155,13 +156,16 @@ fn launch(store: &Store, updates: u64, limit_s: u64) -> Result<Launch> {
         return Err("build `ply` first: cargo build --release --package ply".into());
     }
     let mut launch = Launch::new(program).arg("chat");
+    let history = store.directory().join("history");
     if updates > 0 {
+        agent::write_history(&history, updates)?;
         launch = launch.args(["--session", updates::SESSION]);
     }
     let launch = launch
         .arg("--")
         .arg(this)
-        .args(["tui-agent", &updates.to_string()])
+        .arg("tui-agent")
+        .arg(history)
         .arg(format!("--limit-s={limit_s}"))
         .size(COLUMNS, ROWS)
         .cwd(store.directory())

@@ -189,7 +189,6 @@ impl Host {
         };
         opening.abort();
         if prepared.is_err() {
-            self.journal.abandon(&session.id().0).await;
             close(&session).await;
         }
         prepared.map(|()| session)
@@ -219,6 +218,11 @@ impl Host {
         filter.cwd = cwd;
         filter.cursor = cursor;
         self.journal.list(filter).await
+    }
+
+    /// Has a session written that its client closes, so that it can be opened again.
+    pub(crate) async fn keep(&self, id: &v2::SessionId) -> Result<()> {
+        self.journal.keep(&id.0).await.map_err(Error::from)
     }
 
     /// Deletes a session; one that is open is closed first (E11).

@@ -12,7 +12,7 @@ use crate::process::{Next, Process};
 use crate::replay;
 use crate::scratch::Scratch;
 use crate::script::{Script, Tag, tokens_in};
-use crate::told::{Fate, Session, Told};
+use crate::told::{Fate, Told};
 use crate::tools::Tools;
 use crate::wire::{self, Stop};
 
@@ -202,12 +202,10 @@ impl<'a> Life<'a> {
         self.hang_up();
         while !matches!(self.hear()?, Heard::Gone) {}
         let status = self.process.ended()?;
-        if !status.success() {
-            return Err(Failure::other(format!("the agent ended with {status}")));
+        match status.success() {
+            true => Ok(()),
+            false => Err(Failure::other(format!("the agent ended with {status}"))),
         }
-        // Who ends in order forgets nothing.
-        self.told.sessions.iter_mut().for_each(Session::keep);
-        Ok(())
     }
 
     fn take(&mut self, line: &str) -> Result<Heard> {
@@ -345,13 +343,7 @@ impl<'a> Life<'a> {
                 let sessions = result.get("sessions").and_then(Value::as_array);
                 let ids = sessions.into_iter().flatten();
                 let ids = ids.map(|session| wire::text(session, "/sessionId"));
-                let ids: Vec<String> = ids.collect();
-                for id in &ids {
-                    if let Some(number) = self.told.by_id(id) {
-                        self.told.session(number)?.keep();
-                    }
-                }
-                Ok(Heard::Listed(ids))
+                Ok(Heard::Listed(ids.collect()))
             }
         }
     }

@@ -30,7 +30,7 @@ pub(crate) struct Session {
 /// What must become of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// Nothing was said in it, and it was not listed: it may be gone with the process that made it.
+    /// Nothing was said in it: it may be gone with the process that made it.
     New,
     /// It must be there.
     There,

@@ -2,17 +2,20 @@
 //!
 //! Editors make a session whenever they show their panel, and most of those never see a prompt. A new
 //! session therefore waits in memory, and costs no file and no sync: it is written with the first
-//! record that must be safe, when it is closed, and before anybody looks at the store. A crash
-//! before that loses a session in which nothing was said.
+//! record that must be safe, or when its client closes it. Otherwise it goes with its process, and
+//! leaves nothing in which nothing was said.
 
 use std::collections::HashMap;
 use std::fmt;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ply_journal::{
     Answer, Description, Durability, Error, Filter, Head, Journal, Log, Page, Records,
 };
 
+/// Sessions that wait at once; more are written as they are made.
+const WAITING_MAX: usize = 16;
 /// Bytes of records that wait with an unwritten session.
 const WAITING_BYTES_MAX: usize = 64 * 1024;
 
@@ -64,27 +67,12 @@ impl Deferred {
         }))
     }
 
-    /// Gives up a session that was refused; one that waits is then never written.
-    pub(crate) async fn abandon(&self, id: &str) {
-        let place = self.0.waiting().remove(id);
-        if let Some(place) = place {
-            *place.lock().await = State::Gone;
+    /// Writes a session, if it waits.
+    pub(crate) async fn keep(&self, id: &str) -> Result<(), Error> {
+        match self.0.place(id) {
+            Some(place) => self.0.write(id, &mut *place.lock().await).await,
+            None => Ok(()),
         }
-    }
-
-    /// Writes every session that waits. One that cannot be written goes on waiting.
-    async fn write_all(&self) -> Result<(), Error> {
-        let places: Vec<(String, Place)> = {
-            let waiting = self.0.waiting();
-            let places = waiting.iter();
-            places
-                .map(|(id, place)| (id.clone(), Arc::clone(place)))
-                .collect()
-        };
-        for (id, place) in places {
-            self.0.write(&id, &mut *place.lock().await).await?;
-        }
-        Ok(())
     }
 }
 
@@ -92,6 +80,24 @@ impl Shared {
     fn waiting(&self) -> MutexGuard<'_, HashMap<String, Place>> {
         // No code that can panic runs under the lock, so a poisoned map is whole.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn place(&self, id: &str) -> Option<Place> {
+        self.waiting().get(id).map(Arc::clone)
+    }
+
+    /// Returns the heads of the sessions that wait in a directory.
+    async fn heads(&self, cwd: Option<&Path>) -> Vec<Head> {
+        let places: Vec<Place> = self.waiting().values().map(Arc::clone).collect();
+        let mut heads = Vec::new();
+        for place in places {
+            if let State::Waiting(waiting) = &*place.lock().await
+                && cwd.is_none_or(|cwd| cwd == waiting.head.cwd)
+            {
+                heads.push(waiting.head.clone());
+            }
+        }
+        heads
     }
 
     /// Makes the session in the journal, with what waits with it.
@@ -121,6 +127,9 @@ impl Shared {
 
 impl Journal for Deferred {
     fn create(&self, head: Head) -> Answer<'_, Box<dyn Log>> {
+        if self.0.waiting().len() >= WAITING_MAX {
+            return self.0.journal.create(head);
+        }
         let id = head.id.clone();
         let waiting = Waiting {
             head,
@@ -142,8 +151,7 @@ impl Journal for Deferred {
     fn open<'a>(&'a self, id: &'a str) -> Answer<'a, Option<(Head, Box<dyn Log>)>> {
         Box::pin(async move {
             // One that could not be written when it had to be is opened again once the store works.
-            let place = self.0.waiting().get(id).map(Arc::clone);
-            if let Some(place) = place {
+            if let Some(place) = self.0.place(id) {
                 let mut state = place.lock().await;
                 self.0.write(id, &mut state).await?;
                 // The lease is with whoever writes the session, so it has to be given back first.
@@ -157,15 +165,25 @@ impl Journal for Deferred {
 
     fn look<'a>(&'a self, id: &'a str) -> Answer<'a, Option<(Head, Box<dyn Records>)>> {
         Box::pin(async move {
-            self.write_all().await?;
+            self.keep(id).await?;
             self.0.journal.look(id).await
         })
     }
 
     fn list(&self, filter: Filter) -> Answer<'_, Page> {
         Box::pin(async move {
-            self.write_all().await?;
-            self.0.journal.list(filter).await
+            // Those that wait are on the first page, in their place. What is listed stays as it is.
+            let waiting = match filter.cursor {
+                None => self.0.heads(filter.cwd.as_deref()).await,
+                Some(_) => Vec::new(),
+            };
+            let mut page = self.0.journal.list(filter).await?;
+            if !waiting.is_empty() {
+                page.sessions.extend(waiting);
+                page.sessions
+                    .sort_by_key(|head| std::cmp::Reverse(head.updated_ms));
+            }
+            Ok(page)
         })
     }
 
@@ -263,16 +281,20 @@ impl Log for DeferredLog {
         })
     }
 
-    fn close(mut self: Box<Self>) -> Answer<'static, ()> {
+    fn close(self: Box<Self>) -> Answer<'static, ()> {
         Box::pin(async move {
-            match self.written().await {
-                Ok(_) => match self.log.take() {
-                    Some(log) => log.close().await,
-                    None => Ok(()),
-                },
-                // It was given up: there is nothing to keep.
-                Err(Error::Deleted) => Ok(()),
-                Err(error) => Err(error),
+            if let Some(log) = self.log {
+                return log.close().await;
+            }
+            let mut state = self.place.lock().await;
+            if matches!(&*state, State::Waiting(waiting) if waiting.is_tried) {
+                // There was something to keep, and the store could not: it can be opened again once it works.
+                return Ok(());
+            }
+            self.shared.waiting().remove(&self.id);
+            match std::mem::replace(&mut *state, State::Gone) {
+                State::Written(log) => log.close().await,
+                State::Waiting(_) | State::Gone => Ok(()),
             }
         })
     }

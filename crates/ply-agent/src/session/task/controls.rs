@@ -40,6 +40,12 @@ impl Task {
             Control::Withdraw { view, prompt } => self.withdraw(view, prompt).await,
             Control::Cancel => self.step(Input::Cancel).await,
             Control::Close { view, done } => {
+                // What a client closes it may open again; what nobody spoke in goes with the server.
+                if view.is_some()
+                    && let Err(error) = self.host.keep(self.session.id()).await
+                {
+                    tracing::warn!(%error, "a session in which nothing was said is not kept");
+                }
                 self.closing.push((view, done));
                 self.step(Input::Close).await
             }
