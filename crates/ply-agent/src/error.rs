@@ -128,8 +128,9 @@ impl Error {
 /// Returns the answer to a request that names a session which is unknown, or not active here
 /// (V2-SESS-09).
 pub(crate) fn no_such_session(id: &v2::SessionId) -> RpcError {
-    RpcError::new(NOT_FOUND, "There is no such session here; resume it first.")
-        .with_data(&v2::SessionNotFoundErrorData::new(id.clone()))
+    let words =
+        "There is no such session here. One that is stored has to be loaded or resumed first.";
+    RpcError::new(NOT_FOUND, words).with_data(&v2::SessionNotFoundErrorData::new(id.clone()))
 }
 
 impl From<Kind> for Error {

@@ -468,7 +468,7 @@ fn notices_and_compaction_go_only_to_clients_that_show_them() {
         &[chunk(
             "agent_message",
             "ply/notice/v/1",
-            "Warning: Disk full",
+            "\n\nWarning: Disk full\n\n",
         )],
     );
 }

@@ -5,8 +5,11 @@ use crate::{v1, v2};
 /// A server uses a transport that the other version does not have. Answered with -32602: a server
 /// left out silently would leave the user with missing tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("an MCP server uses a transport that cannot be passed on")]
-pub struct UnsupportedTransport;
+#[error("the transport of mcpServers[{place}] is not supported; give it as stdio or http")]
+pub struct UnsupportedTransport {
+    /// Which server of the list it is, counted from 0.
+    pub place: usize,
+}
 
 impl From<UnsupportedTransport> for v1::Error {
     fn from(error: UnsupportedTransport) -> Self {
@@ -28,9 +31,9 @@ impl From<UnsupportedTransport> for v2::Error {
 ///
 /// [`UnsupportedTransport`] for a transport that is neither stdio nor HTTP.
 pub fn servers_down(servers: &[v2::McpServer]) -> Result<Vec<v1::McpServer>, UnsupportedTransport> {
+    let servers = servers.iter().map(server_down).enumerate();
     servers
-        .iter()
-        .map(|server| server_down(server).ok_or(UnsupportedTransport))
+        .map(|(place, server)| server.ok_or(UnsupportedTransport { place }))
         .collect()
 }
 
@@ -41,9 +44,9 @@ pub fn servers_down(servers: &[v2::McpServer]) -> Result<Vec<v1::McpServer>, Uns
 /// [`UnsupportedTransport`] for SSE, which version 2 does not have. Capabilities made by
 /// [`super::initialize`] never offer it.
 pub fn servers_up(servers: &[v1::McpServer]) -> Result<Vec<v2::McpServer>, UnsupportedTransport> {
+    let servers = servers.iter().map(server_up).enumerate();
     servers
-        .iter()
-        .map(|server| server_up(server).ok_or(UnsupportedTransport))
+        .map(|(place, server)| server.ok_or(UnsupportedTransport { place }))
         .collect()
 }
 

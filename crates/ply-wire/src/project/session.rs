@@ -125,11 +125,13 @@ impl Projector {
             v2::NoticeSeverity::Error => "Error",
             _ => return,
         };
-        let mut text = format!("{label}: {}", notice.title);
+        // Clients that know no ids of messages put it right behind the words before it.
+        let mut text = format!("\n\n{label}: {}", notice.title);
         if let Some(description) = &notice.description {
             text.push('\n');
             text.push_str(description);
         }
+        text.push_str("\n\n");
         let id = v1::MessageId::new(self.stand_in("notice"));
         let content = v1::ContentBlock::Text(v1::TextContent::new(text));
         out.push(Down::Update(message::chunk(
