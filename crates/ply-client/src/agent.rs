@@ -1,5 +1,6 @@
 //! An agent to talk to.
 
+mod finding;
 mod listing;
 mod opening;
 

@@ -8,8 +8,9 @@ use std::time::Duration;
 use ply_rpc::transport::child::SpawnError;
 use ply_rpc::{CallError, Closed, Noise, RpcError};
 use ply_wire::{negotiate, v2};
+use serde_json::Value;
 
-use crate::limits::STDERR_CHARS_SHOWN;
+use crate::limits::{REASON_CHARS_SHOWN, STDERR_CHARS_SHOWN};
 
 /// Why something could not be done.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -78,7 +79,7 @@ pub enum Error {
     #[error("no such option was offered; choose one of `options()`")]
     NoSuchOption,
     /// The agent refused.
-    #[error("the agent refused: {}", harmless(&.0.to_string()))]
+    #[error("the agent refused: {}", rpc_words(.0))]
     Refused(RpcError),
     /// The agent's answer never came or cannot be used.
     #[error(transparent)]
@@ -111,7 +112,7 @@ pub enum StartFailure {
     #[error("it sends back what it is given, so it is no agent")]
     Echo,
     /// It answered with an error.
-    #[error("it refused `initialize`: {}", harmless(&.0.to_string()))]
+    #[error("it refused `initialize`: {}", rpc_words(.0))]
     Refused(RpcError),
     /// It speaks no version that this client speaks, or answered something else.
     #[error("{0}; update the agent or this client")]
@@ -126,14 +127,14 @@ pub enum StartFailure {
 #[non_exhaustive]
 pub enum TurnError {
     /// The agent says that the turn failed.
-    #[error("the turn failed: {} ({code})", harmless(message))]
+    #[error("the turn failed: {}", words(*code, message, data.as_ref()))]
     Failed {
         /// The error code; -32000 asks for a login.
         code: i64,
         /// The agent's words, as it sent them.
         message: String,
         /// Details.
-        data: Option<serde_json::Value>,
+        data: Option<Value>,
     },
     /// The agent ended before the turn did.
     #[error("the agent stopped during the turn{0}")]
@@ -154,10 +155,7 @@ impl TurnError {
         Self::Failed {
             code: error.code,
             message: error.message.clone(),
-            data: error
-                .data
-                .as_ref()
-                .and_then(|data| serde_json::from_str(data.get()).ok()),
+            data: data_of(error),
         }
     }
 
@@ -196,6 +194,45 @@ impl PostMortem {
         let cut = text.len().saturating_sub(STDERR_CHARS_SHOWN);
         self.stderr_tail = text.into_iter().skip(cut).collect();
     }
+}
+
+fn data_of(error: &RpcError) -> Option<Value> {
+    let data = error.data.as_ref()?;
+    serde_json::from_str(data.get()).ok()
+}
+
+fn rpc_words(error: &RpcError) -> String {
+    words(error.code, &error.message, data_of(error).as_ref())
+}
+
+/// Says what an error object says. Its message is often no more than the name of its code, and the reason is in the data.
+fn words(code: i64, message: &str, data: Option<&Value>) -> String {
+    let message = harmless(message);
+    match data.and_then(reason).filter(|it| !message.contains(it)) {
+        Some(reason) => format!("{message} ({code}): {reason}"),
+        None => format!("{message} ({code})"),
+    }
+}
+
+/// Returns the reason in the data of an error, harmless and cut: the text that it is or that it has where agents put one, else
+/// all of it as JSON.
+fn reason(data: &Value) -> Option<String> {
+    let text = match data {
+        Value::Null => return None,
+        Value::String(text) => text.clone(),
+        Value::Object(members) => {
+            let mut names = ["details", "message", "error", "reason"].iter();
+            let said = names.find_map(|name| members.get(*name)?.as_str());
+            said.map_or_else(|| data.to_string(), str::to_owned)
+        }
+        data => data.to_string(),
+    };
+    let text = harmless(text.trim());
+    let cut = match text.char_indices().nth(REASON_CHARS_SHOWN) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        None => text,
+    };
+    (!cut.is_empty()).then_some(cut)
 }
 
 /// Leaves out what could deceive whoever reads the text: control characters other than line breaks and tabs, and those that
@@ -239,6 +276,8 @@ impl fmt::Display for PostMortem {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -250,6 +289,28 @@ mod tests {
         assert!(refused.to_string().contains("nope"), "{refused}");
         let failed = TurnError::from_rpc(&RpcError::new(1, "no\u{200d}\rpe"));
         assert!(failed.to_string().contains("nope"), "{failed}");
+    }
+
+    #[test]
+    fn the_reason_in_the_data_of_an_error_is_shown() {
+        let shown = |data: Value| {
+            let error = RpcError::new(-32603, "Internal error").with_data(&data);
+            let refused = Error::Refused(error.clone()).to_string();
+            let failed = TurnError::from_rpc(&error).to_string();
+            let refused = refused.strip_prefix("the agent refused: ").unwrap();
+            assert_eq!(failed.strip_prefix("the turn failed: "), Some(refused));
+            let bare = "Internal error (-32603)";
+            let rest = refused.strip_prefix(bare).unwrap();
+            rest.strip_prefix(": ").unwrap_or(rest).to_owned()
+        };
+        assert_eq!(shown(json!({"details": "no quota"})), "no quota");
+        assert_eq!(shown(json!({"code": 1, "error": "late"})), "late");
+        assert_eq!(shown(json!("plain\u{202e}\u{7}")), "plain");
+        assert_eq!(shown(json!({"retryAfter": 3})), r#"{"retryAfter":3}"#);
+        assert_eq!(shown(json!("Internal error")), "", "said already");
+        assert_eq!(shown(Value::Null), "");
+        let long = shown(json!("x".repeat(5000)));
+        assert_eq!(long.chars().count(), REASON_CHARS_SHOWN + 1);
     }
 
     #[test]

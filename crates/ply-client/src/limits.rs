@@ -34,6 +34,8 @@ pub const LISTED_SESSIONS_MAX: usize = 100_000;
 pub const REPORTS_MAX: usize = 100;
 /// Characters of the agent's standard error kept in an error.
 pub const STDERR_CHARS_SHOWN: usize = 2000;
+/// Characters shown of the data of an agent's error.
+pub const REASON_CHARS_SHOWN: usize = 1000;
 /// User messages remembered while a prompt is not answered.
 pub(crate) const SEEN_MESSAGES_MAX: usize = 64;
 /// First wait before an agent that crashed at its start is started again; it doubles.

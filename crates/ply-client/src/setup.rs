@@ -26,6 +26,12 @@ impl SessionSetup {
         }
     }
 
+    /// Works in another directory, an absolute path.
+    pub fn cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
+        self.cwd = cwd.into();
+        self
+    }
+
     /// Adds a directory that belongs to the work, an absolute path.
     pub fn root(mut self, directory: impl Into<PathBuf>) -> Self {
         self.roots.push(directory.into());

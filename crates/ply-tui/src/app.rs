@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 use ratatui::layout::Rect;
 
 pub(crate) use self::action::{Action, Target};
-pub(crate) use self::config::{current_name, find_option, find_value};
+pub(crate) use self::config::{current_name, find_setting};
 pub(crate) use self::event::Event;
 use self::event::{Facts, Failure};
 use self::picker::Picker;
@@ -106,7 +106,10 @@ pub(crate) struct Known {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct LogPane {
     pub(crate) is_open: bool,
-    pub(crate) up: usize,
+    /// The line that the keys are on.
+    pub(crate) chosen: Option<u64>,
+    /// It is shown whole, from this row on.
+    pub(crate) whole: Option<usize>,
 }
 
 /// What the client is.
@@ -205,6 +208,7 @@ impl App {
             Open::Session(id) => Target::Stored {
                 id: id.clone(),
                 cwd: None,
+                title: String::new(),
             },
         };
         if options.open == Open::Picker {
@@ -351,7 +355,7 @@ impl App {
         let tab = self.tab();
         let name = tab.and_then(|tab| self.agent(tab.agent));
         let name = name.map_or("ply", |known| known.name.as_str());
-        let title = tab.map_or("", |tab| tab.title.as_str());
+        let title = tab.map_or("", Tab::name);
         let title = match title {
             "" => format!("{mark}{name}"),
             title => format!("{mark}{title} — {name}"),

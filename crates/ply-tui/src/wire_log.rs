@@ -1,54 +1,144 @@
-//! The last lines between client and agent.
+//! The last lines between client and agents.
 
-use std::collections::VecDeque;
+mod summary;
+
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ply_client::Direction;
-use ply_client::text::Line;
+
+use self::summary::Said;
+use crate::app::AgentId;
 
 /// Lines kept.
 const LINES_MAX: usize = 1000;
 /// Bytes kept of a line.
-const LINE_BYTES_MAX: usize = 600;
+const LINE_BYTES_MAX: usize = 64 * 1024;
+/// Bytes kept of all lines.
+const BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Requests remembered until they are answered.
+const ASKED_MAX: usize = 1000;
 
 /// A line that went over the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Logged {
+    /// Counted from the first line there was.
+    pub(crate) number: u64,
     /// Milliseconds since the client began.
     pub(crate) at_ms: u64,
     pub(crate) is_sent: bool,
-    /// Cut and harmless.
-    pub(crate) text: String,
+    /// What it says in a few words; not harmless.
+    pub(crate) what: String,
+    /// The line itself, cut; not harmless.
+    text: Arc<str>,
     /// The length of the whole line.
     pub(crate) bytes: usize,
 }
 
+impl Logged {
+    /// Returns the line for reading, as far as it was kept; not harmless.
+    pub(crate) fn whole(&self) -> String {
+        let value = serde_json::from_str::<serde_json::Value>(&self.text);
+        let pretty = value.and_then(|value| serde_json::to_string_pretty(&value));
+        match pretty {
+            Ok(pretty) => pretty,
+            Err(_) if self.bytes > LINE_BYTES_MAX => format!("{}\n…", self.text),
+            Err(_) => self.text.to_string(),
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Lines {
+    kept: VecDeque<Logged>,
+    next: u64,
+    bytes: usize,
+    /// The methods of requests without an answer, by agent, direction and id.
+    asked: HashMap<(AgentId, bool, String), String>,
+}
+
 /// The last lines, shared with whoever adds to them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct WireLog(Arc<Mutex<VecDeque<Logged>>>);
+pub(crate) struct WireLog(Arc<Mutex<Lines>>);
 
 impl WireLog {
-    pub(crate) fn push(&self, at_ms: u64, direction: Direction, line: &[u8]) {
+    pub(crate) fn push(&self, at_ms: u64, agent: AgentId, direction: Direction, line: &[u8]) {
+        let is_sent = direction == Direction::ToAgent;
         let kept = line.get(..LINE_BYTES_MAX).unwrap_or(line);
-        let logged = Logged {
-            at_ms,
-            is_sent: direction == Direction::ToAgent,
-            text: Line(&String::from_utf8_lossy(kept)).to_string(),
-            bytes: line.len(),
-        };
+        let text: Arc<str> = String::from_utf8_lossy(kept).into();
+        let said = summary::read(line);
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if lines.len() >= LINES_MAX {
-            lines.pop_front();
+        let what = match said {
+            Said::Told(words) => words,
+            Said::Noise => format!("no message: {}", summary::beginning(&text)),
+            Said::Asked(id, method) => {
+                let what = format!("{id} {method}");
+                if lines.asked.len() >= ASKED_MAX {
+                    lines.asked.clear();
+                }
+                lines.asked.insert((agent, is_sent, id), method);
+                what
+            }
+            Said::Answered(id, how) => {
+                let asked = lines.asked.remove(&(agent, !is_sent, id.clone()));
+                format!("{id} {} {how}", asked.as_deref().unwrap_or("?"))
+            }
+        };
+        lines.bytes += text.len();
+        let number = lines.next;
+        lines.next += 1;
+        lines.kept.push_back(Logged {
+            number,
+            at_ms,
+            is_sent,
+            what,
+            text,
+            bytes: line.len(),
+        });
+        while lines.kept.len() > LINES_MAX || lines.bytes > BYTES_MAX {
+            let Some(oldest) = lines.kept.pop_front() else {
+                break;
+            };
+            lines.bytes = lines.bytes.saturating_sub(oldest.text.len());
         }
-        lines.push_back(logged);
     }
 
-    /// Returns `count` lines that end `up` lines before the newest, the oldest first.
-    pub(crate) fn last(&self, count: usize, up: usize) -> Vec<Logged> {
+    /// Returns `count` lines, the oldest first: the newest ones, or those around one that is chosen.
+    pub(crate) fn around(&self, chosen: Option<u64>, count: usize) -> Vec<Logged> {
         let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let end = lines.len().saturating_sub(up).max(count.min(lines.len()));
+        let kept = lines.kept.len();
+        let place = chosen.map(|chosen| lines.place(chosen));
+        let end = place.map_or(kept, |place| (place + 1 + count / 2).max(count).min(kept));
         let start = end.saturating_sub(count);
-        lines.range(start..end).cloned().collect()
+        lines.kept.range(start..end).cloned().collect()
+    }
+
+    /// Returns the number of the line that is so many lines after a chosen one, or after the newest.
+    pub(crate) fn step(&self, chosen: Option<u64>, by: isize) -> Option<u64> {
+        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = lines.kept.len().checked_sub(1)?;
+        let place = match chosen {
+            Some(chosen) => lines.place(chosen).saturating_add_signed(by).min(last),
+            // The first step chooses the newest itself.
+            None => last
+                .saturating_add_signed(by.min(0).saturating_add(1))
+                .min(last),
+        };
+        Some(lines.kept.get(place)?.number)
+    }
+
+    /// Returns the line with a number, or the nearest that is still kept.
+    pub(crate) fn get(&self, number: u64) -> Option<Logged> {
+        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.kept.get(lines.place(number)).cloned()
+    }
+}
+
+impl Lines {
+    fn place(&self, number: u64) -> usize {
+        let first = self.kept.front().map_or(0, |line| line.number);
+        let place = usize::try_from(number.saturating_sub(first)).unwrap_or(usize::MAX);
+        place.min(self.kept.len().saturating_sub(1))
     }
 }
 
@@ -56,19 +146,71 @@ impl WireLog {
 mod tests {
     use super::*;
 
+    const AGENT: AgentId = AgentId(0);
+
     #[test]
-    fn lines_are_bounded_cut_and_harmless() {
+    fn lines_are_bounded_and_cut() {
         let log = WireLog::default();
         for at in 0..1100 {
-            log.push(at, Direction::ToAgent, b"\x1b[2J\xff");
+            log.push(at, AGENT, Direction::ToAgent, b"\x1b[2J\xff");
         }
-        log.push(2000, Direction::ToClient, &[b'x'; 5000]);
-        let last = log.last(2, 0);
-        assert_eq!(last[0].text, "\\u{1b}[2J\u{fffd}");
-        assert_eq!((last[1].text.len(), last[1].bytes), (600, 5000));
+        log.push(2000, AGENT, Direction::ToClient, &[b'x'; 100_000]);
+        let last = log.around(None, 2);
+        assert_eq!(last[0].what, "no message: \u{1b}[2J\u{fffd}");
+        assert_eq!((last[1].text.len(), last[1].bytes), (65_536, 100_000));
+        assert!(last[1].whole().ends_with("x\n…"));
         assert!(last[0].is_sent && !last[1].is_sent);
-        assert_eq!(log.last(5000, 0).len(), LINES_MAX);
-        assert_eq!(log.last(1, 5000).len(), 1);
-        assert_eq!(WireLog::default().last(3, 2), []);
+        assert_eq!(log.around(None, 5000).len(), LINES_MAX);
+        for at in 0..200 {
+            log.push(at, AGENT, Direction::ToClient, &[b'x'; 100_000]);
+        }
+        assert!(log.around(None, 5000).len() <= BYTES_MAX / LINE_BYTES_MAX);
+        assert_eq!(WireLog::default().around(Some(3), 2), []);
+        assert_eq!(WireLog::default().step(None, -1), None);
+    }
+
+    #[test]
+    fn a_line_says_what_it_is() {
+        let log = WireLog::default();
+        let what = |agent, direction, line: &str| {
+            log.push(0, AgentId(agent), direction, line.as_bytes());
+            log.around(None, 1).remove(0).what
+        };
+        let (to, from) = (Direction::ToAgent, Direction::ToClient);
+        let asks = r#"{"id":1,"method":"session/prompt","params":{}}"#;
+        assert_eq!(what(0, to, asks), "1 session/prompt");
+        let update = r#"{"method":"session/update","params":{"update":{"sessionUpdate":"tool_call_update","status":"failed","title":"Look","toolCallId":"t"}}}"#;
+        assert_eq!(what(0, from, update), "tool_call_update failed Look");
+        let chunk = r#"{"method":"session/update","params":{"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Hi"}}}}"#;
+        assert_eq!(what(0, from, chunk), "agent_message_chunk  Hi");
+        let other = r#"{"method":"session/cancel","params":[1]}"#;
+        assert_eq!(what(0, to, other), "session/cancel");
+        // Another agent's request of the same id is another one.
+        assert_eq!(what(1, from, r#"{"id":1,"result":{}}"#), "1 ? ok");
+        let answer = r#"{"id":1,"result":{"stopReason":"end_turn"}}"#;
+        assert_eq!(what(0, from, answer), "1 session/prompt ok, end_turn");
+        assert_eq!(what(0, to, asks), "1 session/prompt");
+        let error = r#"{"id":1,"error":{"code":-32603,"message":"No"}}"#;
+        let said = "1 session/prompt error: No (-32603)";
+        assert_eq!(what(0, from, error), said);
+    }
+
+    #[test]
+    fn lines_are_chosen_from_the_newest_up() {
+        let log = WireLog::default();
+        for at in 0..10 {
+            log.push(at, AGENT, Direction::ToAgent, b"{}");
+        }
+        assert_eq!(log.step(None, -1), Some(9));
+        assert_eq!(log.step(Some(9), -1), Some(8));
+        assert_eq!(log.step(Some(9), 1), Some(9));
+        assert_eq!(log.step(Some(3), -10), Some(0));
+        let numbers = |chosen| {
+            let lines = log.around(chosen, 4).into_iter();
+            lines.map(|line| line.number).collect::<Vec<_>>()
+        };
+        assert_eq!(numbers(None), [6, 7, 8, 9]);
+        assert_eq!(numbers(Some(0)), [0, 1, 2, 3]);
+        assert_eq!(numbers(Some(5)), [4, 5, 6, 7]);
     }
 }

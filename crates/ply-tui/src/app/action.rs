@@ -51,6 +51,8 @@ pub(crate) enum Target {
     Stored {
         id: String,
         cwd: Option<PathBuf>,
+        /// What it was called where it was chosen.
+        title: String,
     },
     /// The latest of the directory, else a new one.
     Latest,

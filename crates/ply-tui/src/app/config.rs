@@ -104,37 +104,46 @@ impl App {
         let Some(tab) = self.tab() else {
             return;
         };
-        let found = find_option(&tab.options, option);
-        let Some(option) = found else {
-            let known: Vec<_> = tab
-                .options
-                .iter()
-                .map(|known| known.config_id.to_string())
-                .collect();
-            let known = known.join(", ");
-            self.complain(format!("no such option; there are: {known}"));
-            return;
-        };
-        if value.is_empty() {
+        if let (Some(option), true) = (find_option(&tab.options, option), value.is_empty()) {
             let id = option.config_id.clone();
             self.pick_value(&id);
             return;
         }
-        match find_value(option, value) {
-            Some(value) => out.push(Action::SetOption(tab.id, option.config_id.clone(), value)),
-            None => {
-                let names: Vec<_> = values(option)
-                    .into_iter()
-                    .map(|(name, _, _)| name)
-                    .collect();
-                self.complain(format!("no such value; there are: {}", names.join(", ")));
-            }
+        match find_setting(&tab.options, option, value) {
+            Ok((option, value)) => out.push(Action::SetOption(tab.id, option, value)),
+            Err(words) => self.complain(words),
         }
     }
 }
 
+/// Returns an option and a value of it by words; else what there is.
+pub(crate) fn find_setting(
+    options: &[v2::SessionConfigOption],
+    option: &str,
+    value: &str,
+) -> Result<(v2::SessionConfigId, v2::SessionConfigOptionValue), String> {
+    let Some(option) = find_option(options, option) else {
+        let known: Vec<_> = options
+            .iter()
+            .map(|known| known.config_id.to_string())
+            .collect();
+        return Err(match known.is_empty() {
+            true => "this session has no options".to_owned(),
+            false => format!("no such option; there are: {}", known.join(", ")),
+        });
+    };
+    let found = find_value(option, value).ok_or_else(|| {
+        let names: Vec<_> = values(option)
+            .into_iter()
+            .map(|(name, _, _)| name)
+            .collect();
+        format!("no such value; there are: {}", names.join(", "))
+    })?;
+    Ok((option.config_id.clone(), found))
+}
+
 /// Returns an option by its id, name or category.
-pub(crate) fn find_option<'a>(
+fn find_option<'a>(
     options: &'a [v2::SessionConfigOption],
     words: &str,
 ) -> Option<&'a v2::SessionConfigOption> {
@@ -161,7 +170,7 @@ pub(crate) fn find_option<'a>(
 }
 
 /// Returns a value of an option by its id or name, or by a part of either if only one has it.
-pub(crate) fn find_value(
+fn find_value(
     option: &v2::SessionConfigOption,
     words: &str,
 ) -> Option<v2::SessionConfigOptionValue> {

@@ -72,6 +72,10 @@ pub(crate) struct Opened {
     pub(crate) how: How,
     /// What was written and not sent.
     pub(crate) draft: String,
+    /// What is to be said of how it was opened.
+    pub(crate) told: Option<String>,
+    /// Why options of the command line are not set, a line for each.
+    pub(crate) refused: Vec<String>,
 }
 
 /// How a session was opened.

@@ -3,7 +3,7 @@
 use ply_client::v2;
 
 use super::ask::What;
-use super::tab::{Phase, Trouble};
+use super::tab::{Phase, Tab, Trouble};
 use super::{App, Focus, Overlay};
 
 /// What Enter does.
@@ -27,6 +27,8 @@ pub(crate) enum Enter {
     Release,
     Retry,
     Login,
+    /// Show the chosen line of the wire log whole, or no longer.
+    ShowLine,
     EditQueued,
     /// Give the answer that is chosen.
     Answer,
@@ -40,6 +42,8 @@ pub(crate) enum Esc {
     Close,
     /// Go back to the composer.
     Leave,
+    /// Put the queued prompt that is being edited back.
+    PutBack,
     Cancel,
     /// Say it to the agent again.
     CancelAgain,
@@ -78,6 +82,9 @@ impl App {
         if self.popup.is_some() && !self.is_popup_complete() {
             return Enter::Complete;
         }
+        if self.has_log_keys() && self.log_pane.chosen.is_some() {
+            return Enter::ShowLine;
+        }
         let text = tab.composer.text();
         if text.starts_with(':') {
             return Enter::Run;
@@ -102,6 +109,7 @@ impl App {
         match self.focus {
             Focus::Asks | Focus::Queue(_) => Esc::Leave,
             Focus::Composer if self.log_pane.is_open => Esc::Close,
+            Focus::Composer if self.tab().is_some_and(Tab::is_editing) => Esc::PutBack,
             Focus::Composer => match self.tab().map(|tab| (&tab.phase, &tab.session)) {
                 Some((Phase::Working(_), _)) => Esc::Cancel,
                 Some((Phase::Cancelling { .. }, _)) => Esc::CancelAgain,
@@ -118,6 +126,11 @@ impl App {
         if self.is_quit_armed() {
             hints.push(("Ctrl-C", "again quits".to_owned()));
         }
+        let queued = self.tab().map_or(0, |tab| tab.queue.len());
+        let release = match queued {
+            1 => "sends the queued prompt".to_owned(),
+            count => format!("sends the {count} queued prompts"),
+        };
         let enter = match self.enter() {
             Enter::Nothing => None,
             Enter::Choose => Some("chooses"),
@@ -128,9 +141,11 @@ impl App {
             Enter::SendAndRestart => Some("restarts the agent and sends"),
             Enter::Queue => Some(self.queue_words()),
             Enter::QueueIsFull => Some("cannot queue more"),
-            Enter::Release => Some("sends the next queued prompt"),
+            Enter::Release => Some(release.as_str()),
             Enter::Retry => Some("tries again"),
             Enter::Login => Some(self.login_words()),
+            Enter::ShowLine if self.log_pane.whole.is_some() => Some("goes back to the lines"),
+            Enter::ShowLine => Some("shows the line whole"),
             Enter::EditQueued => Some("edits it"),
             Enter::Answer => Some("gives the marked answer"),
             Enter::Submit => Some("answers"),
@@ -143,6 +158,7 @@ impl App {
             Esc::Nothing => None,
             Esc::Close => Some("closes"),
             Esc::Leave => Some("goes back"),
+            Esc::PutBack => Some("puts it back into the queue"),
             Esc::Cancel => Some("cancels the turn"),
             Esc::CancelAgain => Some("cancels again"),
             Esc::LeaveLogin => Some("leaves the login"),
@@ -164,6 +180,13 @@ impl App {
             }
             if let Focus::Queue(_) = self.focus {
                 hints.push(("Del", "removes it".to_owned()));
+            }
+            if self.has_log_keys() && self.focus == Focus::Composer {
+                let what = match self.log_pane.whole {
+                    Some(_) => "scrolls",
+                    None => "chooses a line",
+                };
+                hints.push(("Up, Down", what.to_owned()));
             }
             let is_idle = hints.is_empty();
             if is_idle && self.focus == Focus::Composer {
@@ -200,6 +223,7 @@ impl App {
 
     fn queue_words(&self) -> &'static str {
         match self.tab().map(|tab| &tab.phase) {
+            _ if self.tab().is_some_and(Tab::is_editing) => "puts it back into its place",
             Some(Phase::Starting(_)) => "queues; sent when the agent is ready",
             Some(Phase::Stuck(_)) => "queues; sent when this is solved",
             _ => "queues; sent when the turn ends",

@@ -10,7 +10,7 @@ use crossterm::event::{
 use super::hint::Esc;
 use super::picker::Choice;
 use super::tab::{Phase, ViewWork};
-use super::{Action, AgentId, App, Focus, Overlay, Target};
+use super::{Action, AgentId, App, Focus, LogPane, Overlay, Target};
 use crate::transcript_view::Scroll;
 
 /// Lines that one notch of the wheel scrolls.
@@ -132,26 +132,24 @@ impl App {
             self.quit(out);
             return;
         }
-        self.quit_armed = Some(self.now);
         let now = self.now;
         self.overlay = None;
         self.popup = None;
         self.search = None;
         self.focus = Focus::Composer;
-        let mut cleared = None;
-        if let Some(tab) = self.tab_mut() {
-            match tab.composer.is_empty() {
-                false => {
-                    cleared = Some(tab.composer.plain());
-                    tab.composer.kill();
-                }
-                true => tab.cancel(now, out),
-            }
-        }
         self.history.leave();
-        // Not for later days, but Up brings it back.
-        if let Some(text) = cleared {
-            self.history.push(text);
+        let Some(tab) = self.tab_mut() else {
+            return;
+        };
+        if tab.composer.is_empty() {
+            tab.cancel(now, out);
+            self.quit_armed = Some(now);
+            return;
+        }
+        let cleared = tab.clear();
+        // Whoever clears a text may want it back, even after the client has ended.
+        if self.history.push(cleared.clone()) {
+            out.push(Action::Remember(cleared));
         }
     }
 
@@ -160,6 +158,11 @@ impl App {
         match self.esc() {
             Esc::Nothing => {}
             Esc::Leave => self.focus = Focus::Composer,
+            Esc::PutBack => {
+                if let Some(tab) = self.tab_mut() {
+                    tab.put_back();
+                }
+            }
             Esc::LeaveLogin => {
                 if let Some(tab) = self.tab_mut() {
                     tab.leave_login();
@@ -180,7 +183,7 @@ impl App {
                     self.history.leave();
                 } else if self.popup.take().is_some() {
                     self.popup_closed = true;
-                } else {
+                } else if self.log_pane.whole.take().is_none() {
                     self.log_pane.is_open = false;
                 }
             }
@@ -213,9 +216,13 @@ impl App {
     fn choose(&mut self, choice: Choice, out: &mut Vec<Action>) {
         match choice {
             Choice::New(agent) => self.open_tab(agent, Target::New, out),
-            Choice::Stored(agent, id, cwd) => {
-                let cwd = Some(cwd);
-                self.open_tab(agent, Target::Stored { id, cwd }, out);
+            Choice::Stored(agent, session) => {
+                let target = Target::Stored {
+                    id: session.id,
+                    cwd: Some(session.cwd),
+                    title: session.title,
+                };
+                self.open_tab(agent, target, out);
             }
             Choice::Option(id) => self.pick_value(&id),
             Choice::Set(id, value) => {
@@ -290,7 +297,7 @@ impl App {
     fn page(&mut self, pages: i32) {
         let by = if pages < 0 { -PAGE_LINES } else { PAGE_LINES };
         if self.log_pane.is_open {
-            self.log_pane.up = self.log_pane.up.saturating_add_signed(-by);
+            self.step_log(by);
         } else if self.focus == Focus::Asks
             && let Some(tab) = self.tab_mut()
             && let Some(ask) = tab.asks.get_mut(tab.ask)
@@ -306,8 +313,26 @@ impl App {
     }
 
     pub(super) fn toggle_log(&mut self) {
-        self.log_pane.is_open = !self.log_pane.is_open;
-        self.log_pane.up = 0;
+        let is_open = !self.log_pane.is_open;
+        self.log_pane = LogPane {
+            is_open,
+            ..LogPane::default()
+        };
+    }
+
+    /// Goes up and down in the wire log, or in the line that is shown whole.
+    pub(super) fn step_log(&mut self, by: isize) {
+        match &mut self.log_pane.whole {
+            Some(row) => *row = row.saturating_add_signed(by),
+            None => self.log_pane.chosen = self.log.step(self.log_pane.chosen, by),
+        }
+    }
+
+    /// Returns whether keys that mean nothing to an empty composer are for the wire log.
+    pub(in crate::app) fn has_log_keys(&self) -> bool {
+        self.log_pane.is_open
+            && self.popup.is_none()
+            && self.tab().is_some_and(|tab| tab.composer.is_empty())
     }
 
     /// Ends an agent that does not stop.

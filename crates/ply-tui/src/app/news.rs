@@ -3,7 +3,7 @@
 use ply_client::v2;
 
 use super::ask::Ask;
-use super::event::{Ended, Event, How};
+use super::event::{Ended, Event};
 use super::picker::Picker;
 use super::tab::{Attention, Phase, Usage};
 use super::{Action, App, Overlay};
@@ -35,15 +35,10 @@ impl App {
             }
             Event::Sessions(agent, result) => self.listed(agent, result),
             Event::Opened(id, opened) => {
-                let how = opened.how;
                 // It may work in another directory.
                 self.are_files_stale = true;
                 if let Some(tab) = self.tab_by_id(id) {
                     tab.opened(opened, now, out);
-                    if how != How::New {
-                        let words = tab.last_end.clone().unwrap_or_default();
-                        self.say(format!("session {words}"));
-                    }
                 }
             }
             Event::OpenFailed(id, failure) => {
@@ -103,7 +98,7 @@ impl App {
             }
             Event::Quiet(id, for_s) => {
                 if let Some(tab) = self.tab_by_id(id) {
-                    tab.quiet_s = Some(for_s);
+                    tab.quiet_since = Some(now.saturating_sub(for_s.saturating_mul(1000)));
                 }
             }
             Event::CancelOverdue(id) => {
@@ -137,7 +132,7 @@ impl App {
             }
             Event::Changed(id) => {
                 if let Some(tab) = self.tab_by_id(id) {
-                    tab.quiet_s = None;
+                    tab.quiet_since = None;
                 }
             }
             Event::Files(id, files) => {

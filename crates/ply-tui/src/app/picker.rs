@@ -1,7 +1,6 @@
 //! A list to choose from, with a filter.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
 
 use nucleo_matcher::Config;
 use ply_client::v2;
@@ -19,7 +18,7 @@ pub(crate) enum Choice {
     /// Begin a session.
     New(AgentId),
     /// Open a stored one.
-    Stored(AgentId, String, PathBuf),
+    Stored(AgentId, Listed),
     /// Show the values of an option.
     Option(v2::SessionConfigId),
     Set(v2::SessionConfigId, v2::SessionConfigOptionValue),
@@ -88,7 +87,7 @@ impl Picker {
             Item {
                 label: format!("{mark}{title}"),
                 detail: format!("{}  {cwd}", time.replace('T', " ")),
-                choice: Choice::Stored(agent, session.id.clone(), session.cwd.clone()),
+                choice: Choice::Stored(agent, session.clone()),
             }
         });
         let items = std::iter::once(new_session(agent)).chain(stored);

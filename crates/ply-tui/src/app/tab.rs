@@ -1,9 +1,12 @@
 //! One session on the screen, from before it is opened until it is closed.
 
+pub(crate) mod queue;
+
 use std::collections::VecDeque;
 
 use ply_client::v2;
 
+use self::queue::Editing;
 use super::action::{Action, Target};
 use super::ask::Ask;
 use super::event::{Ended, Failure, How, Opened};
@@ -11,8 +14,8 @@ use super::{AgentId, TabId, Tick};
 use crate::composer::Composer;
 use crate::transcript_view::{Scroll, TranscriptView};
 
-/// Prompts that can wait for their turn.
-pub(crate) const QUEUE_PROMPTS_MAX: usize = 64;
+/// Words of the first prompt that name a session.
+const NAME_WORDS_MAX: usize = 8;
 
 /// What a session is doing.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,10 +80,13 @@ pub(crate) struct Tab {
     pub(crate) target: Target,
     pub(crate) session: Option<String>,
     pub(crate) title: String,
+    /// The beginning of the first prompt, for a session that has no title.
+    first_words: String,
     pub(crate) phase: Phase,
     /// The last words of an agent that is not running.
     pub(crate) died: Option<String>,
-    pub(crate) quiet_s: Option<u64>,
+    /// Since when nothing was heard, if that is worth saying.
+    pub(crate) quiet_since: Option<Tick>,
     /// The agent works though no prompt of ours runs.
     pub(crate) is_busy_alone: bool,
     /// How the last turn ended, if that is worth saying.
@@ -89,6 +95,8 @@ pub(crate) struct Tab {
     pub(crate) queue: VecDeque<Composer>,
     /// The queue waits for the user, because a turn did not end well.
     pub(crate) is_held: bool,
+    /// The queued prompt that is in the composer.
+    editing: Option<Editing>,
     /// The prompt that runs, for the case that it never reached the agent.
     sent: Option<Composer>,
     /// The queue goes on when the cancelled turn has ended.
@@ -106,20 +114,26 @@ pub(crate) struct Tab {
 
 impl Tab {
     pub(crate) fn new(id: TabId, agent: AgentId, target: Target, now: Tick) -> Self {
+        let title = match &target {
+            Target::Stored { title, .. } => title.clone(),
+            Target::New | Target::Latest => String::new(),
+        };
         Self {
             id,
             agent,
             target,
             session: None,
-            title: String::new(),
+            title,
+            first_words: String::new(),
             phase: Phase::Starting(now),
             died: None,
-            quiet_s: None,
+            quiet_since: None,
             is_busy_alone: false,
             last_end: None,
             composer: Composer::default(),
             queue: VecDeque::new(),
             is_held: false,
+            editing: None,
             sent: None,
             is_interrupting: false,
             asks: Vec::new(),
@@ -148,8 +162,12 @@ impl Tab {
         }
     }
 
-    pub(crate) fn can_queue(&self) -> bool {
-        self.queue.len() < QUEUE_PROMPTS_MAX
+    /// Returns what tells this session from others, if anything does.
+    pub(crate) fn name(&self) -> &str {
+        match self.title.as_str() {
+            "" => &self.first_words,
+            title => title,
+        }
     }
 
     /// Asks for the session again.
@@ -168,6 +186,7 @@ impl Tab {
         self.target = Target::Stored {
             id: opened.session.clone(),
             cwd: None,
+            title: self.title.clone(),
         };
         self.session = Some(opened.session);
         self.phase = Phase::Ready;
@@ -175,11 +194,21 @@ impl Tab {
         // What was laid out is of another transcript, whose stamps mean nothing in this one.
         self.view = TranscriptView::new();
         self.view_work.clear();
-        self.last_end = match opened.how {
+        let how = match opened.how {
             How::New => None,
-            How::Loaded => Some("loaded with its history".to_owned()),
-            How::Resumed => Some("resumed; the agent does not tell its history".to_owned()),
+            How::Loaded => Some("session loaded with its history".to_owned()),
+            How::Resumed => Some("session resumed; the agent does not tell its history".to_owned()),
         };
+        // A prompt that was given with them is not for a session without them.
+        let has_refused = !opened.refused.is_empty();
+        self.is_held |= has_refused && !self.queue.is_empty();
+        let waits = match has_refused && self.is_held {
+            true => Some("your prompt was not sent: Enter sends it anyway".to_owned()),
+            false => None,
+        };
+        let said = how.into_iter().chain(opened.told).chain(opened.refused);
+        let said: Vec<String> = said.chain(waits).collect();
+        self.last_end = (!said.is_empty()).then(|| said.join("\n"));
         if self.composer.is_empty() {
             self.composer = Composer::with_text(&opened.draft);
         }
@@ -194,11 +223,19 @@ impl Tab {
         }
         if let Some(next) = self.queue.pop_front() {
             out.push(Action::Prompt(self.id, next.outgoing()));
+            if self.first_words.is_empty() {
+                let words = next.plain();
+                let words = words.split_whitespace().take(NAME_WORDS_MAX);
+                self.first_words = words.collect::<Vec<_>>().join(" ");
+            }
+            if let Some(editing) = &mut self.editing {
+                editing.place = editing.place.saturating_sub(1);
+            }
             self.sent = Some(next);
             self.phase = Phase::Working(now);
             self.last_end = None;
             self.died = None;
-            self.quiet_s = None;
+            self.quiet_since = None;
             self.view_work.push(ViewWork::Scroll(Scroll::End));
         }
     }
@@ -253,7 +290,7 @@ impl Tab {
     pub(crate) fn prompt_failed(&mut self, failure: Failure) {
         if let Some(sent) = self.sent.take() {
             match self.composer.is_empty() && !matches!(failure, Failure::Auth(_)) {
-                true => self.composer = sent,
+                true => self.write(sent),
                 false => self.queue.push_front(sent),
             }
         }
@@ -269,23 +306,31 @@ impl Tab {
         }
         let was_cancelled = matches!(self.phase, Phase::Cancelling { .. });
         let goes_on = std::mem::take(&mut self.is_interrupting);
+        // What was held when the prompt was sent by hand stays so.
+        let was_held = std::mem::take(&mut self.is_held);
         self.phase = Phase::Ready;
-        self.quiet_s = None;
+        self.quiet_since = None;
         let sent = self.sent.take();
+        let mut is_kept = false;
         match ended {
             Ended::Done(reason) => {
                 let is_good = matches!(reason, Some(v2::StopReason::EndTurn) | None);
                 self.last_end = (!is_good).then(|| told(reason.as_ref()));
-                self.is_held = !is_good && !self.queue.is_empty() && !goes_on;
+                self.is_held = (was_held || !is_good) && !self.queue.is_empty() && !goes_on;
             }
             Ended::Unsent => {
                 self.last_end = Some("cancelled before it was sent".to_owned());
                 // The agent never heard of it, so nothing but this shows it.
-                if let Some(sent) = sent
-                    && self.composer.is_empty()
-                    && !goes_on
-                {
-                    self.composer = sent;
+                if let Some(sent) = sent {
+                    match self.composer.is_empty() {
+                        true => self.write(sent),
+                        false => {
+                            // Behind the one that is to go instead, and not without being asked for.
+                            let place = usize::from(goes_on).min(self.queue.len());
+                            self.queue.insert(place, sent);
+                            is_kept = true;
+                        }
+                    }
                 }
             }
             Ended::Failed(failure) => {
@@ -298,6 +343,7 @@ impl Tab {
         }
         self.is_held |= was_cancelled && !goes_on && !self.queue.is_empty();
         self.send_next(now, out);
+        self.is_held |= (is_kept || was_held) && !self.queue.is_empty();
     }
 
     /// The session could not be opened: nothing goes on until the user did something, whatever it was.
@@ -348,17 +394,6 @@ impl Tab {
             }
             (Ok(()), None) => self.reopen(now, out),
         }
-    }
-
-    /// Takes the queued prompt at a place back for editing. Returns false while something else is being written.
-    pub(crate) fn edit_queued(&mut self, place: usize) -> bool {
-        if !self.composer.is_blank() {
-            return false;
-        }
-        if let Some(prompt) = self.queue.remove(place) {
-            self.composer = prompt;
-        }
-        true
     }
 
     pub(crate) fn open_ask(&self) -> Option<&Ask> {

@@ -46,6 +46,8 @@ pub(crate) fn open(app: &mut App, tab: u64) -> Vec<Action> {
         session: format!("s{tab}"),
         how: How::New,
         draft: String::new(),
+        told: None,
+        refused: Vec::new(),
     };
     app.update(Event::Opened(TabId(tab), opened))
 }

@@ -9,6 +9,10 @@ use super::lines::{clean, put, put_lines, span, styled, wrap};
 use super::{PLAN_BESIDE_COLUMNS_MIN, PLAN_COLUMNS};
 use crate::app::App;
 use crate::theme::Theme;
+use crate::wire_log::Logged;
+
+/// Rows of a line of the wire that is shown whole.
+const WHOLE_ROWS_MAX: usize = 5000;
 
 /// Draws the plan, beside or in one line under the transcript, and returns what is left for the
 /// transcript and whether the whole plan is beside it.
@@ -98,41 +102,65 @@ pub(super) fn draw_plan(
     (rest, is_whole)
 }
 
-/// Draws the last lines of the wire.
-pub(super) fn draw_log(app: &App, area: Rect, buf: &mut Buffer) {
+/// Draws the last lines of the wire, those around a chosen one, or that one whole.
+pub(super) fn draw_log(app: &mut App, area: Rect, buf: &mut Buffer) {
     if area.is_empty() {
         return;
     }
-    let theme = &app.theme;
-    let head = "─ wire log ";
-    let filled = usize::from(area.width).saturating_sub(head.chars().count());
-    put(
-        buf,
-        area,
-        &format!("{head}{}", "─".repeat(filled)),
-        theme.border,
-    );
     let inside = Rect {
         y: area.y + 1,
         height: area.height - 1,
         ..area
     };
-    let logged = app.log.last(usize::from(inside.height), app.log_pane.up);
-    let lines: Vec<Line<'static>> = logged
-        .into_iter()
-        .map(|line| {
-            let (mark, style) = match line.is_sent {
-                true => ("→", theme.user),
-                false => ("←", theme.accent),
-            };
-            let (seconds, millis) = (line.at_ms / 1000, line.at_ms % 1000);
-            Line::from(vec![
-                span(format!(" {seconds:>5}.{millis:03} "), theme.dim),
-                span(mark, style),
-                span(format!(" {} ", line.text), theme.text),
-                span(format!("({} bytes)", line.bytes), theme.dim),
-            ])
-        })
-        .collect();
+    let chosen = app.log_pane.chosen;
+    let whole = chosen.filter(|_| app.log_pane.whole.is_some());
+    let (head, lines) = match whole.and_then(|chosen| app.log.get(chosen)) {
+        Some(logged) => {
+            let head = format!("─ wire log: {} bytes ", logged.bytes);
+            (head, whole_lines(app, &logged, inside))
+        }
+        None => {
+            let logged = app.log.around(chosen, usize::from(inside.height));
+            let lines = logged.iter().map(|line| log_line(line, chosen, &app.theme));
+            ("─ wire log ".to_owned(), lines.collect())
+        }
+    };
+    let filled = usize::from(area.width).saturating_sub(head.chars().count());
+    let head = format!("{head}{}", "─".repeat(filled));
+    put(buf, area, &head, app.theme.border);
     put_lines(buf, inside, &lines);
+}
+
+/// Returns the rows of a line that is shown whole, and keeps the place in it within them.
+fn whole_lines(app: &mut App, logged: &Logged, area: Rect) -> Vec<Line<'static>> {
+    let rows = wrap(
+        &logged.whole(),
+        area.width.saturating_sub(2),
+        WHOLE_ROWS_MAX,
+    );
+    let last = rows.len().saturating_sub(usize::from(area.height));
+    let first = app.log_pane.whole.unwrap_or(0).min(last);
+    app.log_pane.whole = Some(first);
+    let shown = rows.into_iter().skip(first);
+    shown
+        .map(|row| styled(format!(" {row}"), app.theme.text))
+        .collect()
+}
+
+fn log_line(line: &Logged, chosen: Option<u64>, theme: &Theme) -> Line<'static> {
+    let (mark, style) = match line.is_sent {
+        true => ("→", theme.user),
+        false => ("←", theme.accent),
+    };
+    let (seconds, millis) = (line.at_ms / 1000, line.at_ms % 1000);
+    let text = match chosen == Some(line.number) {
+        true => theme.selection,
+        false => theme.text,
+    };
+    Line::from(vec![
+        span(format!(" {seconds:>5}.{millis:03} "), theme.dim),
+        span(mark, style),
+        span(format!(" {} ", clean(&line.what)), text),
+        span(format!("({} bytes)", line.bytes), theme.dim),
+    ])
 }

@@ -122,7 +122,7 @@ pub(super) fn draw_tabs(app: &App, area: Rect, buf: &mut Buffer) {
             None if tab.is_working() => "…",
             None => " ",
         };
-        let name = match tab.title.as_str() {
+        let name = match tab.name() {
             "" => app.agent(tab.agent).map_or("", |known| &known.name),
             title => title,
         };

@@ -270,6 +270,38 @@ fn the_list_of_sessions() {
 }
 
 #[test]
+fn the_wire_log_says_what_its_lines_are_and_shows_one_whole() {
+    let mut app = ready();
+    let long = "word ".repeat(30);
+    let update = json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s1",
+        "update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": long}}}});
+    let lines = [
+        (
+            true,
+            json!({"jsonrpc": "2.0", "id": 3, "method": "session/prompt", "params": {}}),
+        ),
+        (false, update),
+        (
+            false,
+            json!({"jsonrpc": "2.0", "id": 3, "result": {"stopReason": "end_turn"}}),
+        ),
+        (false, json!("noise \u{1b}[2J")),
+    ];
+    for (at, (is_sent, line)) in (1..).zip(lines) {
+        let direction = match is_sent {
+            true => ply_client::Direction::ToAgent,
+            false => ply_client::Direction::ToClient,
+        };
+        let line = line.to_string();
+        app.log.push(at, AgentId(0), direction, line.as_bytes());
+    }
+    press(&mut app, "<c-l>");
+    insta::assert_snapshot!(screen(&mut app, &Told::default(), 70, 20));
+    press(&mut app, "<up><up><up><enter>");
+    insta::assert_snapshot!(screen(&mut app, &Told::default(), 70, 30));
+}
+
+#[test]
 fn a_login_that_is_needed_with_every_way_to_do_it() {
     let mut app = starting();
     let methods = json!([
@@ -371,8 +403,12 @@ fn nothing_hostile_reaches_the_terminal() {
 fn silence_is_told_and_forgotten_when_something_is_heard() {
     let mut app = ready();
     press(&mut app, "go<enter>");
+    tell(&mut app, Event::Tick(40_000));
     tell(&mut app, Event::Quiet(TabId(1), 30));
     let words = "Nothing heard from ply for 30 s; Esc cancels.";
+    assert!(show(&mut app).contains(words));
+    tell(&mut app, Event::Tick(45_000));
+    let words = "Nothing heard from ply for 35 s; Esc cancels.";
     assert!(show(&mut app).contains(words));
     tell(&mut app, Event::Changed(TabId(1)));
     assert!(!show(&mut app).contains(words));

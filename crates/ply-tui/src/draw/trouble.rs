@@ -45,7 +45,8 @@ pub(super) fn lines(app: &App, width: u16) -> Vec<Line<'static>> {
             lines.push(styled(words, theme.waiting));
         }
         Phase::Working(_) => {
-            if let Some(seconds) = tab.quiet_s {
+            if let Some(since) = tab.quiet_since {
+                let seconds = app.now.saturating_sub(since) / 1000;
                 let words = format!(" Nothing heard from {name} for {seconds} s; Esc cancels.");
                 lines.push(styled(words, theme.waiting));
             }

@@ -101,7 +101,7 @@ impl Agents {
                 .elicitation(ElicitationPolicy::ask_user().forms())
                 .on_line(move |direction, line| {
                     let at = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-                    log.push(at, direction, line);
+                    log.push(at, AgentId(place), direction, line);
                 });
             Arc::new(Keeper {
                 id: AgentId(place),

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ply_client::{Elicitation, Permission, Session, SessionFilter, Transcript};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 use self::opening::Opening;
@@ -58,7 +58,7 @@ pub(super) struct Sessions {
     live: HashMap<TabId, Live>,
     tasks: HashMap<TabId, Vec<JoinHandle<()>>>,
     /// Whether the last turn of a tab was cancelled, which its task may have to know before the agent knows of the turn.
-    cancelled: HashMap<TabId, Arc<AtomicBool>>,
+    cancelled: HashMap<TabId, watch::Sender<bool>>,
     asks: HashMap<AskId, (TabId, Held)>,
     next_ask: u64,
     notes: mpsc::Sender<Note>,
@@ -161,11 +161,11 @@ impl Sessions {
                 if let Some((live, keeper)) = self.live_with_keeper(tab) {
                     let session = live.session.clone();
                     let prompt = images::prompt(outgoing, session.cwd().to_owned());
-                    let cancelled = Arc::new(AtomicBool::new(false));
+                    let (cancelled, is_cancelled) = watch::channel(false);
                     let begun = reading::Begun {
                         tab,
                         session,
-                        is_cancelled: Arc::clone(&cancelled),
+                        is_cancelled,
                         notes: self.notes(),
                     };
                     let turn = reading::turn(begun, prompt, keeper);
@@ -174,8 +174,8 @@ impl Sessions {
                 }
             }
             Action::Cancel(tab) => {
-                if let Some(is_cancelled) = self.cancelled.get(&tab) {
-                    is_cancelled.store(true, Ordering::SeqCst);
+                if let Some(cancelled) = self.cancelled.get(&tab) {
+                    cancelled.send_replace(true);
                 }
                 if let Some(live) = self.live.get(&tab) {
                     let session = live.session.clone();

@@ -44,6 +44,27 @@ while read -r line; do
 done
 "#;
 
+/// An agent of version 1 with modes, a list that heeds no filter, and loading that takes its time. It notes what it is asked.
+const SLOW: &str = r#"
+answer() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
+while read -r line; do
+  printf '%s\n' "$line" >> "$1"
+  id=$(printf '%s' "$line" | sed -n 's/^.*"id":\([0-9]*\).*$/\1/p')
+  case "$line" in
+    *'"initialize"'*) answer '{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"sessionCapabilities":{"list":{}}}}';;
+    *'"session/list"'*) answer '{"sessions":[{"sessionId":"s9","cwd":"/elsewhere","title":"Another","updatedAt":"2026-01-01T00:00:00Z"}]}';;
+    *'"session/new"'*) answer '{"sessionId":"s1","modes":{"currentModeId":"m1","availableModes":[{"id":"m1","name":"One"},{"id":"m2","name":"Two"}]}}';;
+    *'"session/load"'*) sleep 2; answer '{}';;
+    *'"session/prompt"'*)
+      case "$line" in
+        *die*) exit 3;;
+        *broken*) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"Internal error","data":{"details":"no quota"}}}\n' "$id";;
+        *) answer '{"stopReason":"end_turn"}';;
+      esac;;
+  esac
+done
+"#;
+
 struct TestScreen {
     terminal: Terminal<TestBackend>,
     shown: watch::Sender<String>,
@@ -88,12 +109,17 @@ struct Running {
 
 impl Running {
     fn start(command: Command) -> Self {
+        Self::start_with(command, |_| {})
+    }
+
+    fn start_with(command: Command, change: impl FnOnce(&mut Options)) -> Self {
         let agent = AgentChoice {
             name: "script".to_owned(),
             command,
             install: Some("write it".to_owned()),
         };
-        let options = Options::new(vec![agent], "/");
+        let mut options = Options::new(vec![agent], "/");
+        change(&mut options);
         let (keys, input) = mpsc::channel(64);
         let (sender, shown) = watch::channel(String::new());
         let terminal = Terminal::new(TestBackend::new(90, 30)).unwrap();
@@ -136,7 +162,8 @@ impl Running {
     }
 
     async fn quit(self) {
-        for _ in 0..2 {
+        // What is written is cleared first.
+        for _ in 0..3 {
             self.key(KeyCode::Char('c'), KeyModifiers::CONTROL).await;
         }
         let end = tokio::time::timeout(PATIENCE, self.client).await;
@@ -180,6 +207,90 @@ async fn a_prompt_that_is_cancelled_at_once_never_reaches_the_agent() {
     running.wait_for("› hi").await;
     running.key(KeyCode::Enter, KeyModifiers::NONE).await;
     running.wait_for("hello from the agent").await;
+    running.quit().await;
+}
+
+/// Returns the slow agent and where it notes what it is asked.
+fn slow(directory: &tempfile::TempDir) -> (Command, std::path::PathBuf) {
+    let notes = directory.path().join("notes");
+    let arguments = ["-c", SLOW, "sh", notes.to_str().unwrap()];
+    (Command::new("sh").args(arguments), notes)
+}
+
+#[tokio::test]
+async fn a_prompt_that_is_cancelled_while_its_agent_is_started_again_is_not_sent() {
+    let directory = tempfile::tempdir().unwrap();
+    let (command, notes) = slow(&directory);
+    let mut running = Running::start(command);
+    running.wait_for("· ready").await;
+    running.say("die").await;
+    running.wait_for("script has stopped.").await;
+    running.say("unwanted").await;
+    let is_loading = || {
+        std::fs::read_to_string(&notes)
+            .unwrap()
+            .contains("session/load")
+    };
+    while !is_loading() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    running.key(KeyCode::Esc, KeyModifiers::NONE).await;
+    running.wait_for("cancelled before it was sent").await;
+    running.wait_for("› unwanted").await;
+    // One that is wanted comes after it, to an agent that takes it.
+    running.type_in("!").await;
+    running.key(KeyCode::Enter, KeyModifiers::NONE).await;
+    running.wait_for("working").await;
+    running.wait_for("· ready").await;
+    let asked = std::fs::read_to_string(&notes).unwrap();
+    assert!(!asked.contains(r#""unwanted""#), "{asked}");
+    assert!(asked.contains(r#""unwanted!""#), "{asked}");
+    running.quit().await;
+}
+
+#[tokio::test]
+async fn a_prompt_is_not_sent_in_another_mode_than_the_one_asked_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let (command, notes) = slow(&directory);
+    let mut running = Running::start_with(command, |options| {
+        options.set = vec![("mode".into(), "three".into())];
+        options.prompt = Some("hello".into());
+    });
+    running.wait_for("mode cannot be set to three").await;
+    running.wait_for("there are: One, Two").await;
+    running.wait_for("Enter sends it anyway").await;
+    running.wait_for("held 1: hello").await;
+    let asked = || std::fs::read_to_string(&notes).unwrap();
+    assert!(!asked().contains("session/prompt"));
+    running.key(KeyCode::Enter, KeyModifiers::NONE).await;
+    while !asked().contains("session/prompt") {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    running.quit().await;
+}
+
+#[tokio::test]
+async fn a_session_of_another_directory_is_not_gone_on_with() {
+    let directory = tempfile::tempdir().unwrap();
+    let (command, notes) = slow(&directory);
+    let mut running = Running::start_with(command, |options| {
+        options.open = crate::options::Open::Latest;
+    });
+    running
+        .wait_for("no earlier session of this directory")
+        .await;
+    running.wait_for("this is a new one").await;
+    let asked = std::fs::read_to_string(&notes).unwrap();
+    assert!(!asked.contains("session/load"), "{asked}");
+    running.quit().await;
+}
+
+#[tokio::test]
+async fn the_reason_of_a_failure_is_shown() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut running = Running::start(slow(&directory).0);
+    running.say("broken").await;
+    running.wait_for("Internal error (-32603): no quota").await;
     running.quit().await;
 }
 

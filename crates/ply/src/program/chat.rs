@@ -57,8 +57,7 @@ pub(crate) async fn run(arguments: Chat) -> Result<ExitCode, Error> {
         .into_iter()
         .filter_map(|(name, value)| Some((name.to_owned(), value?)));
     options.set = named.chain(arguments.set).collect();
-    let theme = arguments.theme.or(settings.theme);
-    options.theme = settings::known_theme(theme, &places.config)?;
+    options.theme = settings::known_theme(arguments.theme, settings.theme, &places.config)?;
     options.diff_style = settings.diff.into();
     options.mouse = settings.mouse;
     options.notify = settings.notify.into();

@@ -104,6 +104,9 @@ pub(crate) enum Error {
         /// What is wrong.
         what: String,
     },
+    /// An argument says something that there is not.
+    #[error("{}", Line(.0))]
+    Argument(String),
     /// The terminal client has no terminal.
     #[error("the terminal client needs a terminal for input and output")]
     NoTerminal,
@@ -179,6 +182,7 @@ impl Error {
             Self::Journal(ply_journal::Error::InUse(_)) => BUSY,
             Self::NoStore
             | Self::Check(_)
+            | Self::Argument(_)
             | Self::NoAgent { .. }
             | Self::Config { .. }
             | Self::NoTerminal

@@ -68,6 +68,7 @@ pub(crate) async fn run(arguments: Run) -> Result<ExitCode, Error> {
             match opened {
                 Err(ended) => (Some(request), None, ended),
                 Ok(opened) => {
+                    request.work_in(opened.session.cwd());
                     greet(&mut stage, &opened, &report);
                     view.opened(&request, &report, &mut stage.out);
                     let following =

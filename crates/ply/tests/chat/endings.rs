@@ -89,15 +89,19 @@ fn a_shell_gets_the_terminal_at_ctrl_z_and_the_client_gets_it_back() {
 }
 
 #[test]
-fn ctrl_c_quits_the_second_time_only() {
+fn ctrl_c_clears_a_text_and_keeps_it_and_then_quits_the_second_time_only() {
     let place = Place::new();
     let terminal = place.open_hostile();
     terminal.type_text("half a thought");
     terminal.wait_for_text("› half a thought");
     terminal.press(Key::Ctrl('c'));
-    terminal.wait_for_text("Ctrl-C again quits");
     terminal.wait_for_text("Say something");
+    terminal.press(Key::Ctrl('c'));
+    terminal.wait_for_text("Ctrl-C again quits");
     terminal.press(Key::Ctrl('c'));
     assert_eq!(terminal.ended(), Ended::Code(0));
     is_restored(&terminal);
+    let terminal = place.open_hostile();
+    terminal.press(Key::Up);
+    terminal.wait_for_text("› half a thought");
 }

@@ -75,7 +75,7 @@ fn a_session_that_is_not_there_is_said_so() {
     let ran = place.run(&["--session", "sess-0", "hello"]).ends_with(4);
     assert!(
         ran.stderr
-            .starts_with("error: the session cannot be opened"),
+            .starts_with("error: the session `sess-0` cannot be opened"),
         "{ran:#?}"
     );
     let ran = place.run(&["--session", "sess-0", "--output", "json", "hello"]);

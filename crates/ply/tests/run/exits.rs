@@ -36,6 +36,19 @@ fn exit_1_is_an_agent_that_failed() {
 }
 
 #[test]
+fn the_reason_of_a_failure_is_told_and_kept_as_the_agent_sent_it() {
+    let error = &object("", "fail why", 1)["error"];
+    let detail = "the turn failed: Internal error (-32603): no [31mquota";
+    assert_eq!(error["detail"], detail);
+    assert_eq!(error["acp"]["code"], -32603);
+    assert_eq!(error["acp"]["message"], "Internal error");
+    assert_eq!(error["acp"]["data"]["left"], 0);
+    let ran = Place::new().run_hostile("", &["fail why"]).ends_with(1);
+    assert!(ran.stderr.contains("quota"), "{ran:#?}");
+    assert_eq!(object("", "give up", 1)["error"]["acp"], Value::Null);
+}
+
+#[test]
 fn exit_1_is_also_a_turn_that_the_agent_cancelled_by_itself_or_ended_as_nobody_knows() {
     assert_eq!(
         object("", "give up", 1)["error"]["code"],
@@ -126,6 +139,39 @@ fn d10_exit_3_does_not_wait_for_an_agent_that_ignores_its_cancel() {
         "{detail}"
     );
     place.agent_ends();
+}
+
+/// Runs the agent that breaks the rules with a list of sessions.
+fn listed(place: &Place, arguments: &[&str]) -> crate::place::Ran {
+    let mut command = place.hostile("", arguments);
+    let caps = r#"{"loadSession":true,"sessionCapabilities":{"list":{}}}"#;
+    let cwd = place.path("tmp");
+    let session = |id: &str| format!(r#"{{"sessionId":"{id}","cwd":"{}"}}"#, cwd.display());
+    let sessions = [session("s-1abc"), session("s-1abd"), session("s-12")];
+    let list = format!(r#"{{"sessions":[{}]}}"#, sessions.join(","));
+    command.env("CAPS", caps).env("LIST", list);
+    finish(command)
+}
+
+#[test]
+fn a_session_is_found_by_the_beginning_of_its_id_and_works_where_it_did() {
+    let place = Place::new();
+    let ran = listed(&place, &["--session", "s-12", "--output", "json", "hi"]);
+    let object = ran.ends_with(0).json();
+    let elsewhere = place.path("tmp").display().to_string();
+    assert_eq!(object["cwd"], elsewhere);
+    let ran = listed(
+        &place,
+        &["--session", "s-1abc", "-C", ".", "--output", "json", "hi"],
+    );
+    let here = place.path("project").display().to_string();
+    assert_eq!(ran.ends_with(0).json()["cwd"], here);
+    let ran = listed(&place, &["--session", "s-1a", "--output", "json", "hi"]);
+    let error = &ran.ends_with(4).json()["error"];
+    assert_eq!(error["code"], "no_session");
+    let hint = error["hint"].as_str().unwrap();
+    assert!(hint.contains("s-1abc") && hint.contains("s-1abd"), "{hint}");
+    assert!(!hint.contains("s-12"), "{hint}");
 }
 
 #[test]

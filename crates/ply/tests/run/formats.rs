@@ -87,6 +87,57 @@ fn acp_is_the_lines_of_both_directions_as_they_are() {
     assert_eq!(first["method"], "initialize");
 }
 
+/// An agent of version 2 that has something to tell beside its work.
+const TELLING: &str = r#"
+say() { printf '{"jsonrpc":"2.0",%s}\n' "$1"; }
+update() { say "\"method\":\"session/update\",\"params\":{\"sessionId\":\"s\",\"update\":$1}"; }
+while IFS= read -r line; do
+    id=${line#*\"id\":}
+    id=${id%%,*}
+    case "$line" in
+    *'"method":"initialize"'*) say "\"id\":$id,\"result\":{\"protocolVersion\":2,\"info\":{\"name\":\"telling\",\"version\":\"1\"},\"capabilities\":{\"session\":{\"prompt\":{}}}}" ;;
+    *'"method":"session/new"'*) say "\"id\":$id,\"result\":{\"sessionId\":\"s\"}" ;;
+    *'"method":"session/prompt"'*)
+        update '{"sessionUpdate":"user_message","messageId":"u","content":[{"type":"text","text":"hi"}]}'
+        say "\"id\":$id,\"result\":{\"messageId\":\"u\"}"
+        update '{"sessionUpdate":"state_update","state":"running"}'
+        update '{"sessionUpdate":"notice","severity":"info","title":"Nice day"}'
+        update '{"sessionUpdate":"notice","severity":"warning","title":"Quota","description":"9% \u001b[31mleft"}'
+        update '{"sessionUpdate":"state_update","state":"idle","stopReason":"end_turn"}'
+        ;;
+    esac
+done
+"#;
+
+#[test]
+fn warnings_of_the_agent_are_told_where_the_output_has_no_place_for_them() {
+    let place = Place::new();
+    let told = |format: &str| {
+        let arguments = ["--output", format, "hi", "--", "sh", "-c", TELLING];
+        place.run(&arguments).ends_with(0)
+    };
+    for format in ["final", "json", "md"] {
+        let ran = told(format);
+        let words = "the agent says: warning: Quota: 9% \\u{1b}[31mleft\n";
+        assert_eq!(ran.stderr, words, "{format}");
+    }
+    let object = told("json").json();
+    assert_eq!(object["notices"][0]["title"], "Nice day");
+    assert_eq!(object["notices"][1]["severity"], "warning");
+    let text = told("text");
+    assert_eq!(text.stderr, "");
+    assert!(text.stdout.contains("! warning: Quota"), "{text:#?}");
+}
+
+#[test]
+fn what_is_said_on_standard_error_is_not_in_the_middle_of_a_line() {
+    let ran = Place::new().run_hostile("", &["mid-line and edit"]);
+    assert!(ran.stderr.contains("permission refused"), "{ran:#?}");
+    assert!(ran.stdout.starts_with("I am going to\n"), "{ran:#?}");
+    let ran = Place::new().run_hostile("", &["think and edit"]);
+    assert!(ran.stdout.starts_with("~ It is the handle.\n"), "{ran:#?}");
+}
+
 #[test]
 fn md_is_a_document() {
     let place = Place::new();
@@ -138,4 +189,5 @@ fn either_version_can_be_asked_for() {
         .run_hostile("", &["--protocol", "2", "say"])
         .ends_with(7);
     assert!(ran.stderr.contains("version"), "{ran:#?}");
+    assert!(ran.stderr.contains("leave out `--protocol`"), "{ran:#?}");
 }

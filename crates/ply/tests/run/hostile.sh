@@ -28,6 +28,8 @@ while IFS= read -r line; do
         [ "$start" = early ] && chunk 'too early '
         answer '{"sessionId":"s-1"}'
         ;;
+    *'"method":"session/list"'*) answer "${LIST:-{\}}" ;;
+    *'"method":"session/load"'*'"s-1'*) answer '{}' ;;
     *'"method":"session/load"'*) fail -32002 'no such session' ;;
     *'"method":"authenticate"'*) start= ; answer '{}' ;;
     *'"method":"session/cancel"'*)
@@ -64,6 +66,7 @@ while IFS= read -r line; do
     *'"text":"requests"'*) stop max_turn_requests ;;
     *'"text":"odd stop"'*) stop tired ;;
     *'"text":"fail"'*) fail -32603 'the model is \u001b[31mon fire' ;;
+    *'"text":"fail why"'*) say "{\"jsonrpc\":\"2.0\",\"id\":$id,\"error\":{\"code\":-32603,\"message\":\"Internal error\",\"data\":{\"details\":\"no \u001b[31mquota\",\"left\":0}}}" ;;
     *'"text":"login"'*) fail -32000 'log in' ;;
     *'"text":"give up"'*) stop cancelled ;;
     *'"text":"die"'*)
@@ -95,6 +98,8 @@ while IFS= read -r line; do
         chunk '## Done\n\nThe *handle* was `loose`:\n\n```rust\nfn pour() {}\n```\n\n- one\n- two\n'
         stop end_turn
         ;;
+    *'"text":"think and edit"'*) open=$id ; thought 'It is the handle.' ; ask edit ;;
+    *'"text":"mid-line and edit"'*) open=$id ; chunk 'I am going to' ; ask edit ;;
     *'"text":"edit"'*) open=$id ; ask edit ;;
     *'"text":"read"'*) open=$id ; ask read ;;
     *'"text":"glance"'*)

@@ -100,7 +100,7 @@ async fn markdown_has_a_heading_for_each_turn() {
 
     ---
 
-    The last turn ended
+    The last turn ended: the agent was done
 
     Context: 1200 of 200000 tokens
     "#);
@@ -172,7 +172,7 @@ async fn j1_nothing_in_a_message_changes_the_document_around_it() {
 
     ---
 
-    The last turn ended
+    The last turn ended: the agent was done
     "#);
 }
 

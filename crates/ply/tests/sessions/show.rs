@@ -66,7 +66,7 @@ async fn a_session_reads_as_it_went() {
     user
       Thanks
 
-    The last turn ended
+    The last turn ended: the agent was done
     Context: 1200 of 200000 tokens
     "#);
 }
@@ -243,7 +243,7 @@ async fn j1_no_message_can_pass_for_another_or_reach_the_terminal() {
     tool call: call\n\u{1b}]0;owned\u{7}\u{1b}[2J\u{202e}txt\u{9b}1m (other, completed)
       \u{1b}]0;owned\u{7}\u{1b}[2J\u{202e}txt\u{9b}1m
 
-    The last turn ended
+    The last turn ended: the agent was done
     "#);
     let json = store.run(["show", &id, "--json"]).stdout;
     assert!(!json.contains(['\x1b', '\u{202e}', '\u{9b}']), "{json}");

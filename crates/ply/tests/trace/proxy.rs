@@ -134,6 +134,26 @@ async fn a_command_that_is_not_there_is_told_of() {
     let ran = soon(ran).await.unwrap();
     assert_eq!(ran.status.code(), Some(127));
     assert!(String::from_utf8_lossy(&ran.stderr).contains("no-such-agent"));
+    assert!(!place.path().join("t").exists(), "nothing is left of it");
+}
+
+#[tokio::test]
+async fn each_start_is_a_file_of_its_own_in_a_directory() {
+    let place = TempDir::new().unwrap();
+    let traces = place.path().join("traces");
+    std::fs::create_dir(&traces).unwrap();
+    for count in 1..=3 {
+        let mut proxy = record(place.path(), &["-o", traces.to_str().unwrap()], "exit 0");
+        assert_eq!(soon(proxy.wait()).await.unwrap().code(), Some(0));
+        let files = std::fs::read_dir(&traces).unwrap();
+        let names: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
+        assert_eq!(names.len(), count, "{names:?}");
+        let is_trace = |name: &std::ffi::OsString| {
+            let name = name.to_string_lossy();
+            name.starts_with("trace-") && name.ends_with(".ndjson")
+        };
+        assert!(names.iter().all(is_trace), "{names:?}");
+    }
 }
 
 #[tokio::test]

@@ -76,6 +76,23 @@ fn programs_get_json() {
 }
 
 #[test]
+fn a_name_that_is_given_for_both_versions_is_shown_once() {
+    let both = r#""clientInfo":{"name":"c","version":"1"},"info":{"name":"c","version":"1"}"#;
+    let talk = TALK.replace(r#""clientInfo":{"name":"c","version":"1"}"#, both);
+    let (shown, _) = view(&[], &talk);
+    assert!(shown.contains("version 1 c\n"), "{shown}");
+}
+
+#[test]
+fn a_directory_is_no_recording_and_that_is_said() {
+    let ran = Command::new(PLY).args(["trace", "view", "."]).output();
+    let ran = ran.unwrap();
+    assert_eq!(ran.status.code(), Some(1));
+    let told = String::from_utf8(ran.stderr).unwrap();
+    assert!(told.starts_with("error: . cannot be read: "), "{told}");
+}
+
+#[test]
 fn something_else_is_refused() {
     let (shown, code) = view(&[], "hello\n");
     assert_eq!((shown.as_str(), code), ("", Some(1)));

@@ -31,6 +31,8 @@ impl App {
                     self.focus = Focus::Asks;
                 }
             }
+            KeyCode::Up if self.has_log_keys() => self.step_log(-1),
+            KeyCode::Down if self.has_log_keys() => self.step_log(1),
             KeyCode::Up => self.up(out),
             KeyCode::Down => self.down(out),
             KeyCode::Char('x') if is_control => self.focus_queue(),
@@ -103,24 +105,27 @@ impl App {
                 self.popup = None;
                 self.run_command(&line, out);
             }
-            Enter::Send | Enter::SendAndRestart | Enter::Queue => {
-                let prompt = tab.composer.take();
+            Enter::Queue => {
+                let plain = tab.enqueue().plain();
+                self.sent(plain, out);
+            }
+            Enter::Send | Enter::SendAndRestart => {
+                let prompt = tab.take_written();
                 let plain = prompt.plain();
                 // What is sent by hand goes before what is held.
-                match enter {
-                    Enter::Queue => tab.queue.push_back(prompt),
-                    _ => {
-                        let was_held = std::mem::take(&mut tab.is_held);
-                        tab.queue.push_front(prompt);
-                        tab.send_next(now, out);
-                        tab.is_held = was_held && !tab.queue.is_empty();
-                    }
-                }
+                let was_held = std::mem::take(&mut tab.is_held);
+                tab.queue.push_front(prompt);
+                tab.send_next(now, out);
+                tab.is_held = was_held && !tab.queue.is_empty();
                 self.sent(plain, out);
             }
             Enter::QueueIsFull => self.complain("the queue is full; wait for a turn to end"),
             Enter::Release => tab.release(now, out),
             Enter::Retry => tab.reopen(now, out),
+            Enter::ShowLine => {
+                let is_whole = self.log_pane.whole.is_some();
+                self.log_pane.whole = (!is_whole).then_some(0);
+            }
             Enter::Login => self.login(out),
             Enter::Nothing
             | Enter::Choose
@@ -146,7 +151,7 @@ impl App {
         };
         match tab.phase {
             Phase::Working(_) | Phase::Cancelling { .. } if !tab.composer.is_blank() => {
-                let prompt = tab.composer.take();
+                let prompt = tab.take_written();
                 let plain = prompt.plain();
                 tab.interrupt(prompt, now, out);
                 self.sent(plain, out);

@@ -60,6 +60,7 @@ fn a_stored_session_is_found_by_a_few_letters_and_opened_once() {
     let stored = Target::Stored {
         id: "a".into(),
         cwd: Some("/project".into()),
+        title: "Fix the parser".into(),
     };
     let actions = press(&mut app, "ser<enter>");
     assert_eq!(actions, [Action::Open(TabId(2), AgentId(0), stored)]);
@@ -67,14 +68,54 @@ fn a_stored_session_is_found_by_a_few_letters_and_opened_once() {
         session: "a".into(),
         how: How::Loaded,
         draft: "unsent".into(),
+        told: None,
+        refused: Vec::new(),
     };
     tell(&mut app, Event::Opened(TabId(2), opened));
     assert_eq!(written(&app), "unsent");
-    assert!(app.notices[0].text.contains("loaded with its history"));
+    let tab = app.tab().unwrap();
+    assert_eq!(tab.name(), "Fix the parser");
+    let end = tab.last_end.as_deref();
+    assert_eq!(end, Some("session loaded with its history"));
+    assert!(app.notices.is_empty(), "it is said once");
     press(&mut app, "<a-1><c-s>");
     tell(&mut app, Event::Sessions(AgentId(0), Ok(sessions)));
     press(&mut app, "parser<enter>");
     assert_eq!((app.tabs.len(), app.current), (2, 1));
+}
+
+#[test]
+fn a_session_without_a_title_is_named_by_its_first_prompt() {
+    let mut app = ready();
+    press(&mut app, "why is the <enter>");
+    assert_eq!(app.tab().unwrap().name(), "why is the");
+    tell(&mut app, done(v2::StopReason::EndTurn));
+    press(&mut app, "second<enter>");
+    assert_eq!(app.tab().unwrap().name(), "why is the");
+    tell(&mut app, Event::Title(TabId(1), "Red tests".into()));
+    assert_eq!(app.tab().unwrap().name(), "Red tests");
+}
+
+#[test]
+fn a_prompt_waits_when_an_option_given_with_it_cannot_be_set() {
+    let mut options = options();
+    options.prompt = Some("hello".into());
+    let (mut app, _) = App::new(&options, Vec::new(), WireLog::default());
+    let opened = Opened {
+        session: "s1".into(),
+        how: How::New,
+        draft: String::new(),
+        told: None,
+        refused: vec!["mode cannot be set to x: no such value; there are: Ask".into()],
+    };
+    let actions = app.update(Event::Opened(TabId(1), opened));
+    assert_eq!(prompts(&actions), [""; 0]);
+    tell(&mut app, Event::Tick(60_000));
+    let end = app.tab().unwrap().last_end.clone().unwrap();
+    assert!(end.contains("there are: Ask"), "{end}");
+    assert!(end.contains("Enter sends it anyway"), "{end}");
+    assert!(hint(&app).contains("Enter sends the queued prompt"));
+    assert_eq!(prompts(&press(&mut app, "<enter>")), ["hello"]);
 }
 
 #[test]

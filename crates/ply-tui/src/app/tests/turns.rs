@@ -57,7 +57,7 @@ fn after_a_cancelled_turn_the_queue_waits_for_the_user() {
     let actions = app.update(done(v2::StopReason::Cancelled));
     assert!(prompts(&actions).is_empty());
     assert!(app.tab().unwrap().is_held);
-    assert!(hint(&app).contains("Enter sends the next queued prompt"));
+    assert!(hint(&app).contains("Enter sends the queued prompt"));
     assert_eq!(prompts(&press(&mut app, "<enter>")), ["two"]);
 }
 
@@ -93,12 +93,54 @@ fn queued_prompts_can_be_edited_and_removed() {
     press(&mut app, "!<enter>half<c-x><enter>");
     assert_eq!(
         queue(&app),
-        ["c", "a!"],
+        ["a!", "c"],
         "what is half written is not queued"
     );
     assert_eq!(written(&app), "half");
     press(&mut app, "<c-c><c-x><del><del>");
     assert_eq!((queue(&app), app.focus), (vec![], Focus::Composer));
+}
+
+#[test]
+fn a_queued_prompt_that_is_edited_goes_back_to_its_place() {
+    let mut app = ready();
+    press(&mut app, "run<enter>a<enter>b<enter>c<enter>");
+    press(&mut app, "<up><up><enter>");
+    assert_eq!((queue(&app), written(&app)), (vec!["a", "c"], "b"));
+    assert!(hint(&app).contains("Esc puts it back into the queue"));
+    // Not a cancel, as it would be otherwise.
+    assert_eq!(press(&mut app, "!<esc>"), []);
+    assert_eq!((queue(&app), written(&app)), (vec!["a", "b!", "c"], ""));
+    // What was emptied is not lost, and what is sent meanwhile is no longer before it.
+    press(&mut app, "<up><enter><c-u>");
+    assert_eq!(queue(&app), ["a", "b!"]);
+    tell(&mut app, done(v2::StopReason::EndTurn));
+    press(&mut app, "<esc>");
+    assert_eq!(queue(&app), ["b!", "c"]);
+    press(&mut app, "<up><up><enter>?<enter>");
+    assert_eq!(queue(&app), ["b!?", "c"]);
+    assert_eq!(press(&mut app, "<esc>"), [Action::Cancel(TabId(1))]);
+}
+
+#[test]
+fn a_prompt_that_is_put_back_after_the_turn_waits() {
+    let mut app = ready();
+    press(&mut app, "run<enter>a<enter><up><enter>");
+    tell(&mut app, done(v2::StopReason::EndTurn));
+    assert_eq!(prompts(&press(&mut app, "<esc>")), [""; 0]);
+    assert!(app.tab().unwrap().is_held);
+    assert_eq!(prompts(&press(&mut app, "<enter>")), ["a"]);
+}
+
+#[test]
+fn silence_is_counted_on() {
+    let mut app = ready();
+    press(&mut app, "run<enter>");
+    tell(&mut app, Event::Tick(31_000));
+    tell(&mut app, Event::Quiet(TabId(1), 30));
+    assert_eq!(app.tab().unwrap().quiet_since, Some(1000));
+    tell(&mut app, Event::Changed(TabId(1)));
+    assert_eq!(app.tab().unwrap().quiet_since, None);
 }
 
 #[test]
@@ -137,6 +179,21 @@ fn a_prompt_that_is_cancelled_before_it_is_sent_goes_back_to_the_composer() {
     press(&mut app, "one<enter>now<a-i>");
     let actions = app.update(Event::TurnEnded(TabId(1), Ended::Unsent));
     assert_eq!(prompts(&actions), ["now"]);
+    assert_eq!(written(&app), "one", "and the other is not lost");
+    // What is being written stays, and the other waits behind.
+    let mut app = ready();
+    press(&mut app, "one<enter>two<enter><esc>half");
+    let actions = app.update(Event::TurnEnded(TabId(1), Ended::Unsent));
+    assert_eq!(prompts(&actions), [""; 0]);
+    assert_eq!((queue(&app), written(&app)), (vec!["one", "two"], "half"));
+    assert!(app.tab().unwrap().is_held);
+    let mut app = ready();
+    press(&mut app, "one<enter>now<a-i>half");
+    let actions = app.update(Event::TurnEnded(TabId(1), Ended::Unsent));
+    assert_eq!(prompts(&actions), ["now"]);
+    assert_eq!((queue(&app), written(&app)), (vec!["one"], "half"));
+    let actions = app.update(done(v2::StopReason::EndTurn));
+    assert_eq!(prompts(&actions), [""; 0]);
 }
 
 #[test]
@@ -175,10 +232,10 @@ fn typing_in_the_queue_means_the_composer() {
 fn the_queue_is_bounded_and_says_so() {
     let mut app = ready();
     press(&mut app, "run<enter>");
-    for _ in 0..crate::app::tab::QUEUE_PROMPTS_MAX + 1 {
+    for _ in 0..crate::app::tab::queue::QUEUE_PROMPTS_MAX + 1 {
         press(&mut app, "x<enter>");
     }
-    assert_eq!(queue(&app).len(), crate::app::tab::QUEUE_PROMPTS_MAX);
+    assert_eq!(queue(&app).len(), crate::app::tab::queue::QUEUE_PROMPTS_MAX);
     assert_eq!(written(&app), "x");
 }
 

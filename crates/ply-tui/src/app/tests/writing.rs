@@ -160,9 +160,10 @@ fn what_is_not_sent_is_saved_and_forgotten_when_it_is_sent() {
 fn control_c_clears_first_then_cancels_and_twice_quits() {
     let mut app = ready();
     press(&mut app, "go<enter>more");
-    assert_eq!(press(&mut app, "<c-c>"), []);
+    let kept = Action::Remember("more".into());
+    assert_eq!(press(&mut app, "<c-c>"), [kept], "it outlives the client");
     assert_eq!(written(&app), "");
-    assert!(hint(&app).starts_with("Ctrl-C again quits"));
+    assert!(!hint(&app).contains("Ctrl-C"), "{}", hint(&app));
     press(&mut app, "<c-y>");
     assert_eq!(written(&app), "more", "it can be put back");
     press(&mut app, "<c-u><up>");
@@ -219,4 +220,27 @@ fn the_wire_log_is_closed_before_a_turn_is_cancelled() {
     assert!(hint(&app).contains("Esc closes"));
     assert_eq!(press(&mut app, "<esc>"), []);
     assert_eq!(press(&mut app, "<esc>"), [Action::Cancel(TabId(1))]);
+}
+
+#[test]
+fn a_line_of_the_wire_log_is_chosen_and_shown_whole() {
+    let mut app = ready();
+    for line in [r#"{"id":1,"method":"a"}"#, r#"{"id":2,"method":"b"}"#] {
+        let direction = ply_client::Direction::ToAgent;
+        app.log.push(0, AgentId(0), direction, line.as_bytes());
+    }
+    press(&mut app, "<c-l>");
+    assert!(hint(&app).contains("Up, Down chooses a line"));
+    press(&mut app, "<up><up>");
+    assert_eq!(app.log_pane.chosen, Some(0));
+    assert!(hint(&app).starts_with("Enter shows the line whole"));
+    press(&mut app, "<enter><down>");
+    assert_eq!(
+        (app.log_pane.chosen, app.log_pane.whole),
+        (Some(0), Some(1))
+    );
+    press(&mut app, "<esc>");
+    assert!(app.log_pane.is_open && app.log_pane.whole.is_none());
+    // What is written has its keys.
+    assert_eq!(prompts(&press(&mut app, "hi<enter>")), ["hi"]);
 }

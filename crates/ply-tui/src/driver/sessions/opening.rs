@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use ply_client::{Agent, Error, Session, SessionFilter, SessionSetup, v2};
+use ply_client::{Agent, Error, Session, SessionSetup, v2};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::{Note, reading};
 use crate::app::event::{How, Opened};
-use crate::app::{AgentId, Event, TabId, Target, find_option, find_value};
+use crate::app::{AgentId, Event, TabId, Target, find_setting};
 use crate::driver::agents::Keeper;
 use crate::driver::failure;
 use crate::driver::store::Drafts;
@@ -90,21 +90,31 @@ impl Opening {
                 Err(error) => return failed(tab, &error, &notes).await,
             };
             match open(&agent, &plan, target).await {
-                Ok((session, how)) => {
+                Ok(Found {
+                    session,
+                    how,
+                    title,
+                    told,
+                }) => {
                     keeper.used();
                     let id = session.id().0.to_string();
                     let draft = drafts.read(&id);
                     let is_changed = Arc::new(AtomicBool::new(false));
+                    let reading = reading::Reading::new(tab, &session, &is_changed, &notes);
+                    if let Some(title) = title {
+                        let event = Event::Title(tab, title);
+                        drop(notes.send(Note::App(event)).await);
+                    }
+                    // Options first, so that the first prompt is sent under them.
+                    reading.tell_all(&session).await;
                     let opened = Opened {
                         session: id,
                         how,
                         draft,
+                        told,
+                        refused: apply(&session, set).await,
                     };
-                    let reading = reading::Reading::new(tab, &session, &is_changed, &notes);
                     let note = Note::Opened(tab, Box::new(session.clone()), is_changed, opened);
-                    // Options first, so that the first prompt is sent under them.
-                    reading.tell_all(&session).await;
-                    apply(&session, set, &notes).await;
                     drop(notes.send(note).await);
                     reading.read().await;
                 }
@@ -119,63 +129,104 @@ async fn failed(tab: TabId, error: &Error, notes: &mpsc::Sender<Note>) {
     drop(notes.send(Note::App(event)).await);
 }
 
-async fn open(agent: &Agent, plan: &Plan, target: Target) -> Result<(Session, How), Error> {
-    match target {
-        Target::New => Ok((agent.new_session(plan.setup(None)).await?, How::New)),
-        Target::Stored { id, cwd: Some(cwd) } => reopen(agent, id, plan.setup(Some(cwd))).await,
-        Target::Stored { id, cwd: None } => {
-            // The agent knows where it worked, if it keeps a list.
-            let listed = agent.list_sessions(SessionFilter::all()).await;
-            let mut listed = listed.unwrap_or_default().into_iter();
-            let found = listed.find(|session| *session.session_id.0 == *id);
-            let cwd = found.map(|session| session.cwd.0);
-            reopen(agent, id, plan.setup(cwd)).await
-        }
-        Target::Latest => {
-            let here = SessionFilter::all().cwd(&plan.cwd);
-            let listed = agent.list_sessions(here).await.unwrap_or_default();
-            let latest = listed
-                .into_iter()
-                .max_by(|one, other| one.updated_at.cmp(&other.updated_at));
-            match latest {
-                Some(session) => {
-                    let id = session.session_id.0.to_string();
-                    reopen(agent, id, plan.setup(None)).await
-                }
-                None => Ok((agent.new_session(plan.setup(None)).await?, How::New)),
-            }
+/// A session that was opened.
+struct Found {
+    session: Session,
+    how: How,
+    /// What the agent's list calls it.
+    title: Option<String>,
+    /// What is to be said of it.
+    told: Option<String>,
+}
+
+impl Found {
+    fn new(session: Session, how: How) -> Self {
+        Self {
+            session,
+            how,
+            title: None,
+            told: None,
         }
     }
 }
 
-async fn reopen(agent: &Agent, id: String, setup: SessionSetup) -> Result<(Session, How), Error> {
+async fn open(agent: &Agent, plan: &Plan, target: Target) -> Result<Found, Error> {
+    match target {
+        Target::New => {
+            let session = agent.new_session(plan.setup(None)).await?;
+            Ok(Found::new(session, How::New))
+        }
+        Target::Stored {
+            id, cwd: Some(cwd), ..
+        } => reopen(agent, id, plan.setup(Some(cwd))).await,
+        Target::Stored { id, cwd: None, .. } => {
+            // The agent knows where it worked and the whole of its id, if it keeps a list.
+            let listed = agent.find_sessions(&id).await.unwrap_or_default();
+            match <[_; 1]>::try_from(listed) {
+                Ok([only]) => {
+                    let setup = plan.setup(Some(only.cwd.0.clone()));
+                    reopen_listed(agent, only, setup).await
+                }
+                Err(_) => reopen(agent, id, plan.setup(None)).await,
+            }
+        }
+        Target::Latest => {
+            let why = match agent.latest_session(&plan.cwd).await {
+                Ok(Some(session)) => return reopen_listed(agent, session, plan.setup(None)).await,
+                Ok(None) => "the agent has none".to_owned(),
+                Err(Error::NotOffered { what, .. }) => format!("the agent does not offer {what}"),
+                Err(error) => error.to_string(),
+            };
+            let told = format!("no earlier session of this directory ({why}); this is a new one");
+            let session = agent.new_session(plan.setup(None)).await?;
+            let found = Found::new(session, How::New);
+            Ok(Found {
+                told: Some(told),
+                ..found
+            })
+        }
+    }
+}
+
+async fn reopen_listed(
+    agent: &Agent,
+    listed: v2::SessionInfo,
+    setup: SessionSetup,
+) -> Result<Found, Error> {
+    let found = reopen(agent, listed.session_id.0.to_string(), setup).await?;
+    Ok(Found {
+        title: listed.title,
+        ..found
+    })
+}
+
+async fn reopen(agent: &Agent, id: String, setup: SessionSetup) -> Result<Found, Error> {
     match agent.load_session(id.clone(), setup.clone()).await {
         Err(Error::NotOffered {
             what: "loading sessions",
             ..
-        }) => Ok((agent.resume_session(id, setup).await?, How::Resumed)),
-        loaded => Ok((loaded?, How::Loaded)),
+        }) => {
+            let session = agent.resume_session(id, setup).await?;
+            Ok(Found::new(session, How::Resumed))
+        }
+        loaded => Ok(Found::new(loaded?, How::Loaded)),
     }
 }
 
-async fn apply(session: &Session, set: Vec<(String, String)>, notes: &mpsc::Sender<Note>) {
+/// Sets options; returns why some are not set.
+async fn apply(session: &Session, set: Vec<(String, String)>) -> Vec<String> {
+    let mut refused = Vec::new();
     for (name, words) in set {
-        let options = session.config_options();
-        let option = find_option(&options, &name);
-        let value = option.and_then(|option| Some((option, find_value(option, &words)?)));
-        let result = match value {
-            Some((option, value)) => {
-                let id = option.config_id.clone();
+        let result = match find_setting(&session.config_options(), &name, &words) {
+            Ok((id, value)) => {
                 let set = session.set_config_option(id, value).await;
                 set.map_err(|error| error.to_string())
             }
-            None => Err(format!(
-                "{name} cannot be set to {words}; Ctrl-O shows what there is"
-            )),
+            Err(why) => Err(why),
         };
-        if let Err(words) = result {
-            let event = Event::OptionFailed(words);
-            drop(notes.send(Note::App(event)).await);
+        if let Err(why) = result {
+            refused.push(format!("{name} cannot be set to {words}: {why}"));
         }
     }
+    refused
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ply_client::{Event as Heard, Events, Prompt, Session};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use super::Note;
 use crate::app::event::Ended;
@@ -51,8 +51,10 @@ impl Reading {
             .await;
         self.tell(Event::Commands(self.tab, session.commands()))
             .await;
-        self.tell(Event::Title(self.tab, title.unwrap_or_default()))
-            .await;
+        // Without one it keeps the title that it was chosen by.
+        if let Some(title) = title {
+            self.tell(Event::Title(self.tab, title)).await;
+        }
         if let Some(usage) = usage {
             self.tell(Event::Usage(self.tab, usage)).await;
         }
@@ -100,7 +102,7 @@ pub(super) struct Begun {
     pub(super) tab: TabId,
     pub(super) session: Session,
     /// The user does not want it any more. The session knows of a cancel only if it has work by then.
-    pub(super) is_cancelled: Arc<AtomicBool>,
+    pub(super) is_cancelled: watch::Receiver<bool>,
     pub(super) notes: mpsc::Sender<Note>,
 }
 
@@ -113,7 +115,7 @@ pub(super) async fn turn(
     let Begun {
         tab,
         session,
-        is_cancelled,
+        mut is_cancelled,
         notes,
     } = begun;
     let tell = async |event| drop(notes.send(Note::App(event)).await);
@@ -124,16 +126,30 @@ pub(super) async fn turn(
             return tell(Event::PromptFailed(tab, failure)).await;
         }
     };
-    if is_cancelled.load(Ordering::SeqCst) {
-        return tell(Event::TurnEnded(tab, Ended::Unsent)).await;
-    }
-    let mut turn = match session.prompt(prompt).await {
-        Ok(turn) => turn,
-        Err(error) => return tell(Event::PromptFailed(tab, failure::of(&error))).await,
+    let prompted = {
+        // A sender that is gone cancels nothing.
+        let cancelled = async {
+            if is_cancelled.wait_for(|is| *is).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            // Looked at before each step: the agent may have to be started again first, and dropped before that is done, the
+            // prompt is not sent.
+            biased;
+            () = cancelled => None,
+            prompted = session.prompt(prompt) => Some(prompted),
+        }
     };
+    // The agent may be a new one now.
     keeper.used();
-    // It may have been cancelled while the agent was started again for it.
-    if is_cancelled.load(Ordering::SeqCst) {
+    let mut turn = match prompted {
+        Some(Ok(turn)) => turn,
+        Some(Err(error)) => return tell(Event::PromptFailed(tab, failure::of(&error))).await,
+        None => return tell(Event::TurnEnded(tab, Ended::Unsent)).await,
+    };
+    // It may have been cancelled in that very moment.
+    if *is_cancelled.borrow() {
         drop(session.cancel().await);
     }
     while let Some(event) = turn.next().await {

@@ -89,18 +89,23 @@ impl Settings {
     }
 }
 
-/// Checks a theme's name.
-pub(super) fn known_theme(name: Option<String>, config: &Path) -> Result<Option<String>, Error> {
-    match name {
-        Some(name) if Theme::named(&name).is_none() => Err(wrong(
-            config,
-            format!(
-                "there is no theme `{name}`; there are {}",
-                THEME_NAMES.join(", ")
-            ),
-        )),
-        name => Ok(name),
-    }
+/// Returns the theme that is wanted, and blames whoever names one that there is not.
+pub(super) fn known_theme(
+    argument: Option<String>,
+    set: Option<String>,
+    config: &Path,
+) -> Result<Option<String>, Error> {
+    let is_argument = argument.is_some();
+    let name = argument.or(set);
+    let Some(unknown) = name.as_ref().filter(|it| Theme::named(it).is_none()) else {
+        return Ok(name);
+    };
+    let names = THEME_NAMES.join(", ");
+    let what = format!("there is no theme `{unknown}`; there are {names}");
+    Err(match is_argument {
+        true => Error::Argument(format!("--theme: {what}")),
+        false => wrong(config, what),
+    })
 }
 
 fn wrong(path: &Path, what: String) -> Error {
@@ -123,6 +128,17 @@ mod tests {
         assert!(!settings.mouse);
         assert_eq!(settings.notify, Call::Bell);
         assert_eq!(Settings::parse("").unwrap(), Settings::default());
+    }
+
+    #[test]
+    fn a_theme_that_there_is_not_is_blamed_on_whoever_named_it() {
+        let name = |name: &str| Some(name.to_owned());
+        let config = Path::new("/config.toml");
+        let told = |argument, set| known_theme(argument, set, config).unwrap_err().to_string();
+        assert!(told(name("foo"), None).starts_with("--theme: there is no theme `foo`"));
+        assert!(told(None, name("foo")).starts_with("/config.toml: "));
+        let known = known_theme(name(THEME_NAMES[0]), name("foo"), config);
+        assert_eq!(known.unwrap(), name(THEME_NAMES[0]));
     }
 
     #[test]

@@ -41,11 +41,22 @@ pub(super) fn background(variable: impl Fn(&str) -> Option<OsString>) -> Backgro
     }
 }
 
-/// Returns the editor and its arguments.
+/// Characters for which a shell has to read the name of an editor.
+const SHELL: &[char] = &[
+    '"', '\'', '\\', '$', '`', '~', '|', '&', ';', '<', '>', '(', ')', '*', '?', '[', '#', '=',
+];
+
+/// Returns the editor and its arguments; the file comes behind them.
 pub(super) fn editor(variable: impl Fn(&str) -> Option<OsString>) -> Vec<String> {
     let editor = text(&variable, "VISUAL").or_else(|| text(&variable, "EDITOR"));
     let editor = editor.unwrap_or_else(|| "vi".to_owned());
-    editor.split_whitespace().map(str::to_owned).collect()
+    // As other programs read these variables: by a shell, if it is more than words.
+    match editor.contains(SHELL) {
+        true => ["sh", "-c", &format!("{editor} \"$1\""), "sh"]
+            .map(str::to_owned)
+            .into(),
+        false => editor.split_whitespace().map(str::to_owned).collect(),
+    }
 }
 
 #[cfg(test)]
@@ -89,6 +100,9 @@ mod tests {
         assert_eq!(editor(of(&[("EDITOR", "code --wait")])), ["code", "--wait"]);
         assert_eq!(editor(of(&[("EDITOR", "a"), ("VISUAL", "b")])), ["b"]);
         assert_eq!(editor(of(&[])), ["vi"]);
+        let quoted = editor(of(&[("EDITOR", "'/opt/my editor/ed' -w")]));
+        let expected = ["sh", "-c", "'/opt/my editor/ed' -w \"$1\"", "sh"];
+        assert_eq!(quoted, expected);
         assert!(is_dumb(of(&[("TERM", "dumb")])) && is_dumb(of(&[])));
     }
 }

@@ -30,8 +30,55 @@ pub(super) struct Failure {
     pub(super) hint: Option<String>,
     /// Whether the same command may well succeed when it is run again, and does nothing twice.
     pub(super) retryable: bool,
+    /// What the agent itself said, if it did.
+    pub(super) acp: Option<Box<Acp>>,
     #[serde(skip)]
     pub(super) exit: u8,
+}
+
+/// An error of the agent, as it sent it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Acp {
+    code: i64,
+    message: String,
+    data: Option<serde_json::Value>,
+}
+
+impl Acp {
+    fn of(error: &ply_client::Error) -> Option<Self> {
+        use ply_client::Error as E;
+        match error {
+            E::Refused(error)
+            | E::Start {
+                reason: StartFailure::Refused(error),
+                ..
+            } => Some(Self {
+                code: error.code,
+                message: error.message.clone(),
+                data: error
+                    .data
+                    .as_ref()
+                    .and_then(|data| serde_json::from_str(data.get()).ok()),
+            }),
+            E::Turn(error) => Self::of_turn(error),
+            _ => None,
+        }
+    }
+
+    fn of_turn(error: &TurnError) -> Option<Self> {
+        match error {
+            TurnError::Failed {
+                code,
+                message,
+                data,
+            } => Some(Self {
+                code: *code,
+                message: message.clone(),
+                data: data.clone(),
+            }),
+            _ => None,
+        }
+    }
 }
 
 impl Failure {
@@ -41,6 +88,7 @@ impl Failure {
             detail: detail.into(),
             hint: None,
             retryable: false,
+            acp: None,
             exit,
         }
     }
@@ -59,6 +107,11 @@ impl Failure {
         self
     }
 
+    fn said(mut self, acp: Option<Acp>) -> Self {
+        self.acp = acp.map(Box::new);
+        self
+    }
+
     /// Says it to people. What others said in it stays on lines of its own, moved in and harmless.
     pub(super) fn tell(&self) {
         let mut said = String::from("error: ");
@@ -74,6 +127,7 @@ impl Failure {
     pub(super) fn of_start(error: &ply_client::Error, choice: &Choice) -> Self {
         use ply_client::Error as E;
         let failure = Self::new(exit::NO_AGENT, "agent_start", error.to_string());
+        let failure = failure.said(Acp::of(error));
         match error {
             E::Spawn(_) => {
                 let name = Line(&choice.name).to_string();
@@ -113,12 +167,12 @@ impl Failure {
                 Self::new(exit::NO_AGENT, "agent_start", error.to_string())
             }
             E::Turn(turn) => Self::of_turn(turn, &[], choice),
-            _ => Self::new(exit::FAILED, "agent_error", error.to_string()),
+            _ => Self::new(exit::FAILED, "agent_error", error.to_string()).said(Acp::of(error)),
         }
     }
 
     /// Returns the failure of opening an old session.
-    pub(super) fn of_session(error: &ply_client::Error, choice: &Choice) -> Self {
+    pub(super) fn of_session(error: &ply_client::Error, id: Option<&str>, choice: &Choice) -> Self {
         use ply_client::Error as E;
         match error {
             // What else is not offered has nothing to do with its being an old one.
@@ -132,8 +186,12 @@ impl Failure {
                     E::SessionClosed => "the agent closed it".to_owned(),
                     error => error.to_string(),
                 };
-                let detail = format!("the session cannot be opened: {why}");
+                let detail = match id {
+                    Some(id) => format!("the session `{}` cannot be opened: {why}", Line(id)),
+                    None => format!("no earlier session can be opened: {why}"),
+                };
                 let failure = Self::new(exit::NO_SESSION, "no_session", detail);
+                let failure = failure.said(Acp::of(error));
                 failure.hint("leave out `--session` and `--continue` for a new one")
             }
             _ => Self::of_call(error, choice),
@@ -143,12 +201,17 @@ impl Failure {
     /// Returns the failure of a turn.
     pub(super) fn of_turn(error: &TurnError, methods: &[v2::AuthMethod], choice: &Choice) -> Self {
         match error {
-            error if error.is_auth_required() => Self::login(methods, choice),
+            error if error.is_auth_required() => {
+                Self::login(methods, choice).said(Acp::of_turn(error))
+            }
             TurnError::Interrupted(_) => {
                 let failure = Self::new(exit::UNKNOWN, "outcome_unknown", error.to_string());
                 failure.hint("look at what it has done before you run it again")
             }
-            _ => Self::new(exit::FAILED, "turn_failed", error.to_string()),
+            _ => {
+                let failure = Self::new(exit::FAILED, "turn_failed", error.to_string());
+                failure.said(Acp::of_turn(error))
+            }
         }
     }
 

@@ -1,8 +1,9 @@
 //! From a command to a session in which a prompt can be said.
 
-use std::path::Path;
-
-use ply_client::{Agent, Client, ElicitationPolicy, Session, SessionFilter, Version, v2};
+use ply_client::text::{self, Line};
+use ply_client::{
+    Agent, Client, ElicitationPolicy, Session, SessionSetup, StartFailure, Supported, Version, v2,
+};
 
 use super::ending::{Confirmed, Cut, Ended};
 use super::failure::{Failure, exit};
@@ -11,6 +12,9 @@ use super::report::Report;
 use super::request::{Request, Which};
 use super::stage::Stage;
 use super::wire::Wire;
+
+/// Sessions that are named where one is meant.
+const NAMED_MAX: usize = 10;
 
 /// An agent that is ready to be spoken to.
 #[derive(Debug)]
@@ -52,7 +56,13 @@ pub(super) async fn open(
     let starting = format!("starting {}", request.choice.name);
     let spawned = stage.during(&starting, client.spawn(request.choice.command.clone()));
     let agent = spawned.await?;
-    let agent = agent.map_err(|error| Failure::of_start(&error, &request.choice))?;
+    let agent = agent.map_err(|error| {
+        let failure = Failure::of_start(&error, &request.choice);
+        match is_other_version(&error) && request.versions != Supported::Both {
+            true => failure.hint("leave out `--protocol`: either version works without it"),
+            false => failure,
+        }
+    })?;
     report.agent = Some(agent.info());
     report.protocol_version = Some(match agent.version() {
         Version::V1 => 1,
@@ -76,6 +86,16 @@ pub(super) async fn open(
     }
 }
 
+/// Returns whether the agent answered in another version than was asked for.
+fn is_other_version(error: &ply_client::Error) -> bool {
+    use ply_client::Error::Start;
+    let reason = match error {
+        Start { reason, .. } => reason,
+        _ => return false,
+    };
+    matches!(reason, StartFailure::Answer(_) | StartFailure::Refused(_))
+}
+
 /// Opens the session and sets its options.
 async fn session(request: &Request, agent: &Agent) -> Result<Session, Failure> {
     let takes = agent.capabilities().session.and_then(|it| it.prompt);
@@ -90,10 +110,13 @@ async fn session(request: &Request, agent: &Agent) -> Result<Session, Failure> {
             let made = agent.new_session(setup).await;
             made.map_err(|error| Failure::of_call(&error, &request.choice))?
         }
-        Which::Id(id) => reopen(request, agent, v2::SessionId::new(id.as_str())).await?,
+        Which::Id(id) => {
+            let (id, setup) = named(request, agent, id).await?;
+            reopen(request, agent, id, setup).await?
+        }
         Which::Latest => {
             let id = latest(request, agent).await?;
-            reopen(request, agent, id).await?
+            reopen(request, agent, id, setup).await?
         }
     };
     for setting in &request.settings {
@@ -103,66 +126,68 @@ async fn session(request: &Request, agent: &Agent) -> Result<Session, Failure> {
 }
 
 /// Opens an old session, with its history if the agent tells it.
-async fn reopen(request: &Request, agent: &Agent, id: v2::SessionId) -> Result<Session, Failure> {
-    let loaded = agent.load_session(id.clone(), request.setup.clone()).await;
+async fn reopen(
+    request: &Request,
+    agent: &Agent,
+    id: v2::SessionId,
+    setup: SessionSetup,
+) -> Result<Session, Failure> {
+    let loaded = agent.load_session(id.clone(), setup.clone()).await;
     let opened = match loaded {
-        Err(ply_client::Error::NotOffered { .. }) => {
-            agent.resume_session(id, request.setup.clone()).await
-        }
+        Err(ply_client::Error::NotOffered { .. }) => agent.resume_session(id.clone(), setup).await,
         loaded => loaded,
     };
-    opened.map_err(|error| Failure::of_session(&error, &request.choice))
+    opened.map_err(|error| Failure::of_session(&error, Some(&id.0), &request.choice))
 }
 
 /// Returns the session of the directory that was used last.
 async fn latest(request: &Request, agent: &Agent) -> Result<v2::SessionId, Failure> {
-    let filter = SessionFilter::all().cwd(&request.cwd);
-    let listed = agent.list_sessions(filter).await;
-    let listed = listed.map_err(|error| Failure::of_session(&error, &request.choice))?;
-    latest_of(listed, &request.cwd).ok_or_else(|| {
+    let latest = agent.latest_session(&request.cwd).await;
+    let latest = latest.map_err(|error| Failure::of_session(&error, None, &request.choice))?;
+    latest.map(|info| info.session_id).ok_or_else(|| {
         let detail = "the agent has no session of this directory";
         let failure = Failure::new(exit::NO_SESSION, "no_session", detail);
         failure.hint("leave out `--continue` for a new one")
     })
 }
 
-/// Returns the session of a directory that was used last. Agents need not heed the filter, nor keep to an order.
-fn latest_of(listed: Vec<v2::SessionInfo>, cwd: &Path) -> Option<v2::SessionId> {
-    let is_here = |it: &v2::SessionInfo| {
-        let found = it.cwd.0.canonicalize();
-        it.cwd.0 == cwd || found.is_ok_and(|found| found == cwd)
-    };
-    let here = listed.into_iter().rev().filter(is_here);
-    let time = |it: &v2::SessionInfo| -> Option<jiff::Timestamp> {
-        it.updated_at.as_deref().and_then(|time| time.parse().ok())
-    };
-    here.max_by_key(time).map(|info| info.session_id)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_latest_session_is_found_by_its_time_and_its_directory() {
-        let directory = tempfile::tempdir().unwrap();
-        let cwd = directory.path().canonicalize().unwrap();
-        let link = cwd.join("link");
-        std::os::unix::fs::symlink(&cwd, &link).unwrap();
-        let session = |id: &str, cwd: &Path, time: &str| {
-            let time = (!time.is_empty()).then(|| time.to_owned());
-            v2::SessionInfo::new(id.to_owned(), cwd).updated_at(time)
-        };
-        let found = |listed| latest_of(listed, &cwd).map(|id| id.0.to_string());
-        let listed = vec![
-            session("early", &cwd, "2026-07-14T11:30:00+02:00"),
-            session("late", &link, "2026-07-14T10:00:00Z"),
-            session("unknown", &cwd, ""),
-            session("elsewhere", Path::new("/"), "2030-01-01T00:00:00Z"),
-        ];
-        assert_eq!(found(listed).as_deref(), Some("late"));
-        assert_eq!(found(vec![session("elsewhere", Path::new("/"), "")]), None);
-        let same = vec![session("first", &cwd, ""), session("second", &cwd, "")];
-        assert_eq!(found(same).as_deref(), Some("first"));
+/// Returns the session that is meant by an id or its beginning, and how to open it: where it worked, unless another directory
+/// was given. An agent without a list is asked for what was given.
+async fn named(
+    request: &Request,
+    agent: &Agent,
+    id: &str,
+) -> Result<(v2::SessionId, SessionSetup), Failure> {
+    let found = agent.find_sessions(id).await.unwrap_or_default();
+    match &found[..] {
+        [only] => {
+            let setup = match request.is_cwd_given {
+                // One that is not absolute says nothing.
+                false if !only.cwd.0.is_absolute() => request.setup.clone(),
+                true => request.setup.clone(),
+                false => request.setup.clone().cwd(&only.cwd.0),
+            };
+            Ok((only.session_id.clone(), setup))
+        }
+        [] => Ok((v2::SessionId::new(id), request.setup.clone())),
+        several => {
+            let count = several.len();
+            let detail = format!(
+                "{count} sessions have an id that begins with `{}`",
+                Line(id)
+            );
+            let lines = several.iter().take(NAMED_MAX).map(|info| {
+                let title = info.title.as_deref().unwrap_or("-");
+                let title = Line(title).to_string();
+                format!(
+                    "{}  {}",
+                    Line(&info.session_id.0),
+                    text::beginning(&title, 60)
+                )
+            });
+            let lines: Vec<_> = lines.collect();
+            let failure = Failure::new(exit::NO_SESSION, "no_session", detail);
+            Err(failure.hint(format!("say more of it:\n{}", lines.join("\n"))))
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Who answers when the agent asks for permission, and what.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ply_client::v2;
 use serde::Serialize;
@@ -93,6 +93,11 @@ impl Permit {
             None => Who::Ask,
         };
         Ok(Self { who, can_ask, cwd })
+    }
+
+    /// Goes by the patterns of another directory from now on.
+    pub(super) fn work_in(&mut self, cwd: &Path) {
+        self.cwd = cwd.to_owned();
     }
 
     /// Whether the user may be asked for other things too.

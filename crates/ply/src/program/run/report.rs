@@ -15,6 +15,8 @@ use crate::program::sessions::content;
 
 /// Tool calls that are listed; more are counted.
 const LISTED_CALLS_MAX: usize = 10_000;
+/// Notices that are listed.
+const NOTICES_MAX: usize = 1000;
 /// Tool calls that are told apart, for their number and the files they changed.
 const KNOWN_CALLS_MAX: usize = 1_000_000;
 
@@ -25,6 +27,7 @@ pub(super) struct Report {
     pub(super) protocol_version: Option<u16>,
     pub(super) session_id: Option<String>,
     pub(super) permissions: Vec<Answered>,
+    notices: Vec<Notice>,
     calls: Vec<v2::ToolCallId>,
     known: HashSet<v2::ToolCallId>,
     message: Option<v2::MessageId>,
@@ -44,6 +47,7 @@ pub(super) struct Document<'a> {
     changed_files: Vec<Changed>,
     usage: Option<Usage<'a>>,
     permissions: &'a [Answered],
+    notices: &'a [Notice],
     session_id: Option<&'a str>,
     agent: Option<&'a v2::Implementation>,
     protocol_version: Option<u16>,
@@ -70,6 +74,14 @@ pub(super) struct Changed {
     pub(super) from: Option<String>,
 }
 
+/// What the agent wanted to be known beside its work.
+#[derive(Debug, Serialize)]
+struct Notice {
+    severity: String,
+    title: String,
+    description: Option<String>,
+}
+
 #[derive(Debug, Serialize)]
 struct Usage<'a> {
     used: u64,
@@ -94,6 +106,13 @@ impl Report {
                     self.known.insert(id.clone());
                     self.calls.push(id.clone());
                 }
+            }
+            Event::Notice(notice) if self.notices.len() < NOTICES_MAX => {
+                self.notices.push(Notice {
+                    severity: content::name(&notice.severity),
+                    title: notice.title.clone(),
+                    description: notice.description.clone(),
+                });
             }
             _ => {}
         }
@@ -181,6 +200,7 @@ impl Report {
             changed_files: self.changed(transcript),
             usage,
             permissions: &self.permissions,
+            notices: &self.notices,
             session_id: self.session_id.as_deref(),
             agent: self.agent.as_ref(),
             protocol_version: self.protocol_version,

@@ -20,6 +20,8 @@ pub(super) struct Request {
     pub(super) choice: Choice,
     pub(super) versions: Supported,
     pub(super) cwd: PathBuf,
+    /// Whether it was said, or is just where the run began.
+    pub(super) is_cwd_given: bool,
     pub(super) setup: SessionSetup,
     pub(super) session: Which,
     pub(super) settings: Vec<Setting>,
@@ -92,6 +94,7 @@ impl Request {
             idle_timeout: arguments.idle_timeout,
             prompt: prompt(arguments, streams)?,
             choice,
+            is_cwd_given: arguments.cwd.is_some(),
             cwd,
             setup,
             permit,
@@ -109,6 +112,12 @@ impl Request {
             self.prompt = Words::Said(stdin_prompt().await?);
         }
         Ok(())
+    }
+
+    /// Notes where the session works, which is elsewhere if it is an old one.
+    pub(super) fn work_in(&mut self, cwd: &Path) {
+        self.cwd = cwd.to_owned();
+        self.permit.work_in(cwd);
     }
 
     /// Returns the prompt as this agent takes it.

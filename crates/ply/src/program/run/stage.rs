@@ -55,6 +55,11 @@ impl Stage {
         }
     }
 
+    /// Whether only failures are told.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.is_quiet
+    }
+
     /// Says something on standard error, unless nobody wants to hear it.
     pub(super) fn tell(&mut self, words: &str) {
         self.progress.clear();

@@ -141,11 +141,14 @@ impl Text {
         }
     }
 
-    /// Ends an open line on a terminal, so that something else can be said there.
+    /// Ends what stands open, so that something else can be said: on the same terminal, or in the same file.
     pub(super) fn break_line(&mut self) {
-        if self.manner.width.is_some() {
-            self.prose.break_line(&mut self.out);
+        if self.last == Block::Thought {
+            self.end_thought();
+            // It has been shown; more of it is another one.
+            self.last = Block::Notice;
         }
+        self.prose.break_line(&mut self.out);
     }
 
     /// Shows what has run for a while without a word, and the last word of who says no more.
@@ -154,7 +157,7 @@ impl Text {
         if self.manner.width.is_some() && self.heard_at.is_some_and(is_quiet) {
             self.prose.show_held(&mut self.out);
             if self.prose.is_at_sentence_end() {
-                self.break_line();
+                self.prose.break_line(&mut self.out);
             }
         }
         while let Some(id) = self.waiting.front().cloned() {

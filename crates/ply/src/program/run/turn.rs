@@ -223,10 +223,10 @@ impl<'a> Following<'a> {
         }
     }
 
-    /// Ends a line that stands open on the terminal, so that something else can be said there.
+    /// Ends what stands open on standard output, so that something else can be said on standard error: both may be one
+    /// terminal or one file.
     async fn settle(&mut self) {
-        if self.view.is_mid_line() {
-            self.view.break_line(&mut self.stage.out);
+        if !self.stage.is_quiet() && self.view.break_line(&mut self.stage.out) {
             // A terminal that takes no more gets both at once, later.
             let written = tokio::time::timeout(LAST_WORDS_TIME_MAX, self.stage.out.written());
             drop(written.await);
@@ -237,6 +237,12 @@ impl<'a> Following<'a> {
         self.heard_at = Instant::now();
         self.stage.progress.heard();
         self.report.note(event);
+        if let Event::Notice(notice) = event
+            && !self.view.has_notices()
+            && let Some(words) = notice_words(notice)
+        {
+            self.stage.tell(&words);
+        }
         if self.cut.is_some() && self.stage.out.is_full() {
             // Nobody reads, and it is not kept for ever.
             return;
@@ -434,6 +440,19 @@ impl<'a> Following<'a> {
         self.cancel(turn, cut).await;
         None
     }
+}
+
+/// Returns what the agent wants to be known, if it is more than a note.
+fn notice_words(notice: &v2::Notice) -> Option<String> {
+    let mark = match notice.severity {
+        v2::NoticeSeverity::Error => "error",
+        v2::NoticeSeverity::Warning => "warning",
+        _ => return None,
+    };
+    let about = notice.description.as_deref();
+    let about = about.map(|about| format!(": {about}")).unwrap_or_default();
+    let words = format!("the agent says: {mark}: {}{about}", notice.title);
+    Some(Line(&words).to_string())
 }
 
 /// Reads a turn to its end, and returns why it failed if it did.

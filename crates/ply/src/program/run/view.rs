@@ -126,12 +126,20 @@ impl View {
         }
     }
 
-    /// Ends a line that stands open on the terminal that others write on too.
-    pub(super) fn break_line(&mut self, out: &mut Out) {
-        if let Some(text) = &mut self.text {
-            text.break_line();
-            out.push(text.take().as_bytes());
-        }
+    /// Ends what stands open, so that others can say something; returns whether there was anything.
+    pub(super) fn break_line(&mut self, out: &mut Out) -> bool {
+        let Some(text) = &mut self.text else {
+            return false;
+        };
+        text.break_line();
+        let rest = text.take();
+        out.push(rest.as_bytes());
+        !rest.is_empty()
+    }
+
+    /// Whether the notices of an agent are in what is shown.
+    pub(super) fn has_notices(&self) -> bool {
+        matches!(self.format, Format::Text | Format::Events | Format::Acp)
     }
 
     /// Whether a line stands open on the terminal that others write on too.

@@ -225,7 +225,7 @@ pub(in crate::program) fn ending(transcript: &Transcript) -> Option<String> {
         _ => return Some("The last turn has not ended: it runs, or stopped midway".to_owned()),
     }
     let reason = match transcript.stop_reason()? {
-        v2::StopReason::EndTurn => return Some("The last turn ended".to_owned()),
+        v2::StopReason::EndTurn => "the agent was done".to_owned(),
         v2::StopReason::MaxTokens => "the limit of tokens was reached".to_owned(),
         v2::StopReason::MaxTurnRequests => "the limit of requests was reached".to_owned(),
         v2::StopReason::Refusal => "the agent refused to go on".to_owned(),

@@ -35,7 +35,8 @@ const LEFT_BEHIND_TIME_MAX: Duration = Duration::from_secs(1);
 /// Runs the agent and records what passes.
 pub(super) async fn run(arguments: Trace) -> Result<ExitCode, Error> {
     let started = jiff::Timestamp::now();
-    let (file, path) = file::create(arguments.output.clone(), arguments.force, &started)?;
+    let file::Made { file, path, is_new } =
+        file::create(arguments.output.clone(), arguments.force, &started)?;
     let words = arguments.agent.iter().map(|word| word.to_string_lossy());
     let header = Header::new(format!("{started:.3}"), words, !arguments.no_redact);
     let redactor = (!arguments.no_redact).then(Redactor::new);
@@ -56,8 +57,8 @@ pub(super) async fn run(arguments: Trace) -> Result<ExitCode, Error> {
         Ok(started) => started,
         Err(error) => {
             output::tell(&format!("error: {}", Line(&error.to_string())));
-            if arguments.output.is_none() {
-                // Nobody knows the name of the empty file yet. If it stays, it is in nobody's way.
+            if is_new {
+                // There is nothing in it, and under its name it would be in the way of the next try.
                 drop(std::fs::remove_file(&path));
             }
             return Ok(ExitCode::from(NOT_STARTED));

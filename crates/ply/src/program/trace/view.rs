@@ -36,18 +36,19 @@ pub(super) fn run(view: View) -> Result<ExitCode, Error> {
     let shown = match view.file == Path::new("-") {
         true => show(io::stdin().lock(), &view, style, &mut out),
         false => {
-            let file = match File::open(&view.file) {
-                Ok(file) => file,
-                Err(error) => {
-                    let path = ply_client::text::path(&view.file);
-                    output::tell(&format!("error: {path} cannot be read: {error}"));
-                    return Ok(ExitCode::from(crate::program::error::FAILED));
-                }
-            };
-            show(BufReader::new(file), &view, style, &mut out)
+            let file = File::open(&view.file).map_err(Error::Input);
+            file.and_then(|file| show(BufReader::new(file), &view, style, &mut out))
         }
     };
-    let is_trace = shown?;
+    let is_trace = match shown {
+        Ok(is_trace) => is_trace,
+        Err(Error::Input(error)) => {
+            let path = ply_client::text::path(&view.file);
+            output::tell(&format!("error: {path} cannot be read: {error}"));
+            return Ok(ExitCode::from(crate::program::error::FAILED));
+        }
+        Err(error) => return Err(error),
+    };
     out.flush().map_err(Error::Output)?;
     if !is_trace {
         let path = ply_client::text::path(&view.file);

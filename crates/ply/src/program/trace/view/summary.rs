@@ -12,7 +12,7 @@ pub(super) fn of_call(method: &str, params: &Value) -> String {
     };
     match method {
         "initialize" => {
-            let name = [text("/clientInfo/name"), text("/info/name")].concat();
+            let name = first([text("/clientInfo/name"), text("/info/name")]);
             format!("version {} {name}", params["protocolVersion"])
         }
         "session/prompt" => blocks(&params["prompt"]),
@@ -84,7 +84,7 @@ pub(super) fn of_result(method: &str, result: &Value) -> String {
     };
     match method {
         "initialize" => {
-            let name = [text("/agentInfo/name"), text("/info/name")].concat();
+            let name = first([text("/agentInfo/name"), text("/info/name")]);
             format!("version {} {name}", result["protocolVersion"])
         }
         "session/new" => text("/sessionId").to_owned(),
@@ -104,6 +104,12 @@ pub(super) fn of_result(method: &str, result: &Value) -> String {
 pub(super) fn of_error(error: &Value) -> String {
     let message = error["message"].as_str().unwrap_or_default();
     format!("{} {message}", error["code"])
+}
+
+/// Returns the first that says anything: a greeting may carry what both versions want.
+fn first<const N: usize>(texts: [&str; N]) -> &str {
+    let found = texts.into_iter().find(|text| !text.is_empty());
+    found.unwrap_or_default()
 }
 
 fn blocks(blocks: &Value) -> String {
