@@ -27,10 +27,11 @@ pub(crate) struct Logged {
     /// Milliseconds since the client began.
     pub(crate) at_ms: u64,
     pub(crate) is_sent: bool,
-    /// What it says in a few words; not harmless.
+    /// What it says in a few words; not harmless. Empty until somebody looks.
     pub(crate) what: String,
-    /// The line itself, cut; not harmless.
-    text: Arc<str>,
+    agent: AgentId,
+    /// The line itself, cut.
+    line: Arc<[u8]>,
     /// The length of the whole line.
     pub(crate) bytes: usize,
 }
@@ -38,12 +39,13 @@ pub(crate) struct Logged {
 impl Logged {
     /// Returns the line for reading, as far as it was kept; not harmless.
     pub(crate) fn whole(&self) -> String {
-        let value = serde_json::from_str::<serde_json::Value>(&self.text);
+        let value = serde_json::from_slice::<serde_json::Value>(&self.line);
         let pretty = value.and_then(|value| serde_json::to_string_pretty(&value));
+        let text = || String::from_utf8_lossy(&self.line);
         match pretty {
             Ok(pretty) => pretty,
-            Err(_) if self.bytes > LINE_BYTES_MAX => format!("{}\n…", self.text),
-            Err(_) => self.text.to_string(),
+            Err(_) if self.bytes > LINE_BYTES_MAX => format!("{}\n…", text()),
+            Err(_) => text().into_owned(),
         }
     }
 }
@@ -52,6 +54,8 @@ impl Logged {
 struct Lines {
     kept: VecDeque<Logged>,
     next: u64,
+    /// The last line that was read.
+    read_to: Option<u64>,
     bytes: usize,
     /// The methods of requests without an answer, by agent, direction and id.
     asked: HashMap<(AgentId, bool, String), String>,
@@ -62,50 +66,44 @@ struct Lines {
 pub(crate) struct WireLog(Arc<Mutex<Lines>>);
 
 impl WireLog {
+    /// Adds a line. Nobody may ever look at it, so it is only kept: a long session comes in one go.
     pub(crate) fn push(&self, at_ms: u64, agent: AgentId, direction: Direction, line: &[u8]) {
         let is_sent = direction == Direction::ToAgent;
-        let kept = line.get(..LINE_BYTES_MAX).unwrap_or(line);
-        let text: Arc<str> = String::from_utf8_lossy(kept).into();
-        let said = summary::read(line);
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let what = match said {
-            Said::Told(words) => words,
-            Said::Noise => format!("no message: {}", summary::beginning(&text)),
-            Said::Asked(id, method) => {
-                let what = format!("{id} {method}");
-                if lines.asked.len() >= ASKED_MAX {
-                    lines.asked.clear();
-                }
-                lines.asked.insert((agent, is_sent, id), method);
-                what
-            }
-            Said::Answered(id, how) => {
-                let asked = lines.asked.remove(&(agent, !is_sent, id.clone()));
-                format!("{id} {} {how}", asked.as_deref().unwrap_or("?"))
-            }
-        };
-        lines.bytes += text.len();
         let number = lines.next;
         lines.next += 1;
-        lines.kept.push_back(Logged {
+        // What is cut can be read now and never again.
+        let what = match line.len() > LINE_BYTES_MAX {
+            true => lines.say((agent, is_sent), line),
+            false => String::new(),
+        };
+        let logged = Logged {
             number,
             at_ms,
             is_sent,
             what,
-            text,
+            agent,
+            line: line.get(..LINE_BYTES_MAX).unwrap_or(line).into(),
             bytes: line.len(),
-        });
+        };
+        lines.bytes += logged.line.len();
+        lines.kept.push_back(logged);
+        // What is sent is little, and an answer may come when its request is long gone.
+        if is_sent {
+            lines.read();
+        }
         while lines.kept.len() > LINES_MAX || lines.bytes > BYTES_MAX {
             let Some(oldest) = lines.kept.pop_front() else {
                 break;
             };
-            lines.bytes = lines.bytes.saturating_sub(oldest.text.len());
+            lines.bytes = lines.bytes.saturating_sub(oldest.line.len());
         }
     }
 
     /// Returns `count` lines, the oldest first: the newest ones, or those around one that is chosen.
     pub(crate) fn around(&self, chosen: Option<u64>, count: usize) -> Vec<Logged> {
-        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.read();
         let kept = lines.kept.len();
         let place = chosen.map(|chosen| lines.place(chosen));
         let end = place.map_or(kept, |place| (place + 1 + count / 2).max(count).min(kept));
@@ -135,6 +133,41 @@ impl WireLog {
 }
 
 impl Lines {
+    /// Says of each line what it is, if nobody has yet.
+    fn read(&mut self) {
+        let mut kept = std::mem::take(&mut self.kept);
+        let is_read = |line: &Logged| self.read_to.is_some_and(|read| line.number <= read);
+        let first = kept.partition_point(is_read);
+        for line in kept.range_mut(first..).filter(|line| line.what.is_empty()) {
+            line.what = self.say((line.agent, line.is_sent), &line.line);
+        }
+        self.read_to = kept.back().map(|line| line.number);
+        self.kept = kept;
+    }
+
+    /// Says what a line of an agent is, in a direction.
+    fn say(&mut self, (agent, is_sent): (AgentId, bool), line: &[u8]) -> String {
+        match summary::read(line) {
+            Said::Told(words) => words,
+            Said::Noise => {
+                let text = String::from_utf8_lossy(line);
+                format!("no message: {}", summary::beginning(&text))
+            }
+            Said::Asked(id, method) => {
+                let what = format!("{id} {method}");
+                if self.asked.len() >= ASKED_MAX {
+                    self.asked.clear();
+                }
+                self.asked.insert((agent, is_sent, id), method);
+                what
+            }
+            Said::Answered(id, how) => {
+                let asked = self.asked.remove(&(agent, !is_sent, id.clone()));
+                format!("{id} {} {how}", asked.as_deref().unwrap_or("?"))
+            }
+        }
+    }
+
     fn place(&self, number: u64) -> usize {
         let first = self.kept.front().map_or(0, |line| line.number);
         let place = usize::try_from(number.saturating_sub(first)).unwrap_or(usize::MAX);
@@ -157,7 +190,7 @@ mod tests {
         log.push(2000, AGENT, Direction::ToClient, &[b'x'; 100_000]);
         let last = log.around(None, 2);
         assert_eq!(last[0].what, "no message: \u{1b}[2J\u{fffd}");
-        assert_eq!((last[1].text.len(), last[1].bytes), (65_536, 100_000));
+        assert_eq!((last[1].line.len(), last[1].bytes), (65_536, 100_000));
         assert!(last[1].whole().ends_with("x\n…"));
         assert!(last[0].is_sent && !last[1].is_sent);
         assert_eq!(log.around(None, 5000).len(), LINES_MAX);
