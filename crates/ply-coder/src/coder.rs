@@ -29,6 +29,8 @@ pub struct Coder {
 #[derive(Debug)]
 struct Shared {
     models: Mutex<Vec<Arc<dyn Model>>>,
+    /// Whether the user wants the offline model, and has it not only for want of another.
+    offline_is_named: bool,
     sessions: Mutex<HashMap<v2::SessionId, Arc<State>>>,
 }
 
@@ -38,16 +40,33 @@ impl Shared {
         models.clone()
     }
 
-    /// Offers a model, unless it is offered. The offline one stays the last choice if it was.
+    /// Offers a model, unless it is offered. The offline one stays the last choice, unless the user named
+    /// it.
     fn offer(&self, model: Arc<dyn Model>) {
         let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
         if has(&models, &model.facts().id) {
             return;
         }
-        let last = models.len().saturating_sub(1);
-        match models.last().map(|last| last.facts().id == offline::ID) {
-            Some(true) if last > 0 => models.insert(last, model),
-            _ => models.push(model),
+        let place = match self.offline_is_named {
+            true => models.len(),
+            false => models.len().saturating_sub(1),
+        };
+        models.insert(place, model);
+    }
+
+    /// Offers the models of a running Ollama. A session that has the offline model for want of another
+    /// goes on with the first of them. It was told of so many models.
+    async fn ask_ollama(&self, session: &Session, url: &str, told: usize) -> Result<()> {
+        for found in service::ollama_models(url).await {
+            self.offer(service::open(found));
+        }
+        let models = self.models();
+        let first = models.first().filter(|_| !self.offline_is_named);
+        let switched =
+            first.is_some_and(|first| self.state(session).is_ok_and(|s| s.prefer(first)));
+        match models.len() == told && !switched {
+            true => Ok(()),
+            false => self.tell_options(session).await,
         }
     }
 
@@ -81,13 +100,15 @@ impl Coder {
     #[must_use]
     pub fn new(config: Config) -> Self {
         let mut models = config.models.clone();
-        if !has(&models, offline::ID) {
+        let offline_is_named = has(&models, offline::ID);
+        if !offline_is_named {
             models.push(Arc::new(Offline::new()));
         }
         Self {
             config: Arc::new(config),
             shared: Arc::new(Shared {
                 models: Mutex::new(models),
+                offline_is_named,
                 sessions: Mutex::default(),
             }),
             problem: None,
@@ -113,25 +134,38 @@ impl Coder {
         }
     }
 
+    /// Returns where Ollama is to be looked for. Who wants to be offline wants nothing to be asked.
+    fn ollama_url(&self) -> Option<&str> {
+        let url = self.config.ollama_url.as_deref();
+        url.filter(|_| !self.shared.offline_is_named)
+    }
+
     /// Offers the models of a running Ollama as soon as it has told them, and holds nobody up. The
     /// session was told of some models.
     fn look_for_ollama(&self, session: &Session, told: usize) {
-        let Some(url) = self.config.ollama_url.clone() else {
+        let Some(url) = self.ollama_url().map(str::to_owned) else {
             return;
         };
         let (session, shared) = (session.clone(), Arc::clone(&self.shared));
         tokio::spawn(async move {
             tokio::time::sleep(LOOK_AFTER).await;
-            for found in service::ollama_models(&url).await {
-                shared.offer(service::open(found));
-            }
-            if shared.models().len() == told {
-                return;
-            }
-            if let Err(error) = shared.tell_options(&session).await {
+            if let Err(error) = shared.ask_ollama(&session, &url, told).await {
                 tracing::debug!(%error, "the session was closed before Ollama answered");
             }
         });
+    }
+
+    /// Settles which model a session has, before its first prompt. One that would go to the offline model
+    /// for want of another may have come before Ollama was looked for.
+    async fn settle(&self, session: &Session, state: &State) -> Result<()> {
+        if let Some(url) = self.ollama_url()
+            && state.is_offline_for_now()
+        {
+            let told = self.shared.models().len();
+            self.shared.ask_ollama(session, url, told).await?;
+        }
+        state.settle();
+        Ok(())
     }
 
     /// Returns what a session was left with. A model that is there no more is told by its id.
@@ -189,6 +223,9 @@ impl Agent for Coder {
             false => (self.first_choice()?, None),
         };
         let state = Arc::new(State::new(&self.config, setup, choice, lost)?);
+        if setup.reopened {
+            state.settle();
+        }
         if let Some(old) = self.swap(session, Some(state)) {
             // A session whose journal failed comes back without having been closed.
             old.end().await;
@@ -217,6 +254,9 @@ impl Agent for Coder {
         let models = self.shared.models();
         let changed = state.choose(|choice| choice.set(&option.0, value, &models));
         changed.map_err(Error::invalid_params)?;
+        if &*option.0 == options::MODEL {
+            state.settle();
+        }
         // Another model may have other options.
         self.shared.tell_options(session).await
     }
@@ -232,6 +272,7 @@ impl Agent for Coder {
             let session = turn.session();
             session.notice(v2::NoticeSeverity::Warning, words).await?;
         }
+        self.settle(turn.session(), &state).await?;
         let models = self.shared.models();
         let stop = TurnLoop::new(&self.config, &state, &models, turn)
             .run()

@@ -34,7 +34,7 @@ pub struct Config {
     pub mode: Mode,
     /// The user's permission rules.
     pub rules: Vec<Rule>,
-    /// The file that keeps rules which the user allows for good.
+    /// The file that keeps rules which the user allows for good, absolute.
     pub user_rules: Option<PathBuf>,
     /// How many requests a turn may make of the model.
     pub turn_requests_max: u32,
@@ -48,7 +48,7 @@ pub struct Config {
     pub logs: PathBuf,
     /// Further instructions of the user, for every session.
     pub instructions: Option<String>,
-    /// Files and directories of Ply's own, which are asked about before they are changed.
+    /// Files and directories of Ply's own, absolute, which are asked about before they are changed.
     pub own: Vec<PathBuf>,
     /// How MCP servers are started and how long they may take.
     pub mcp: mcp::Settings,
@@ -88,8 +88,10 @@ pub enum ConfigError {
         what: String,
     },
     /// A permission rule is not understood.
-    #[error("the permission rule `{rule}` of `config.toml`: {what}")]
+    #[error("line {line} of `config.toml`: the permission rule `{rule}`: {what}")]
     Rule {
+        /// The line, counted from 1.
+        line: usize,
         /// The rule, as it was written.
         rule: String,
         /// What is wrong, and what to do.
@@ -157,13 +159,13 @@ impl Config {
         let mut sandbox = Sandbox {
             enabled: file.sandbox.enabled,
             network: file.sandbox.network,
-            writable: file.sandbox.writable,
+            writable: file.sandbox.writable(env("HOME").as_deref())?,
             ..new.sandbox.clone()
         };
         sandbox.temporary.extend(env("TMPDIR").map(PathBuf::from));
         // What a server needs of the environment it is given; these are not for it.
         let mcp = mcp::Settings {
-            withheld: providers::key_variables().map(str::to_owned).collect(),
+            withheld: providers::key_variables(&file.providers),
             search_path: env("PATH"),
             ..mcp::Settings::default()
         };

@@ -48,7 +48,8 @@ pub struct Settings {
     pub silence: Duration,
     /// The program's `PATH`, for the message that a command was not found there.
     pub search_path: Option<String>,
-    /// Variables of the program's environment that servers do not get, such as those with keys.
+    /// Variables of the program's environment that servers do not get, besides those that are called
+    /// like secrets: such as those with keys of models. Commands of the session do not get them either.
     pub withheld: Vec<String>,
 }
 

@@ -293,6 +293,9 @@ pub enum FailureClass {
     Service,
     /// No connection, or a reset.
     Network,
+    /// Nobody is at the address, which is the user's own or on this machine: waiting for the network does
+    /// not help.
+    Unreachable,
     /// The service took the request and says nothing for too long.
     Silent,
     /// The answer broke off in the middle.

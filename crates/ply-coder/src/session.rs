@@ -8,6 +8,7 @@ use ply_agent::{Error, Result, SessionSetup};
 
 use crate::Config;
 use crate::mcp::{Failed, Servers};
+use crate::model::{Model, offline};
 use crate::options::Choice;
 use crate::permission::{Permissions, Stores};
 use crate::shell::Processes;
@@ -23,6 +24,8 @@ pub(crate) struct State {
     pub(crate) processes: Arc<Processes>,
     pub(crate) servers: Servers,
     choice: Mutex<Choice>,
+    /// Whether the model is the user's choice, or has been asked something.
+    settled: AtomicBool,
     /// The model that the session had and that is there no more, until the user is told.
     lost_model: Mutex<Option<String>>,
     /// How many tokens a model counted for one of ours.
@@ -67,7 +70,8 @@ impl State {
             .map(Path::to_path_buf)
             .collect();
         let permissions = Permissions::new(roots, config.rules.clone(), stores);
-        let processes = Processes::new(config.sandbox.clone(), config.logs.clone());
+        let processes = Processes::new(config.sandbox.clone(), config.logs.clone())
+            .withholding(config.mcp.withheld.clone());
         if let Some(unsupported) = Servers::unsupported(&setup.mcp_servers) {
             return Err(Error::invalid_params(unsupported.to_string()));
         }
@@ -80,6 +84,7 @@ impl State {
             processes: Arc::new(processes),
             servers,
             choice: Mutex::new(choice),
+            settled: AtomicBool::new(false),
             lost_model: Mutex::new(lost_model),
             scale: Mutex::new((String::new(), 1.0)),
             failures_told: Mutex::default(),
@@ -93,6 +98,26 @@ impl State {
 
     pub(crate) fn choose<T>(&self, change: impl FnOnce(&mut Choice) -> T) -> T {
         change(&mut lock(&self.choice))
+    }
+
+    /// Says whether the session has the offline model only for want of another.
+    pub(crate) fn is_offline_for_now(&self) -> bool {
+        !self.settled.load(Ordering::Relaxed) && self.choice().model.facts().id == offline::ID
+    }
+
+    /// Keeps the session with its model from now on.
+    pub(crate) fn settle(&self) {
+        self.settled.store(true, Ordering::Relaxed);
+    }
+
+    /// Takes a model instead of the offline one, if that is there only for want of another, and says
+    /// whether it did.
+    pub(crate) fn prefer(&self, model: &Arc<dyn Model>) -> bool {
+        let prefers = self.is_offline_for_now() && model.facts().id != offline::ID;
+        if prefers {
+            self.choose(|choice| choice.model = Arc::clone(model));
+        }
+        prefers
     }
 
     /// Returns the model that the session has lost, once.

@@ -11,7 +11,8 @@
 //! are turned off. Variables that would run a file first (`BASH_ENV`, `ENV`), lead `cd` astray or name a
 //! terminal of the user are removed. So are variables that look like secrets, by a word of their name such
 //! as `KEY`, `TOKEN` and `PASSWORD` or because their value is an address with a password: they are the
-//! agent's own, and the output of commands goes to a model. In the sandbox, the session bus and the agents
+//! agent's own, and the output of commands goes to a model. Those that hold keys of models are removed
+//! whatever they are called. In the sandbox, the session bus and the agents
 //! for SSH and GnuPG keys are removed too, and compilers and package managers keep their caches in
 //! [`Sandbox::cache`].
 //!
@@ -35,6 +36,7 @@ mod sandbox;
 
 use std::time::Duration;
 
+pub(crate) use self::environment::without_secrets;
 pub use self::error::Error;
 pub use self::exit::Exit;
 pub use self::line::Line;

@@ -39,7 +39,9 @@ pub trait Tool: fmt::Debug + Send + Sync {
     /// Returns what models are told about it.
     fn spec(&self) -> ToolSpec;
 
-    /// Says what sort of tool it is, before the arguments are known.
+    /// Says what sort of tool it is, before the arguments are known. Calls of tools that read, search, fetch
+    /// or think may run beside each other; any other call waits for those before it, and those after it
+    /// wait for it.
     fn kind(&self) -> v2::ToolKind;
 
     /// Says whether a call that is cancelled has more to do than to stop: to end processes, to tell a
@@ -180,7 +182,8 @@ pub enum Access {
     },
 }
 
-/// How a call gets along with other calls of its turn.
+/// How a call gets along with others that may run beside it. Calls of one answer that act run in the order in
+/// which they were made in any case; see [`Tool::kind`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Order {
     /// It may run beside anything that is not alone.
@@ -272,6 +275,12 @@ pub trait Surface: fmt::Debug + Send + Sync {
     /// that it may not are asked for by name.
     fn readable(&self) -> Readable {
         Arc::new(|path| !crate::permission::is_secret(path))
+    }
+
+    /// Tells the user something that is not about the call alone.
+    fn notice<'t>(&'t self, text: &'t str) -> BoxFuture<'t, ()> {
+        let _ = text;
+        Box::pin(std::future::ready(()))
     }
 
     /// Shows the plan, all of it.

@@ -9,6 +9,7 @@ mod guard;
 mod order;
 mod shorten;
 mod surface;
+mod tickets;
 mod toolbox;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -78,6 +79,17 @@ impl<'t> TurnLoop<'t> {
 
     /// Works on the prompt until the model has nothing more to do.
     pub(crate) async fn run(&self) -> Result<Stop> {
+        let processes = &self.state.processes;
+        let before: Vec<String> = processes.list().into_iter().map(|one| one.id).collect();
+        let stop = self.work().await;
+        if self.turn.is_cancelled() {
+            // Whoever cancels wants what the turn began to be over.
+            processes.stop_others(&before).await;
+        }
+        stop
+    }
+
+    async fn work(&self) -> Result<Stop> {
         let prompt = self.turn.prompt().text();
         if let Some(command) = Command::parse(&prompt) {
             return self.command(command).await;
@@ -99,7 +111,7 @@ impl<'t> TurnLoop<'t> {
         let mut guard = Guard::default();
         let mut nudged = false;
         for step in 0..self.config.turn_requests_max {
-            self.add_notes(talk);
+            let noted = self.add_notes(talk);
             let Answer {
                 parts,
                 results,
@@ -108,6 +120,9 @@ impl<'t> TurnLoop<'t> {
                 Some(answer) => answer,
                 None => return Ok(Stop::Cancelled),
             };
+            for id in noted {
+                self.state.processes.told(&id);
+            }
             let is_empty = !parts
                 .iter()
                 .any(|part| !matches!(part, Part::Thought { .. }));
@@ -190,13 +205,15 @@ impl<'t> TurnLoop<'t> {
         Arc::clone(&self.tools.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Tells the model what happened in the background since it was last told.
-    fn add_notes(&self, talk: &mut Vec<Message>) {
-        let finished = self.state.processes.take_finished();
-        if !finished.is_empty() {
-            let words = format!("in the background: {}", finished.join("; "));
+    /// Tells the model what happened in the background since it was last told. Returns the processes that
+    /// this is about: the model has not heard of them before it answers.
+    fn add_notes(&self, talk: &mut Vec<Message>) -> Vec<String> {
+        let (ids, news): (Vec<_>, Vec<_>) = self.state.processes.finished().into_iter().unzip();
+        if !news.is_empty() {
+            let words = format!("in the background: {}", news.join("; "));
             user_says(talk, notes::note(&words));
         }
+        ids
     }
 
     /// Waits for MCP servers that are still starting, and tells the user which ones did not.

@@ -17,6 +17,7 @@ mod text;
 mod tree;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub(crate) use self::buffers::{Landed, Loaded};
@@ -48,6 +49,8 @@ pub struct Workspace {
     inner: Arc<Inner>,
     /// Held while something is changed, from the last look to the write.
     changing: tokio::sync::Mutex<()>,
+    /// Whether the client has files and does not answer when it is asked for one.
+    silent: AtomicBool,
 }
 
 /// What threads that wait for the disk share.
@@ -73,6 +76,7 @@ impl Workspace {
                 seen: Mutex::default(),
             }),
             changing: tokio::sync::Mutex::default(),
+            silent: AtomicBool::new(false),
         })
     }
 

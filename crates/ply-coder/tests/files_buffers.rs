@@ -194,6 +194,23 @@ async fn a_client_that_never_answers_holds_nobody_up() {
     scratch.put("root/f", "a\n");
     let session = Session::with_client(&scratch, Client::saving(Saves::Silent));
     session.done(&ReadFile, json!({"path": "f"})).await;
+    // From then on there is the disk, and the client is not asked again.
+    session
+        .done(&EditFile, json!({"path": "f", "old": "a", "new": "b"}))
+        .await;
+    session.done(&ReadFile, json!({"path": "f"})).await;
+    assert_eq!(scratch.text("root/f"), "b\n");
+    let calls = session.client.calls();
+    let asked = calls.iter().filter(|call| *call != "notice").count();
+    assert_eq!((asked, calls.len()), (1, 2), "{calls:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_of_which_nothing_was_heard_is_no_success() {
+    let scratch = Scratch::new();
+    scratch.put("root/f", "a\n");
+    let session = Session::with_client(&scratch, Client::saving(Saves::SilentWrites));
+    session.done(&ReadFile, json!({"path": "f"})).await;
     session
         .refused(
             &EditFile,

@@ -295,16 +295,33 @@ async fn comments_that_keep_a_connection_alive_are_no_silence() {
 }
 
 #[tokio::test]
-async fn nobody_at_the_address_is_a_failure_of_the_network() {
+async fn nobody_at_the_users_own_address_is_told_with_the_address() {
     // A port that was free a moment ago.
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
     let mut service = Service::new(ModelApi::Ollama, "m", Facts::new("ollama/m"));
     service.base_url = Some(format!("http://{address}"));
-    let answer = answer(&services::open(service), &ask("go")).await;
-    assert_eq!(answer.class(), Some(FailureClass::Network));
-    insta::assert_snapshot!(answer.failure.unwrap().message, @"Ollama cannot be reached; is it running?");
+    let ollama = answer(&services::open(service.clone()), &ask("go")).await;
+    service.api = ModelApi::OpenAi;
+    let other = answer(&services::open(service.clone()), &ask("go")).await;
+    // No name ends so, by RFC 6761.
+    service.base_url = Some("http://ply.invalid/v1".to_owned());
+    service.own_address = true;
+    let unknown = answer(&services::open(service.clone()), &ask("go")).await;
+    service.own_address = false;
+    let outage = answer(&services::open(service), &ask("go")).await;
+    assert_eq!(outage.class(), Some(FailureClass::Network));
+    let told = [ollama, other, unknown].map(|answer| {
+        assert_eq!(answer.class(), Some(FailureClass::Unreachable));
+        let told = answer.failure.unwrap().message;
+        told.replace(&address.to_string(), "ADDRESS")
+    });
+    insta::assert_snapshot!(told.join("\n"), @r"
+    Ollama cannot be reached at `ADDRESS`: nothing listens there; is it running, and is `base_url` or `OLLAMA_HOST` right?
+    Ollama cannot be reached at `ADDRESS`: nothing listens there; check that it runs, and `base_url` of the provider.
+    Ollama cannot be reached at `ply.invalid`: there is no host of that name; check that it runs, and `base_url` of the provider.
+    ");
 }
 
 #[tokio::test]

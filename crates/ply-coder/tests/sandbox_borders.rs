@@ -137,7 +137,10 @@ fn a_program_that_was_replaced_is_still_its_own_helper() {
     let scratch = Scratch::new();
     let (root, bin) = (scratch.dir("root"), scratch.dir("bin"));
     let program = bin.join("program");
-    std::fs::copy(example("own_helper"), &program).unwrap();
+    // By another process: a descriptor of ours that may write it could be in a child of another test just now.
+    let mut copy = std::process::Command::new("cp");
+    let copied = copy.arg(example("own_helper")).arg(&program).status();
+    assert!(copied.unwrap().success());
     let mut running = std::process::Command::new(&program);
     running.arg(&root).arg("echo x >inside; echo x >../outside");
     let output = running.output().unwrap();

@@ -60,7 +60,7 @@ async fn a_process_is_written_to_and_read() {
     assert!(end.contains("last"), "{end}");
     let closed = processes.write(&id, Some("x")).await.unwrap_err();
     assert!(matches!(closed, Error::Ended(_)));
-    assert!(processes.take_finished().is_empty(), "the end was told");
+    assert!(processes.finished().is_empty(), "the end was told");
     let log = processes.log(&id, 1, None).await.unwrap();
     assert_eq!(log, "name? hello ply\nlast\n[lines 1 to 2 of 2]");
 }
@@ -76,13 +76,13 @@ async fn output_that_is_closed_is_no_output() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_process_is_told_once() {
+async fn the_end_of_a_process_is_news_until_it_was_told() {
     let scratch = Scratch::new();
     let processes = scratch.processes();
     start(&scratch, &processes, "echo why; exit 3").await;
     let ended = async {
         loop {
-            let news = processes.take_finished();
+            let news = processes.finished();
             if !news.is_empty() {
                 break news;
             }
@@ -92,12 +92,16 @@ async fn the_end_of_a_process_is_told_once() {
     let news = timeout(PATIENCE, ended).await.unwrap();
     assert_eq!(
         news,
-        [
+        [(
+            "p1".to_owned(),
             "Background process p1 (`echo why; exit 3`) has ended: exit code 3. \
-          The end of its output:\nwhy"
-        ]
+             The end of its output:\nwhy"
+                .to_owned()
+        )]
     );
-    assert!(processes.take_finished().is_empty());
+    assert_eq!(processes.finished(), news);
+    processes.told("p1");
+    assert!(processes.finished().is_empty());
     assert_eq!(processes.list()[0].exit, Some(Exit::Code(3)));
 }
 

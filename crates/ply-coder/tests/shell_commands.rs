@@ -294,3 +294,14 @@ async fn inner_environment() {
     assert!(ran.output.contains("SSH_AUTH_SOCK=/s"));
     assert!(ran.output.contains("PLY_KEPT=1") && ran.output.contains("PATH="));
 }
+
+#[tokio::test]
+async fn what_is_withheld_is_not_inherited() {
+    let scratch = Scratch::new();
+    let line = Line::new("echo ${CARGO_MANIFEST_DIR-none}", &scratch.0);
+    let processes = scratch
+        .processes()
+        .withholding(vec!["CARGO_MANIFEST_DIR".to_owned()]);
+    let ran = timeout(PATIENCE, processes.run(&line, &Card::new())).await;
+    check(&ran.unwrap().unwrap(), "none\n", 0);
+}

@@ -1,7 +1,8 @@
 //! `config.toml`, checked key by key.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use reqwest::header::{HeaderName, HeaderValue};
 use toml::Spanned;
 use toml::de::DeTable;
 
@@ -130,7 +131,7 @@ fn providers(table: &mut Table<'_>) -> Result<Vec<Provider>, ConfigError> {
             name: name.get_ref().clone().into_owned(),
             line: text.line(name.span().start),
             api: lines.word("api", APIS)?,
-            base_url: lines.string("base_url")?.map(Spanned::into_inner),
+            base_url: base_url(text, &mut lines)?,
             key: key.map(Secret::new),
             key_env: lines.string("key_env")?.map(Spanned::into_inner),
             headers: headers(&mut lines)?,
@@ -140,6 +141,22 @@ fn providers(table: &mut Table<'_>) -> Result<Vec<Provider>, ConfigError> {
     // In the order of the file.
     read.sort_by_key(|provider| provider.line);
     Ok(read)
+}
+
+fn base_url(text: Text<'_>, table: &mut Table<'_>) -> Result<Option<String>, ConfigError> {
+    let Some(url) = table.string("base_url")? else {
+        return Ok(None);
+    };
+    let parsed = reqwest::Url::parse(url.get_ref()).ok();
+    let is_web = |url: &reqwest::Url| matches!(url.scheme(), "http" | "https") && url.has_host();
+    match parsed.is_some_and(|parsed| is_web(&parsed)) {
+        true => Ok(Some(url.into_inner())),
+        false => {
+            let what =
+                "`base_url` must be an http or https URL, such as `http://localhost:8000/v1`";
+            Err(text.error(&url, what))
+        }
+    }
 }
 
 fn headers(table: &mut Table<'_>) -> Result<Vec<(String, Secret)>, ConfigError> {
@@ -152,6 +169,15 @@ fn headers(table: &mut Table<'_>) -> Result<Vec<(String, Secret)>, ConfigError> 
             let what = format!("the header `{}` must be a text in quotes", name.get_ref());
             return Err(text.error(&name, what));
         };
+        let is_name = HeaderName::from_bytes(name.get_ref().as_bytes()).is_ok();
+        if !is_name || HeaderValue::from_str(value).is_err() {
+            // The value may be a secret.
+            let what = format!(
+                "`{}` is no header: a name has letters, digits and `-`, and a value is one line",
+                name.get_ref()
+            );
+            return Err(text.error(&name, what));
+        }
         read.push((name.get_ref().clone().into_owned(), Secret::new(value)));
     }
     Ok(read)
@@ -186,7 +212,34 @@ fn models(text: Text<'_>, table: &mut Table<'_>) -> Result<Vec<ModelLines>, Conf
 pub(super) struct SandboxLines {
     pub(super) enabled: bool,
     pub(super) network: bool,
-    pub(super) writable: Vec<PathBuf>,
+    /// As they are written, each with its line.
+    writable: Vec<(usize, String)>,
+}
+
+impl SandboxLines {
+    /// Returns the directories that are writable. `~/` stands for the home directory.
+    pub(super) fn writable(&self, home: Option<&str>) -> Result<Vec<PathBuf>, ConfigError> {
+        let path = |(line, text): &(usize, String)| {
+            let below_home = match text.as_str() {
+                "~" => Some(""),
+                text => text.strip_prefix("~/"),
+            };
+            let path = match (below_home, home) {
+                (Some(rest), Some(home)) => Path::new(home).join(rest),
+                _ => PathBuf::from(text),
+            };
+            match path.is_absolute() {
+                true => Ok(path),
+                false => Err(ConfigError::Line {
+                    line: *line,
+                    what: format!(
+                        "`{text}` in `writable` must be an absolute path, or begin with `~/`"
+                    ),
+                }),
+            }
+        };
+        self.writable.iter().map(path).collect()
+    }
 }
 
 impl Default for SandboxLines {
@@ -224,11 +277,7 @@ fn sandbox(table: &mut Table<'_>) -> Result<SandboxLines, ConfigError> {
     let read = SandboxLines {
         enabled: sandbox.flag("enabled")?.unwrap_or(default.enabled),
         network: sandbox.flag("network")?.unwrap_or(default.network),
-        writable: sandbox
-            .strings("writable")?
-            .into_iter()
-            .map(PathBuf::from)
-            .collect(),
+        writable: sandbox.strings("writable")?,
     };
     sandbox.end()?;
     Ok(read)

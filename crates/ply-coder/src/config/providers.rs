@@ -181,11 +181,13 @@ fn named(file: &File, env: Env<'_>) -> Option<(String, Source)> {
     Some((id.trim().to_owned(), source))
 }
 
-/// Returns the names of the variables that hold keys.
-pub(super) fn key_variables() -> impl Iterator<Item = &'static str> {
-    KNOWN
-        .iter()
-        .flat_map(|known| known.key_variables.iter().copied())
+/// Returns the names of the variables that hold keys: the usual ones, and those that the file names.
+pub(super) fn key_variables(providers: &[Provider]) -> Vec<String> {
+    let usual = KNOWN.iter().flat_map(|known| known.key_variables);
+    let usual = usual.map(|name| (*name).to_owned());
+    let named = providers.iter();
+    let named = named.filter_map(|provider| provider.key_env.clone());
+    usual.chain(named).collect()
 }
 
 /// Returns where Ollama is.
@@ -236,13 +238,19 @@ fn service(id: &str, source: Source, file: &File, env: Env<'_>) -> Result<Servic
     // By any way that leads to them.
     service.speaks_after_results = provider == "mistral" || model.starts_with("mistralai/");
     service.proxy = proxy(env, base_url.as_deref());
+    service.own_address = base_url.as_deref() != known.and_then(|known| known.base_url);
     service.base_url = base_url;
     service.key = key(lines, known, env);
     service.key_hint = key_hint(provider, lines, known);
     if let Some(lines) = lines {
         service.headers.clone_from(&lines.headers);
     }
-    if let Some(model) = file.models.iter().find(|model| model.id == id) {
+    // The file may leave out the provider of a well-known name.
+    let is_meant = |model: &&ModelLines| {
+        let full = with_provider(&model.id, Source::Line(model.line));
+        full.is_ok_and(|full| full == id)
+    };
+    if let Some(model) = file.models.iter().find(is_meant) {
         amend(&mut service, model);
     }
     Ok(service)

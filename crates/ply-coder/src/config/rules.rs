@@ -3,23 +3,25 @@
 use super::ConfigError;
 use crate::permission::{Decision, Rule};
 
-/// The lines of permission rules.
+/// Permission rules, each with its line.
 #[derive(Debug, Default)]
 pub(super) struct RuleLines {
-    pub(super) allow: Vec<String>,
-    pub(super) ask: Vec<String>,
-    pub(super) deny: Vec<String>,
+    pub(super) allow: Vec<(usize, String)>,
+    pub(super) ask: Vec<(usize, String)>,
+    pub(super) deny: Vec<(usize, String)>,
 }
 
 impl RuleLines {
     /// Reads the lines.
     pub(super) fn parse(&self) -> Result<Vec<Rule>, ConfigError> {
-        let allow = self.allow.iter().map(|line| (Decision::Allow, line));
-        let ask = self.ask.iter().map(|line| (Decision::Ask, line));
-        let deny = self.deny.iter().map(|line| (Decision::Deny, line));
-        let rules = allow.chain(ask).chain(deny).map(|(decision, line)| {
-            Rule::parse(decision, line).map_err(|error| ConfigError::Rule {
-                rule: line.clone(),
+        let allow = self.allow.iter().map(|rule| (Decision::Allow, rule));
+        let ask = self.ask.iter().map(|rule| (Decision::Ask, rule));
+        let deny = self.deny.iter().map(|rule| (Decision::Deny, rule));
+        let rules = allow.chain(ask).chain(deny);
+        let rules = rules.map(|(decision, (line, rule))| {
+            Rule::parse(decision, rule).map_err(|error| ConfigError::Rule {
+                line: *line,
+                rule: rule.clone(),
                 what: error.to_string(),
             })
         });

@@ -120,14 +120,19 @@ impl<'t> Table<'t> {
             .ok_or_else(|| self.wrong(&value, key, &format!("a whole number from 1 to {most}")))
     }
 
-    pub(super) fn strings(&mut self, key: &'static str) -> Result<Vec<String>, ConfigError> {
+    /// Takes a list of texts, each with its line.
+    pub(super) fn strings(
+        &mut self,
+        key: &'static str,
+    ) -> Result<Vec<(usize, String)>, ConfigError> {
         let Some(value) = self.take(key) else {
             return Ok(Vec::new());
         };
         let texts = value.get_ref().as_array().and_then(|array| {
-            let texts = array
-                .iter()
-                .map(|text| text.get_ref().as_str().map(str::to_owned));
+            let texts = array.iter().map(|text| {
+                let line = self.text.line(text.span().start);
+                Some((line, text.get_ref().as_str()?.to_owned()))
+            });
             texts.collect()
         });
         texts.ok_or_else(|| self.wrong(&value, key, "a list of texts, `[\"…\", \"…\"]`"))

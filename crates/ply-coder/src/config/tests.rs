@@ -311,3 +311,51 @@ fn mistral_is_told_of_by_its_models_elsewhere() {
     assert!(speaks("openrouter/mistralai/devstral-medium"));
     assert!(!speaks("openrouter/openai/gpt-5"));
 }
+
+#[test]
+fn variables_with_keys_are_withheld_whatever_they_are_called() {
+    let file = "[providers.local]\napi = \"openai\"\nbase_url = \"http://localhost:1/v1\"\n\
+                key_env = \"LOCAL_LOGIN\"";
+    let withheld = read(file, &[]).unwrap().mcp.withheld;
+    for name in ["ANTHROPIC_API_KEY", "LOCAL_LOGIN"] {
+        assert!(withheld.iter().any(|known| known == name), "{withheld:?}");
+    }
+}
+
+#[test]
+fn a_model_may_be_amended_without_its_provider() {
+    let file = "[[models]]\nid = \"claude-mine\"\nname = \"Mine\"\nwindow_tokens = 1234";
+    let services = services(file, &[]);
+    assert_eq!(services[0].facts.id, "anthropic/claude-mine");
+    assert_eq!(services[0].facts.name, "Mine");
+    assert_eq!(services[0].facts.window_tokens, 1234);
+}
+
+#[test]
+fn writable_directories_are_absolute_or_at_home() {
+    let file = "[sandbox]\nwritable = [\"/srv\", \"~/cache\", \"~\"]";
+    let config = read(file, &[("HOME", "/home/me")]).unwrap();
+    let paths = ["/srv", "/home/me/cache", "/home/me"].map(PathBuf::from);
+    assert_eq!(config.sandbox.writable, paths);
+}
+
+#[test]
+fn mistakes_inside_lists_and_addresses_are_told_with_their_line() {
+    let provider = "[providers.x]\napi = \"openai\"\nbase_url = ";
+    let told = told(&[
+        "[sandbox]\nwritable = [\n  \"/srv\",\n  \"cache\",\n]",
+        "[sandbox]\nwritable = [\"~/cache\"]",
+        "[permissions]\nallow = [\n  \"shell(ls)\",\n  \"shel(ls)\",\n]",
+        &format!("{provider}\"localhost:8000\""),
+        &format!("{provider}\"ftp://host/\""),
+        &format!("{provider}\"http://host/v1\"\nheaders = {{ \"x y\" = \"1\" }}"),
+    ]);
+    insta::assert_snapshot!(told, @r"
+    line 4 of `config.toml`: `cache` in `writable` must be an absolute path, or begin with `~/`
+    line 2 of `config.toml`: `~/cache` in `writable` must be an absolute path, or begin with `~/`
+    line 4 of `config.toml`: the permission rule `shel(ls)`: there is no such kind of rule; take shell, read, write, delete, fetch or mcp
+    line 3 of `config.toml`: `base_url` must be an http or https URL, such as `http://localhost:8000/v1`
+    line 3 of `config.toml`: `base_url` must be an http or https URL, such as `http://localhost:8000/v1`
+    line 4 of `config.toml`: `x y` is no header: a name has letters, digits and `-`, and a value is one line
+    ");
+}

@@ -59,7 +59,9 @@ pub(super) async fn open(
 }
 
 fn command(server: &v2::McpServerStdio, cwd: &Path, settings: &Settings) -> Command {
-    let mut command = Command::new(&server.command).args(&server.args).cwd(cwd);
+    let command = Command::new(&server.command).args(&server.args).cwd(cwd);
+    // What a server needs of secrets, it is given in `env`.
+    let mut command = crate::shell::without_secrets(command);
     for name in &settings.withheld {
         command = command.env_remove(name);
     }

@@ -95,6 +95,7 @@ pub fn decide(history: History, failure: &Failure, received: Received, jitter: f
         Class::Busy
         | Class::Service
         | Class::Network
+        | Class::Unreachable
         | Class::Silent
         | Class::Cut
         | Class::Malformed => {

@@ -83,6 +83,8 @@ pub struct Service {
     pub api: Api,
     /// Where it is; none for the usual place of its API.
     pub base_url: Option<String>,
+    /// Whether it was the user who said where it is.
+    pub own_address: bool,
     /// The key.
     pub key: Option<Secret>,
     /// What to do when there is no key or a wrong one: "set `ANTHROPIC_API_KEY`".
@@ -116,6 +118,7 @@ impl Service {
         Self {
             api,
             base_url: None,
+            own_address: false,
             key: None,
             key_hint: "set `key` of the provider in `config.toml`".to_owned(),
             service: match api {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::glob::{name_matches, names};
+use super::own::Own;
 
 /// Where a path is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -155,38 +156,6 @@ impl Place {
     /// Says whether looking at it is guarded.
     pub(super) fn hides(&self) -> bool {
         self.guards.iter().any(|guard| guard.kind.hides())
-    }
-}
-
-/// Something that belongs to the agent itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Own {
-    /// The rules file.
-    Rules(PathBuf),
-    /// Another file, or a folder.
-    Other(PathBuf),
-}
-
-impl Own {
-    /// Returns what a rule must name of a path that belongs to it: the folder of the rules file, or the
-    /// file alone where the session works in that folder. What is in a root is the user's choice.
-    fn name_in(&self, path: &Path, roots: &[PathBuf]) -> Option<String> {
-        let whole = match self {
-            Self::Rules(file) => {
-                let folder = file.parent()?;
-                let shared = roots.iter().any(|root| root.starts_with(folder));
-                if shared { file } else { folder }
-            }
-            Self::Other(own) => {
-                let chosen = |root: &PathBuf| root.starts_with(own) && path.starts_with(root);
-                if roots.iter().any(chosen) {
-                    return None;
-                }
-                own
-            }
-        };
-        path.starts_with(whole)
-            .then(|| names(whole).pop().unwrap_or_default())
     }
 }
 

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use self::file::{Locked, Stamp};
 use self::format::{Document, Section};
 use super::Scope;
-use super::place::Own;
+use super::own::Own;
 use super::rule::{Decision, Rule};
 use super::rule_text::RuleError;
 
@@ -22,12 +22,13 @@ pub const RULES_FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// Where rules are kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stores {
-    /// The user's rules file; none keeps nothing beyond the session.
+    /// The user's rules file, absolute; none keeps nothing beyond the session.
     pub user: Option<PathBuf>,
     /// The directory of the project, under which its rules are kept in the user's file.
     pub project: Option<PathBuf>,
     /// Further files and folders of the agent itself, guarded like the rules file: its configuration,
-    /// its sessions, its logs. Real paths.
+    /// its sessions, its logs. Absolute paths; links on the way are followed, and where they lead is
+    /// guarded too.
     pub own: Vec<PathBuf>,
 }
 
@@ -85,9 +86,9 @@ pub(super) struct Store {
 
 impl Store {
     pub(super) fn new(stores: Stores) -> Self {
-        let rules_file = stores.user.iter().cloned().map(Own::Rules);
+        let rules_file = stores.user.clone().into_iter().flat_map(Own::rules);
         let own = rules_file
-            .chain(stores.own.into_iter().map(Own::Other))
+            .chain(stores.own.into_iter().flat_map(Own::other))
             .collect();
         Self {
             own,

@@ -186,11 +186,16 @@ impl Background {
         text
     }
 
-    /// Returns the news that it ended, once, unless they were told otherwise.
-    pub(super) fn take_end(&self) -> Option<String> {
-        let mut state = self.state.lock();
+    /// Notes that the model knows that it ended.
+    pub(super) fn end_told(&self) {
+        self.state.lock().end_told = true;
+    }
+
+    /// Returns the news that it ended, unless the model knows.
+    pub(super) fn end_news(&self) -> Option<String> {
+        let state = self.state.lock();
         let exit = state.exit?;
-        if std::mem::replace(&mut state.end_told, true) {
+        if state.end_told {
             return None;
         }
         let (text, _) = state.tail.since(0);

@@ -89,11 +89,16 @@ const DOWNLOADS: (&str, &str) = ("GOMODCACHE", "go-mod");
 ///
 /// This file is the one place of the crate that looks at the environment of the program, to find what is
 /// not for commands: a child inherits whatever nobody takes out.
-pub(super) fn quiet(mut command: Command, sandboxed: bool) -> Command {
+///
+/// `withheld` are further variables that are not for commands, whatever they are called.
+pub(super) fn quiet(mut command: Command, sandboxed: bool, withheld: &[String]) -> Command {
     for (name, value) in std::env::vars_os() {
         if is_secret(&name, &value) {
             command = command.env_remove(name);
         }
+    }
+    for name in withheld {
+        command = command.env_remove(name);
     }
     let in_sandbox = UNSET_IN_SANDBOX.iter().filter(|_| sandboxed);
     for name in UNSET.iter().chain(in_sandbox) {
@@ -101,6 +106,19 @@ pub(super) fn quiet(mut command: Command, sandboxed: bool) -> Command {
     }
     for (name, value) in SET {
         command = command.env(name, value);
+    }
+    command
+}
+
+/// Takes out what is called like a secret, for programs that are told their secrets by name.
+///
+/// Addresses with a password stay: those of proxies are such, and these programs may have no other way
+/// to the network.
+pub(crate) fn without_secrets(mut command: Command) -> Command {
+    for (name, _) in std::env::vars_os() {
+        if has_secret_name(&name) {
+            command = command.env_remove(name);
+        }
     }
     command
 }
@@ -117,12 +135,13 @@ pub(super) fn point_to_cache(mut command: Command, cache: &Path, network: bool) 
 }
 
 fn is_secret(name: &OsStr, value: &OsStr) -> bool {
+    has_secret_name(name) || has_password(&value.to_string_lossy())
+}
+
+fn has_secret_name(name: &OsStr) -> bool {
     let name = name.to_string_lossy().to_ascii_uppercase();
-    let named = || {
-        let mut words = name.split(|char: char| !char.is_ascii_alphanumeric());
-        words.any(|word| SECRET_WORDS.contains(&word))
-    };
-    SECRET_NAMES.contains(&name.as_str()) || named() || has_password(&value.to_string_lossy())
+    let mut words = name.split(|char: char| !char.is_ascii_alphanumeric());
+    SECRET_NAMES.contains(&name.as_str()) || words.any(|word| SECRET_WORDS.contains(&word))
 }
 
 /// Returns whether a text has an address with a password, such as `scheme://user:password@host`.

@@ -37,7 +37,7 @@ impl Line {
     }
 
     /// Returns the process, not started yet; in the sandbox if there is one.
-    pub(super) fn command(&self, sandboxed: Option<&Sandboxed>) -> Command {
+    pub(super) fn command(&self, sandboxed: Option<&Sandboxed>, withheld: &[String]) -> Command {
         let shell = shell();
         let command = match sandboxed {
             Some(sandboxed) => Command::new(&sandboxed.helper)
@@ -46,7 +46,7 @@ impl Line {
             None => Command::new(shell),
         };
         let command = command.args(["-c", &self.command]).cwd(&self.cwd);
-        let command = environment::quiet(command, sandboxed.is_some());
+        let command = environment::quiet(command, sandboxed.is_some(), withheld);
         match sandboxed {
             Some(sandboxed) => sandboxed.with_cache(command),
             None => command,

@@ -38,6 +38,8 @@ pub struct Processes {
     /// Where commands may write, from the first one on.
     writable: OnceCell<(Vec<PathBuf>, Writable)>,
     confinement: Mutex<Confinement>,
+    /// Variables that commands do not get.
+    pub(super) withheld: Vec<String>,
     pub(super) logs: Logs,
     /// Counts outputs that did not fit.
     pub(super) cut: Counter,
@@ -100,11 +102,20 @@ impl Processes {
             support: OnceCell::new(),
             writable: OnceCell::new(),
             confinement: Mutex::default(),
+            withheld: Vec::new(),
             logs: Logs::new(logs),
             cut: Counter::default(),
             started: Counter::default(),
             background: Mutex::default(),
         }
+    }
+
+    /// Says which variables of the program's environment commands do not get, besides those that are
+    /// called like secrets.
+    #[must_use]
+    pub fn withholding(mut self, variables: Vec<String>) -> Self {
+        self.withheld = variables;
+        self
     }
 
     /// Says what commands may write from now on. Those that run already are not changed by it.
@@ -208,7 +219,7 @@ impl Processes {
         let _place = self.reserve()?;
         let confinement = self.confinement();
         let sandboxed = self.sandboxed(line, confinement).await?;
-        let command = line.command(sandboxed.as_ref());
+        let command = line.command(sandboxed.as_ref(), &self.withheld);
         let (child, output, input) = command.spawn_merged_with_input().await?;
         let id = self.started.next("p");
         let log = self.logs.create(&id).await;
@@ -318,14 +329,35 @@ impl Processes {
         self.logs.read(id, first, count).await
     }
 
-    /// Returns news for the model of processes that have ended since this was last called.
+    /// Returns news for the model of processes that have ended, by their ids, until [`Self::told`] says
+    /// that it has heard of them.
     #[must_use]
-    pub fn take_finished(&self) -> Vec<String> {
+    pub fn finished(&self) -> Vec<(String, String)> {
         let entries = self.table().entries.clone();
-        entries
-            .iter()
-            .filter_map(|entry| entry.take_end())
+        let news = entries.iter();
+        news.filter_map(|entry| Some((entry.id.clone(), entry.end_news()?)))
             .collect()
+    }
+
+    /// Notes that the model knows of the end of a process.
+    pub fn told(&self, id: &str) {
+        if let Ok(process) = self.find(id) {
+            process.end_told();
+        }
+    }
+
+    /// Ends all processes but some, within [`END_TIME_MAX`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Those that were told to end do so also when this is dropped.
+    pub async fn stop_others(&self, kept: &[String]) {
+        let mut entries = self.table().entries.clone();
+        entries.retain(|entry| entry.exit().is_none() && !kept.contains(&entry.id));
+        let ending = futures::future::join_all(entries.iter().map(|entry| entry.stop()));
+        if tokio::time::timeout(END_TIME_MAX, ending).await.is_err() {
+            tracing::warn!("some background processes did not end in time");
+        }
     }
 
     /// Ends everything within [`END_TIME_MAX`]; nothing can be started afterwards.

@@ -82,7 +82,7 @@ impl Processes {
             return Err(Error::Closed);
         }
         let sandboxed = self.sandboxed(line, self.confinement()).await?;
-        let command = line.command(sandboxed.as_ref());
+        let command = line.command(sandboxed.as_ref(), &self.withheld);
         let (child, pipe) = command.spawn_merged().await?;
         let live = Live::default();
         let time = line.time.min(TIME_MAX);

@@ -6,6 +6,7 @@ use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use ply_agent::{Result, ToolCall, v2};
 
+use super::tickets::{Company, Ticket, Tickets};
 use super::{CANCEL_GRACE, TurnLoop};
 use crate::context::{budget, conversation};
 use crate::model::{
@@ -79,8 +80,10 @@ impl TurnLoop<'_> {
                 delta = deltas.next(), if end.is_none() => match delta {
                     Some(Ok(Delta::Stopped(stopped))) => end = Some(Ok(stopped)),
                     Some(Ok(delta)) => match self.show(&mut answer, delta).await {
-                        Ok(Some((place, call, card))) => {
-                            running.push(async move { (place, self.dispatch(call, card).await) });
+                        Ok(Some((place, call, begun))) => {
+                            running.push(async move {
+                                (place, self.dispatch(call, begun.card, begun.ticket).await)
+                            });
                         }
                         Ok(None) => {}
                         // The first branch takes care of it.
@@ -94,6 +97,11 @@ impl TurnLoop<'_> {
                     }
                 },
             }
+            if end.is_some() {
+                // Cards of calls that never became complete fail when they are dropped, and nobody
+                // waits for them.
+                answer.begun.clear();
+            }
         }
         if answer.usage != Usage::default() {
             self.state
@@ -101,7 +109,6 @@ impl TurnLoop<'_> {
             self.report_usage(answer.usage).await?;
         }
         let results = results.into_values().collect();
-        // Cards of calls that never became complete fail when they are dropped.
         let parts = answer.parts;
         Ok(match end {
             Some(Ok(stopped)) => Attempt::Complete(Answer {
@@ -126,19 +133,19 @@ impl TurnLoop<'_> {
                 self.turn.think(text).await?;
             }
             Delta::Signature(signature) => answer.signature(signature),
-            Delta::CallStarted { place, name, .. } if !answer.cards.contains_key(&place) => {
-                let card = self.announce(&name, answer.step).await?;
-                answer.cards.insert(place, card);
+            Delta::CallStarted { place, name, .. } if !answer.begun.contains_key(&place) => {
+                let begun = self.begin(&name, answer).await?;
+                answer.begun.insert(place, begun);
             }
             Delta::CallEnded { place, mut call } => {
-                let card = match answer.cards.remove(&place) {
-                    Some(card) => card,
-                    None => self.announce(&call.name, answer.step).await?,
+                let begun = match answer.begun.remove(&place) {
+                    Some(begun) => begun,
+                    None => self.begin(&call.name, answer).await?,
                 };
                 // Services reuse ids, or have none; ours are unique in the session.
-                call.id = card.id().0.to_string();
+                call.id = begun.card.id().0.to_string();
                 answer.parts.push(Part::Call(call.clone()));
-                return Ok(Some((place, call, card)));
+                return Ok(Some((place, call, begun)));
             }
             Delta::Usage(usage) => answer.usage = usage,
             Delta::CallStarted { .. } | Delta::CallArguments { .. } | Delta::Stopped(_) => {}
@@ -146,15 +153,19 @@ impl TurnLoop<'_> {
         Ok(None)
     }
 
-    async fn announce(&self, name: &str, step: u64) -> Result<ToolCall> {
+    /// Shows a call that begins, and gives it its place among the calls of the answer.
+    async fn begin(&self, name: &str, answer: &Building) -> Result<Begun> {
         let tools = self.tools();
         let kind = tools.find(name).map(|tool| tool.kind());
-        self.turn
+        let ticket = answer.tickets.take(Company::of(kind.clone()));
+        let card = self
+            .turn
             .tool_call(name.replace('_', " "))
             .name(name)
             .kind(kind.unwrap_or(v2::ToolKind::Other))
-            .meta(conversation::step_meta(step))
-            .await
+            .meta(conversation::step_meta(answer.step))
+            .await?;
+        Ok(Begun { card, ticket })
     }
 }
 
@@ -165,16 +176,24 @@ struct Asked<'m> {
     tokens: u64,
 }
 
-/// A complete call, with its place in the answer and its card.
-type Complete = (usize, Call, ToolCall);
+/// A complete call, with its place in the answer.
+type Complete = (usize, Call, Begun);
+
+/// A call that has begun: its card, and its place among the others.
+#[derive(Debug)]
+struct Begun {
+    card: ToolCall,
+    ticket: Ticket,
+}
 
 /// The message that is being put together, in the order in which its pieces come.
 #[derive(Debug)]
 struct Building {
     step: u64,
     parts: Vec<Part>,
-    /// Cards of calls whose arguments are not complete.
-    cards: BTreeMap<usize, ToolCall>,
+    tickets: Tickets,
+    /// Calls whose arguments are not complete.
+    begun: BTreeMap<usize, Begun>,
     usage: Usage,
 }
 
@@ -183,7 +202,8 @@ impl Building {
         Self {
             step,
             parts: Vec::new(),
-            cards: BTreeMap::new(),
+            tickets: Tickets::new(),
+            begun: BTreeMap::new(),
             usage: Usage::default(),
         }
     }

@@ -10,6 +10,7 @@ use super::TurnLoop;
 use super::ask::{Allowed, By};
 use super::order::Right;
 use super::surface::Live;
+use super::tickets::Ticket;
 use crate::context::conversation;
 use crate::model::{Call, CallResult};
 use crate::tool::{Access, Change, Order, Outcome, Prepared, Tool, ToolContext};
@@ -20,8 +21,8 @@ const SHOWN_BYTES_MAX: usize = 16 * 1024;
 impl TurnLoop<'_> {
     /// Takes a call through all its steps. Whatever happens, there is a result for the model, and the
     /// card has a final status.
-    pub(super) async fn dispatch(&self, call: Call, card: ToolCall) -> CallResult {
-        let outcome = match self.carry_out(&call, &card).await {
+    pub(super) async fn dispatch(&self, call: Call, card: ToolCall, ticket: Ticket) -> CallResult {
+        let outcome = match self.carry_out(&call, &card, &ticket).await {
             Ok(outcome) => outcome,
             // Only a cancel, or the end of the session, leads here; nobody reads the result.
             Err(error) => Outcome::failed(error.to_string()),
@@ -38,7 +39,7 @@ impl TurnLoop<'_> {
         }
     }
 
-    async fn carry_out(&self, call: &Call, card: &ToolCall) -> Result<Outcome> {
+    async fn carry_out(&self, call: &Call, card: &ToolCall, ticket: &Ticket) -> Result<Outcome> {
         card.set_raw_input(call.arguments.clone()).await?;
         let tools = self.tools();
         let Some(tool) = tools.find(&call.name) else {
@@ -56,6 +57,8 @@ impl TurnLoop<'_> {
                 return Ok(Outcome::failed(words));
             }
         };
+        // What it would do may depend on what the calls before it did, and the user is asked in order.
+        self.turn.unless_cancelled(ticket.reached()).await?;
         let surface = Live::new(self.turn, card, self.state);
         let context = ToolContext {
             workspace: &self.state.workspace,

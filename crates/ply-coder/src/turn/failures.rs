@@ -70,14 +70,7 @@ impl TurnLoop<'_> {
 
     /// Tells the user why nothing comes, and waits.
     pub(super) async fn wait(&self, failure: &Failure, tries: u32, after: Duration) -> Result<()> {
-        let tries = tries.max(1);
-        let most = retry::TRIES_MAX.max(tries);
-        let after_words = seconds(after);
-        let words = format!(
-            "{} Retrying {tries}/{most} in {after_words}.",
-            failure.message
-        );
-        self.notice(words).await?;
+        self.notice(waiting(failure, tries, after)).await?;
         self.turn.unless_cancelled(tokio::time::sleep(after)).await
     }
 
@@ -88,6 +81,22 @@ impl TurnLoop<'_> {
     pub(super) async fn notice(&self, words: String) -> Result<()> {
         let session = self.turn.session();
         session.notice(v2::NoticeSeverity::Warning, words).await
+    }
+}
+
+/// Says what happened and what comes next. Without a network, what counts is that it is waited for, and
+/// not how often it was tried.
+fn waiting(failure: &Failure, tries: u32, after: Duration) -> String {
+    let (message, after) = (&failure.message, seconds(after));
+    match failure.class {
+        FailureClass::Network => {
+            format!("{message} Waiting for the network; the next try is in {after}.")
+        }
+        _ => format!(
+            "{message} Retrying {}/{} in {after}.",
+            tries.max(1),
+            retry::TRIES_MAX
+        ),
     }
 }
 
@@ -120,4 +129,29 @@ pub(super) fn jitter() -> f64 {
     // The standard library's keys are random; nothing here needs more than that.
     let random = RandomState::new().hash_one(0u8);
     (random >> 11) as f64 / (1u64 << 53) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outage_is_waited_for_and_not_counted() {
+        let words = |class, tries| {
+            let failure = Failure::new(class, "It failed.");
+            waiting(&failure, tries, Duration::from_secs(16))
+        };
+        assert_eq!(
+            words(FailureClass::Network, 7),
+            "It failed. Waiting for the network; the next try is in 16 s."
+        );
+        assert_eq!(
+            words(FailureClass::Unreachable, 2),
+            "It failed. Retrying 2/5 in 16 s."
+        );
+        assert_eq!(
+            words(FailureClass::Busy, 0),
+            "It failed. Retrying 1/5 in 16 s."
+        );
+    }
 }

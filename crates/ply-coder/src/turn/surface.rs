@@ -150,6 +150,16 @@ impl Surface for Live<'_> {
         Arc::new(move |path| permissions.may_read(mode, path))
     }
 
+    fn notice<'a>(&'a self, text: &'a str) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let session = self.turn.session();
+            let told = session.notice(v2::NoticeSeverity::Warning, text.to_owned());
+            if let Err(error) = told.await {
+                tracing::debug!(%error, "nobody to tell that the client is silent");
+            }
+        })
+    }
+
     fn plan(&self, entries: Vec<v2::PlanEntry>) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             if let Err(error) = self.turn.plan(entries).await {

@@ -1,6 +1,7 @@
 //! Files as the user sees them: what is on disk, or what the client has not saved yet.
 
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::disk;
@@ -13,6 +14,10 @@ use crate::tool::Surface;
 const CLIENT_WAIT: Duration = Duration::from_secs(30);
 /// Files with unsaved changes that a search asks the client for.
 const OVERLAY_FILES_MAX: usize = 32;
+
+/// What the user is told about a client that does not answer.
+const SILENT: &str = "The editor does not answer when it is asked for a file. From now on this session \
+                      reads and writes what is on disk: save your changes.";
 
 /// A text file as it is now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,7 +109,7 @@ impl Workspace {
         if self.load(spot, surface).await?.as_ref() != old {
             return Err(Error::Stale);
         }
-        let landed = match surface.has_files() {
+        let landed = match self.asks_client(surface) {
             true => self.store_through_client(spot, old, new, surface).await?,
             false => self.store_on_disk(spot, old, new).await?,
         };
@@ -196,9 +201,14 @@ impl Workspace {
         .await
     }
 
+    /// Says whether the client is asked for files: it has some, and answers.
+    fn asks_client(&self, surface: &dyn Surface) -> bool {
+        surface.has_files() && !self.silent.load(Ordering::Relaxed)
+    }
+
     /// Returns what the client has of a file, if it has files and knows this one.
     async fn buffer(&self, spot: &Spot, surface: &dyn Surface) -> Option<Text> {
-        if !surface.has_files() {
+        if !self.asks_client(surface) {
             return None;
         }
         let read = surface.read_text(&spot.shown);
@@ -209,7 +219,10 @@ impl Workspace {
                 return None;
             }
             Err(_) => {
-                tracing::debug!("the client did not read a file in time");
+                // It would cost as much with every file from now on.
+                if !self.silent.swap(true, Ordering::Relaxed) {
+                    surface.notice(SILENT).await;
+                }
                 return None;
             }
         };

@@ -1,8 +1,8 @@
 //! What rules match, and their texts.
 
-use ply_coder::permission::{Decision, Rule};
+use ply_coder::permission::{Decision, Mode, Rule, Verdict};
 
-use super::{A, D, Q, check};
+use super::{A, D, Q, access, check, permissions};
 
 #[test]
 fn rules_for_paths_match_whole_names() {
@@ -158,4 +158,27 @@ fn rules_are_shown_as_they_are_written() {
             text
         );
     }
+}
+
+#[test]
+fn a_question_names_the_rules_behind_it_and_always_one_that_may_deny() {
+    #[track_caller]
+    fn check(rules: &[&str], expected: &[&str]) {
+        let access = [access("shell $X push; git log")];
+        let verdict = permissions(rules).decide(Mode::Full, &access);
+        let Verdict::Ask(question) = verdict else {
+            panic!("{verdict:?} with {rules:?}");
+        };
+        let reason = question.description.lines().last().unwrap_or_default();
+        let named: Vec<&str> = reason.split_inclusive(". ").map(str::trim).collect();
+        assert_eq!(named, expected, "{rules:?}");
+    }
+    let asks = "Your rule to ask about `shell(git log)` applies.";
+    let may_deny = "Your rule that denies `shell(rm *)` may apply.";
+    let may_ask = "Your rule to ask about `shell(curl *)` may apply.";
+    check(&["?shell(git log)"], &[asks]);
+    check(&["?shell(curl *)"], &[may_ask]);
+    check(&["?shell(curl *)", "-shell(rm *)"], &[may_deny]);
+    check(&["-shell(rm *)", "?shell(git log)"], &[asks, may_deny]);
+    check(&["?shell(curl *)", "?shell(git log)"], &[asks]);
 }

@@ -96,6 +96,8 @@ pub enum Saves {
     Refused,
     /// Answers nothing, reads included.
     Silent,
+    /// Answers reads only.
+    SilentWrites,
 }
 
 /// A client, with buffers for some files.
@@ -183,7 +185,7 @@ impl Surface for Client {
                     self.open(path.to_owned(), &text);
                     return Ok(());
                 }
-                Saves::Silent => std::future::pending().await,
+                Saves::Silent | Saves::SilentWrites => std::future::pending().await,
                 Saves::Nowhere => return Ok(()),
                 Saves::Refused => return Err("not now".to_owned()),
             };
@@ -192,6 +194,11 @@ impl Surface for Client {
             }
             std::fs::write(path, text).map_err(|error| error.to_string())
         })
+    }
+
+    fn notice<'t>(&'t self, _: &'t str) -> BoxFuture<'t, ()> {
+        self.calls.lock().unwrap().push("notice".to_owned());
+        Box::pin(async {})
     }
 
     fn cancelled(&self) -> BoxFuture<'_, ()> {

@@ -3,7 +3,7 @@
 pub(super) mod places;
 pub(super) mod sandbox;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -85,7 +85,8 @@ fn configure(arguments: &Agent, places: &Places, store: &Path) -> Result<Config,
         error @ ConfigError::Variable { .. } => error.to_string(),
         error => format!("{}: {error}", path.display()),
     })?;
-    config.own = vec![path.clone(), places.logs.clone(), store.to_path_buf()];
+    config.own = absolute([path, &places.logs, store])
+        .map_err(|error| format!("The working directory is not known: {error}."))?;
     config.sandbox.cache = Some(places.cache.clone());
     if let Some(mode) = &arguments.mode {
         config.mode = Mode::from_id(mode).ok_or_else(|| {
@@ -93,4 +94,22 @@ fn configure(arguments: &Agent, places: &Places, store: &Path) -> Result<Config,
         })?;
     }
     Ok(config)
+}
+
+/// Returns paths as they are from the root: what is guarded in a session is compared with such paths, and
+/// a session has a working directory of its own.
+fn absolute<const N: usize>(paths: [&Path; N]) -> std::io::Result<Vec<PathBuf>> {
+    paths.into_iter().map(std::path::absolute).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_are_named_from_here_are_guarded_from_the_root() {
+        let here = std::env::current_dir().unwrap();
+        let paths = absolute([Path::new("mine.toml"), Path::new("/state/logs")]).unwrap();
+        assert_eq!(paths, [here.join("mine.toml"), "/state/logs".into()]);
+    }
 }

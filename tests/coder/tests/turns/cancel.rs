@@ -133,6 +133,34 @@ async fn while_it_waits_to_try_again() {
 }
 
 #[tokio::test]
+async fn what_the_turn_left_in_the_background_ends_and_the_rest_goes_on() {
+    let background = |name: &str| {
+        let command = format!("echo $$ > {name}; exec sleep 1000");
+        json!({ "command": command, "background": true })
+    };
+    let gate = Gate::new();
+    let script = [
+        Reply::call("shell", background("old")),
+        Reply::say("It runs."),
+        Reply::call("shell", background("new")),
+        Reply::hang(&gate),
+    ];
+    let world = World::with(running(Api::Anthropic, Mode::Full, User::Allows), script).await;
+    let session = world.session().await;
+    session.tell("Run one").await;
+    world.appears("old").await;
+    let turn = session.prompt("Run another").await.unwrap();
+    gate.reached().await;
+    world.appears("new").await;
+    let pid = |name: &str| -> u32 { world.read(name).trim().parse().unwrap() };
+    while world.read("old").is_empty() || world.read("new").is_empty() {
+        tokio::task::yield_now().await;
+    }
+    cancel(&session, turn).await;
+    assert!(is_alive(pid("old")) && !is_alive(pid("new")));
+}
+
+#[tokio::test]
 async fn when_nothing_runs_it_does_nothing() {
     let world = World::new([]).await;
     let session = world.session().await;

@@ -152,3 +152,40 @@ async fn a_model_that_goes_in_circles_is_warned_and_then_stopped() {
     let body = world.model.request(3).await.body.to_string();
     assert!(body.contains("same calls"), "{body}");
 }
+
+#[tokio::test]
+async fn the_end_of_a_background_process_is_told_though_an_answer_failed() {
+    let setup = Setup {
+        mode: ply_coder::permission::Mode::Full,
+        ..Setup::default()
+    };
+    let script = [
+        Reply::call(
+            "shell",
+            json!({ "command": "while [ ! -e go ]; do sleep 0.01; done", "background": true }),
+        ),
+        Reply::say("It runs."),
+    ];
+    let world = World::with(setup, script).await;
+    let session = world.session().await;
+    session.tell("Start it").await;
+    world.write("go", "");
+    // How long it takes from there until the agent has seen the end is not known; asking shows it.
+    let mut asked = world.model.requests().len();
+    loop {
+        world.model.push(Reply::status(401));
+        assert!(session.tell("Well?").await.error.is_some());
+        let told = world.model.request(asked).await.last_user_text();
+        asked += 1;
+        if told.contains("has ended") {
+            break;
+        }
+    }
+    for is_told in [true, false] {
+        world.model.push(Reply::say("I see."));
+        session.tell("And now?").await;
+        let told = world.model.request(asked).await.last_user_text();
+        asked += 1;
+        assert_eq!(told.contains("has ended"), is_told, "{told}");
+    }
+}

@@ -12,6 +12,7 @@ mod commands;
 mod context;
 mod failures;
 mod models;
+mod order;
 mod permission;
 mod sessions;
 mod tools;

@@ -149,3 +149,63 @@ async fn a_session_whose_model_is_gone_says_which_it_goes_on_with() {
     assert!(story.text.contains("full"), "{story:#?}");
     assert!(story.notices.is_empty(), "{story:#?}");
 }
+
+/// A world without a model of its own, with an Ollama at an address.
+fn keyless(url: String, offline: bool) -> Setup {
+    Setup {
+        configure: Box::new(move |config| {
+            config.models.clear();
+            if offline {
+                config.models.push(Arc::new(Offline::new()));
+            }
+            config.ollama_url = Some(url);
+        }),
+        ..Setup::default()
+    }
+}
+
+#[tokio::test]
+async fn a_session_without_a_prompt_goes_from_offline_to_ollama() {
+    let ollama = ModelServer::start([Reply::say("From here."), Reply::say("Again.")]).await;
+    ollama.set_models(&["qwen3", "llama3"]);
+    let world = World::with(keyless(ollama.url(Api::Ollama), false), []).await;
+    let session = world.session().await;
+    offers(&session, "ollama/llama3").await;
+    let expected = ["ollama/qwen3", "ollama/llama3", "offline"].map(str::to_owned);
+    assert_eq!(models(&session), (expected[0].clone(), expected.to_vec()));
+    assert_eq!(session.tell("Who are you?").await.text, "From here.");
+    // The next one begins with it.
+    let session = world.session().await;
+    assert_eq!(models(&session).0, "ollama/qwen3");
+}
+
+#[tokio::test]
+async fn a_prompt_that_comes_at_once_goes_to_ollama_too() {
+    let ollama = ModelServer::start([Reply::say("From here.")]).await;
+    ollama.set_models(&["qwen3"]);
+    let world = World::with(keyless(ollama.url(Api::Ollama), false), []).await;
+    assert_eq!(world.turn("Who are you?").await.text, "From here.");
+}
+
+#[tokio::test]
+async fn who_chose_to_be_offline_stays_so() {
+    let ollama = ModelServer::start([]).await;
+    ollama.set_models(&["qwen3"]);
+    let url = ollama.url(Api::Ollama);
+    let world = World::with(keyless(url.clone(), true), []).await;
+    let session = world.session().await;
+    session.tell("Who are you?").await;
+    assert_eq!(
+        models(&session),
+        ("offline".to_owned(), vec!["offline".to_owned()])
+    );
+
+    let world = World::with(keyless(url, false), []).await;
+    let session = world.session().await;
+    session
+        .set_config_option("model", v2::SessionConfigOptionValue::from("offline"))
+        .await
+        .unwrap();
+    offers(&session, "ollama/qwen3").await;
+    assert_eq!(models(&session).0, "offline");
+}

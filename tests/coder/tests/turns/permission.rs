@@ -178,3 +178,59 @@ async fn a_call_that_waits_is_judged_by_the_mode_of_the_moment() {
     assert_eq!(story.stop, Some(StopReason::EndTurn));
     assert!(!world.path().join("second").exists(), "{:?}", story.told());
 }
+
+#[tokio::test]
+async fn the_agents_own_files_are_asked_about_behind_links_too() {
+    let write = |path: &str| Reply::call("write_file", json!({ "path": path, "content": "x" }));
+    let script = [
+        write("dotfiles/ply/rules.toml"),
+        write("mine.toml"),
+        write("dotfiles/other"),
+        Reply::say("Done."),
+    ];
+    let home = tempfile::tempdir().unwrap();
+    let (folder, config) = (home.path().join("ply"), home.path().join("config.toml"));
+    let places = (folder.join("rules.toml"), config.clone());
+    let setup = Setup {
+        configure: Box::new(move |config| {
+            config.user_rules = Some(places.0);
+            config.own = vec![places.1];
+        }),
+        ..setup(Mode::AutoEdit, User::Rejects)
+    };
+    let world = World::with(setup, script).await;
+    std::fs::create_dir_all(world.path().join("dotfiles/ply")).unwrap();
+    std::os::unix::fs::symlink(world.path().join("dotfiles/ply"), folder).unwrap();
+    // It points to what is not there yet.
+    std::os::unix::fs::symlink(world.path().join("mine.toml"), config).unwrap();
+    world.turn("Go").await;
+    assert_eq!(world.asked().len(), 2, "{:?}", world.asked());
+    assert!(!world.path().join("dotfiles/ply/rules.toml").exists());
+    assert!(!world.path().join("mine.toml").exists());
+    assert!(world.path().join("dotfiles/other").exists());
+}
+
+#[tokio::test]
+async fn a_listing_through_a_link_out_of_the_project_is_asked_about() {
+    let shell = |command: &str| Reply::call("shell", json!({ "command": command }));
+    let script = [
+        shell("ls etc"),
+        shell("cd etc && ls"),
+        shell("cd keys && ls"),
+        shell("ls src"),
+        shell("cd within && ls"),
+        Reply::say("Done."),
+    ];
+    let world = World::with(setup(Mode::Ask, User::Rejects), script).await;
+    world.write("src/a.rs", "");
+    world.write(".ssh/known", "");
+    for (target, name) in [("/etc", "etc"), (".ssh", "keys"), ("src", "within")] {
+        std::os::unix::fs::symlink(target, world.path().join(name)).unwrap();
+    }
+    let story = world.turn("Look").await;
+    assert_eq!(
+        world.asked(),
+        ["Run `ls etc`", "Run `cd etc && ls`", "Run `cd keys && ls`"]
+    );
+    assert!(story.told()[4].contains("a.rs"), "{:?}", story.told());
+}

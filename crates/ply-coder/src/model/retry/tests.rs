@@ -28,6 +28,7 @@ fn waits_grow_to_a_limit_and_end() {
     for class in [
         Class::Busy,
         Class::Service,
+        Class::Unreachable,
         Class::Silent,
         Class::Cut,
         Class::Malformed,

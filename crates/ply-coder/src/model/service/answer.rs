@@ -183,6 +183,12 @@ impl Answer {
         }
     }
 
+    /// Says whether the arguments of a call are whole by now.
+    pub(super) fn is_call_complete(&self, key: u64) -> bool {
+        let call = self.calls.iter().find(|call| call.key == key);
+        call.is_some_and(Making::is_complete)
+    }
+
     pub(super) fn call_ended(&mut self, key: u64) {
         let call = self.calls.iter_mut().enumerate();
         if let Some((place, call)) = call.into_iter().find(|(_, call)| call.key == key)

@@ -3,6 +3,8 @@
 //! The words of the service are looked at and not passed on: they may hold parts of the key or of the
 //! conversation. Only its short code is shown.
 
+use std::error::Error as _;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use reqwest::header::HeaderMap;
@@ -127,12 +129,51 @@ pub(super) fn of_network(service: &Service, error: Option<&reqwest::Error>) -> F
         return cut(service);
     }
     let connect = error.is_some_and(reqwest::Error::is_connect);
+    if let Some(failure) = error.and_then(|error| nobody_there(service, error)) {
+        return failure;
+    }
     let message = match (connect, service.api) {
         (true, Api::Ollama) => format!("{} cannot be reached; is it running?", service.service),
         (true, _) => format!("{} cannot be reached; check the network.", service.service),
         (false, _) => format!("The connection to {} was lost.", service.service),
     };
     Failure::new(FailureClass::Network, message)
+}
+
+/// Returns the failure of a connection that was refused, or whose name is not known, where the address is
+/// more likely to be wrong than the network to be down.
+fn nobody_there(service: &Service, error: &reqwest::Error) -> Option<Failure> {
+    let url = super::target::url(service)?;
+    let host = url.host_str()?;
+    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+    let is_here = host == "localhost" || address.is_ok_and(|address| address.is_loopback());
+    // With a proxy it is the proxy that was not reached, or that reached nobody.
+    if !error.is_connect() || service.proxy.is_some() || !(is_here || service.own_address) {
+        return None;
+    }
+    let mut causes = std::iter::successors(error.source(), |cause| (*cause).source());
+    let what = causes.find_map(|cause| {
+        let refused = cause
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|cause| cause.kind() == std::io::ErrorKind::ConnectionRefused);
+        // The error of the connector has no other mark.
+        match (refused, cause.to_string().starts_with("dns error")) {
+            (true, _) => Some("nothing listens there"),
+            (_, true) => Some("there is no host of that name"),
+            _ => None,
+        }
+    })?;
+    let port = url.port().map(|port| format!(":{port}"));
+    let hint = match service.api {
+        Api::Ollama => "is it running, and is `base_url` or `OLLAMA_HOST` right?",
+        _ => "check that it runs, and `base_url` of the provider.",
+    };
+    let message = format!(
+        "{} cannot be reached at `{host}{}`: {what}; {hint}",
+        service.service,
+        port.unwrap_or_default()
+    );
+    Some(Failure::new(FailureClass::Unreachable, message))
 }
 
 /// Returns the failure behind an answer that is an error.

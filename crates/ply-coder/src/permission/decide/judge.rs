@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use super::is_inside;
 use crate::permission::line::{self, Command};
-use crate::permission::place::{Own, Place};
+use crate::permission::own::Own;
+use crate::permission::place::Place;
 use crate::permission::rule::{Concern, Decision, Rule};
-use crate::permission::{Mode, harmless, launch, offer};
+use crate::permission::{Mode, harmless, launch, links, offer};
 use crate::tool::Access;
 
 /// What is found about one access.
@@ -52,13 +53,8 @@ impl Judge<'_> {
                     .to_owned(),
             );
         }
-        if let Some(rule) = self.concerned(access, Decision::Ask, Concern::Maybe) {
-            return Finding::ask(format!(
-                "Your rule to ask about `{rule}` applies, or may apply."
-            ));
-        }
-        if let Some(rule) = self.concerned(access, Decision::Deny, Concern::Maybe) {
-            return Finding::ask(format!("Your rule that denies `{rule}` may apply."));
+        if let Some(reason) = self.reason_of_rules(access) {
+            return Finding::ask(reason);
         }
         match access {
             Access::Read(path) => self.read(access, path),
@@ -68,6 +64,23 @@ impl Judge<'_> {
             Access::Input { .. } => self.input(),
             Access::Fetch(_) => self.other(access, "It asks a server on the network."),
             Access::Mcp { .. } => self.other(access, "It is a tool of an MCP server."),
+        }
+    }
+
+    /// Returns why the user's rules want them to be asked, the weightiest rule first. One that may deny
+    /// is always named: whoever answers is to know of it.
+    fn reason_of_rules(&self, access: &Access) -> Option<String> {
+        let asks = self.concerned(access, Decision::Ask, Concern::Yes);
+        let asks = asks.map(|rule| format!("Your rule to ask about `{rule}` applies."));
+        let may_deny = self.concerned(access, Decision::Deny, Concern::Maybe);
+        let may_deny = may_deny.map(|rule| format!("Your rule that denies `{rule}` may apply."));
+        let may_ask = || {
+            let rule = self.concerned(access, Decision::Ask, Concern::Maybe)?;
+            Some(format!("Your rule to ask about `{rule}` may apply."))
+        };
+        match (asks, may_deny) {
+            (Some(asks), Some(may_deny)) => Some(format!("{asks} {may_deny}")),
+            (asks, may_deny) => asks.or(may_deny).or_else(may_ask),
         }
     }
 
@@ -178,7 +191,7 @@ impl Judge<'_> {
         if !is_inside(cwd, self.roots) {
             return Finding::ask("It runs outside of the project.");
         }
-        let entered = harmless::enters(&commands, cwd).filter(|path| self.may_look(path));
+        let entered = harmless::enters(&commands, cwd).and_then(|path| self.looked_at(&path));
         let (here, rest) = match (&entered, commands.split_first()) {
             (Some(path), Some((_, rest))) => (path.as_path(), rest),
             _ => (cwd, commands.as_slice()),
@@ -209,7 +222,7 @@ impl Judge<'_> {
             return false;
         };
         let harmless = harmless::looks_at(&words, here)
-            .is_some_and(|places| places.iter().all(|place| self.may_look(place)));
+            .is_some_and(|places| places.iter().all(|place| self.looked_at(place).is_some()));
         harmless
             || (self.is_at_home(&words, here)
                 && self.rules.iter().any(|rule| rule.allows_command(&words)))
@@ -225,9 +238,15 @@ impl Judge<'_> {
         !moves && self.roots.iter().any(|root| root == here)
     }
 
-    fn may_look(&self, path: &Path) -> bool {
-        is_inside(path, self.roots)
-            && matches!(self.judge(&Access::Read(path.to_owned())), Finding::Allow)
+    /// Returns the place that a command looks at, if it may without a question: both what the command
+    /// names and where links lead from there.
+    fn looked_at(&self, path: &Path) -> Option<PathBuf> {
+        let may_look = |path: &Path| {
+            is_inside(path, self.roots)
+                && matches!(self.judge(&Access::Read(path.to_owned())), Finding::Allow)
+        };
+        let real = links::real_in(path, self.roots)?;
+        (may_look(path) && may_look(&real)).then_some(real)
     }
 
     /// Says whether a file may be read that nobody named. With full rights a secret of the project may

@@ -1,5 +1,7 @@
 //! OpenAI Chat Completions, and what others made of it.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use super::{Decoder, list, number, parse, text};
@@ -13,6 +15,20 @@ pub(super) struct Chat {
     refused: bool,
     /// Ids of the calls, for services that leave out `index`.
     ids: Vec<String>,
+    /// The call that each index stands for at the moment.
+    open: HashMap<u64, Open>,
+    /// How many calls there were.
+    calls: u64,
+}
+
+/// The call that an index stands for.
+#[derive(Debug)]
+struct Open {
+    /// How the answer tells it from others.
+    key: u64,
+    /// Its id as the service sent it; empty if it did not.
+    id: String,
+    name: String,
 }
 
 impl Decoder for Chat {
@@ -89,11 +105,12 @@ impl Chat {
 
     fn call(&mut self, call: &Value, answer: &mut Answer) -> Result<(), Failure> {
         let id = text(call, "/id");
-        let key = match number(call, "/index") {
+        let index = match number(call, "/index") {
             Some(index) => index,
             None => self.position(id),
         };
         let name = text(call, "/function/name");
+        let key = self.key(index, call, answer);
         if !name.is_empty() {
             answer.call_started(key, id, name)?;
         }
@@ -104,6 +121,28 @@ impl Chat {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Returns the key of the call that a piece belongs to. Some services have the same index for all
+    /// calls of an answer.
+    fn key(&mut self, index: u64, piece: &Value, answer: &mut Answer) -> u64 {
+        let (id, name) = (text(piece, "/id"), text(piece, "/function/name"));
+        if let Some(open) = self.open.get_mut(&index) {
+            if !open.is_left_by(piece, answer) {
+                for (known, new) in [(&mut open.id, id), (&mut open.name, name)] {
+                    if known.is_empty() {
+                        known.push_str(new);
+                    }
+                }
+                return open.key;
+            }
+            answer.call_ended(open.key);
+        }
+        let key = self.calls;
+        self.calls += 1;
+        let (id, name) = (id.to_owned(), name.to_owned());
+        self.open.insert(index, Open { key, id, name });
+        key
     }
 
     /// Returns the place of a call by its id: a new one for a new id, the last one for none.
@@ -118,6 +157,27 @@ impl Chat {
             }
         };
         place as u64
+    }
+}
+
+impl Open {
+    /// Says whether a piece with the same index begins another call. Some services say the name with
+    /// every piece, so that it alone tells nothing.
+    fn is_left_by(&self, piece: &Value, answer: &Answer) -> bool {
+        let (id, name) = (text(piece, "/id"), text(piece, "/function/name"));
+        if name.is_empty() {
+            return false;
+        }
+        if !id.is_empty() && !self.id.is_empty() {
+            return id != self.id;
+        }
+        let arguments = piece.pointer("/function/arguments");
+        let says_more = match arguments {
+            Some(Value::String(json)) => !json.is_empty(),
+            Some(Value::Object(_)) => true,
+            _ => false,
+        };
+        (name != self.name || says_more) && answer.is_call_complete(self.key)
     }
 }
 

@@ -183,6 +183,86 @@ fn arguments_by_turns_reach_their_calls() {
     );
 }
 
+/// Reads pieces of calls in Chat Completions, given by index, id, name and arguments, and checks the calls.
+#[track_caller]
+fn check_calls(pieces: &[(u64, &str, &str, &str)], expected: &[(&str, Value)]) {
+    let service = Service::new(Api::OpenAi, "m", Facts::new("p/m"));
+    let mut decoder = decoder(&service);
+    let mut answer = Answer::new(&service, &Request::default());
+    for (index, id, name, arguments) in pieces {
+        let call = json!({"index": index, "id": id,
+            "function": {"name": name, "arguments": arguments}});
+        let frame = json!({"choices": [{"delta": {"tool_calls": [call]}}]});
+        decoder.frame(&frame.to_string(), &mut answer).unwrap();
+    }
+    decoder.frame("[DONE]", &mut answer).unwrap();
+    let calls: Vec<(String, Value)> = answer
+        .drain()
+        .filter_map(|delta| match delta {
+            Delta::CallEnded { call, .. } => Some((call.name, call.arguments)),
+            _ => None,
+        })
+        .collect();
+    let expected: Vec<_> = expected
+        .iter()
+        .map(|(name, arguments)| ((*name).to_owned(), arguments.clone()))
+        .collect();
+    assert_eq!(calls, expected, "{pieces:?}");
+}
+
+#[test]
+fn calls_that_share_an_index_are_told_apart() {
+    let two = [("one", json!({"a": 1})), ("one", json!({"a": 2}))];
+    check_calls(
+        &[(0, "x", "one", "{\"a\":1}"), (0, "y", "one", "{\"a\":2}")],
+        &two,
+    );
+    // In pieces, and though the first one never was whole.
+    check_calls(
+        &[
+            (0, "x", "one", ""),
+            (0, "", "", "{\"a\":"),
+            (0, "", "", "1}"),
+            (0, "y", "one", ""),
+            (0, "", "", "{\"a\":2}"),
+        ],
+        &two,
+    );
+    check_calls(
+        &[(0, "x", "one", "{\"a\""), (0, "y", "two", "{}")],
+        &[("one", json!("{\"a\"")), ("two", json!({}))],
+    );
+    // Without ids.
+    check_calls(
+        &[(0, "", "one", "{\"a\":1}"), (0, "", "one", "{\"a\":2}")],
+        &two,
+    );
+    check_calls(
+        &[
+            (0, "", "one", "{\"a\":1}"),
+            (0, "", "two", ""),
+            (0, "", "", "{}"),
+        ],
+        &[("one", json!({"a": 1})), ("two", json!({}))],
+    );
+}
+
+#[test]
+fn a_call_whose_name_and_id_are_said_again_stays_one() {
+    let one = [("one", json!({"a": 1}))];
+    for id in ["x", ""] {
+        check_calls(
+            &[
+                (0, id, "one", "{\"a\""),
+                (0, id, "one", ":1}"),
+                (0, id, "one", ""),
+            ],
+            &one,
+        );
+    }
+    check_calls(&[(0, "x", "one", "{\"a\""), (0, "", "", ":1}")], &one);
+}
+
 #[test]
 fn counts_that_make_no_sense_do_not_overflow() {
     for api in APIS {
