@@ -11,6 +11,7 @@ mod delete;
 mod diff;
 mod elicitation;
 mod files;
+mod hearing;
 mod history;
 mod init;
 mod judging;
@@ -53,7 +54,7 @@ use crate::topic::Topic;
 const PROBE_TIME_MAX: Duration = Duration::from_secs(30);
 /// How many turns that take as long as they may a probe is waited for.
 const TURNS_MAX: u32 = 4;
-/// How many probes in a row may fail to get an agent to greet before the rest is left out: each of them waits for it.
+/// How many probes in a row may find nobody to talk to before the rest is left out: each of them waits for it.
 const DEAF_MAX: u32 = 3;
 
 /// Everything there is to check. A new topic is a file and a line here.
@@ -109,18 +110,35 @@ pub async fn versions(subject: &Subject) -> Result<Vec<Version>, Stopped> {
     let mut trouble = None;
     for version in [Version::V1, Version::V2] {
         let mut bench = Bench::new(subject.clone(), version, Findings::default());
-        match bench.greeted_with(serde_json::json!({})).await {
+        match bench.greeted_by_stranger(serde_json::json!({})).await {
             Ok(agent) => {
                 spoken.push(version);
                 agent.end().await;
             }
-            Err(stopped) => trouble = Some(stopped),
+            // The first one says more: an agent may not know the later version at all.
+            Err(stopped) => {
+                trouble.get_or_insert(stopped);
+            }
         }
     }
     match trouble {
         Some(stopped) if spoken.is_empty() => Err(stopped),
         _ => Ok(spoken),
     }
+}
+
+/// Finds out whether an agent can be started at all.
+///
+/// # Errors
+///
+/// It cannot be.
+///
+/// # Cancel safety
+///
+/// Dropped, the agent's process is ended.
+pub async fn try_start(subject: &Subject) -> Result<(), Stopped> {
+    let mut bench = Bench::new(subject.clone(), Version::V1, Findings::default());
+    bench.start().await.map(drop)
 }
 
 /// Returns every probe by its name, with the ids of the rules that it can find out about, in the order in which they run.
@@ -132,7 +150,7 @@ pub fn probes() -> impl Iterator<Item = (&'static str, &'static [&'static str])>
 /// Whether there was nobody to talk to.
 fn is_deaf(stopped: &Stopped) -> bool {
     match stopped {
-        Stopped::Spawn(_) => true,
+        Stopped::Spawn(_) | Stopped::Flooded => true,
         Stopped::Silent { method, .. } => method == "initialize",
         _ => false,
     }
@@ -157,31 +175,41 @@ pub async fn check(
     let in_passing = !wanted.is_empty() && !probes().any(|probe| probe.is_for(&wanted, version));
     let findings = Findings::new(wanted.iter().copied());
     let mut bench = Bench::new(subject.clone(), version, findings);
-    let mut deaf = 0;
+    let mut deaf = (0, String::new());
+    // What a probe could not find out, a later one may, or what went over the wire in passing.
+    let mut unclear = Vec::new();
     for probe in probes() {
         let looked_at = if in_passing { &all } else { &wanted };
         if !probe.is_for(looked_at, version) {
             continue;
         }
         bench.begin(probe.name);
-        if deaf == DEAF_MAX {
-            bench.unclear(probe.rules, "not tried: no agent answers a greeting");
+        if deaf.0 == DEAF_MAX {
+            let why = format!("not tried after {DEAF_MAX} attempts: {}", deaf.1);
+            unclear.push((probe, why, bench.last_recording()));
             continue;
         }
         progress(probe.name);
         let limit = PROBE_TIME_MAX.max(subject.turn_patience * TURNS_MAX);
         let ended = tokio::time::timeout(limit, (probe.run)(&mut bench)).await;
-        let met = !matches!(&ended, Ok(Err(stopped)) if is_deaf(stopped));
-        deaf = if met { 0 } else { deaf + 1 };
+        deaf = match &ended {
+            Ok(Err(stopped)) if is_deaf(stopped) => (deaf.0 + 1, stopped.to_string()),
+            _ => (0, String::new()),
+        };
         let why = match ended {
             Ok(Ok(())) => continue,
-            Ok(Err(stopped)) => stopped.to_string(),
+            Ok(Err(stopped)) => bench.explained(&stopped).await,
             Err(_) => format!("the probe took over {} s", limit.as_secs()),
         };
-        bench.unclear(probe.rules, &why);
+        unclear.push((probe, why, bench.last_recording()));
     }
     let mut findings = bench.finish().await;
     let recordings = findings.recordings.clone();
     passive::judge(&recordings, Side::Agent, &mut findings);
+    for (probe, why, recording) in unclear {
+        for rule in probe.rules {
+            findings.add_unclear(rule, &why, recording, probe.name);
+        }
+    }
     findings
 }

@@ -29,8 +29,8 @@ mod update;
 use ply_wire::negotiate::Version;
 
 use self::harness::Known;
-pub use self::interactive::{read_report, serve_interactive};
-use self::scene::{Scene, Topic};
+pub use self::interactive::serve_interactive;
+use self::scene::{Scene, Start, Topic};
 pub use self::serve::serve;
 pub use self::subject::{AGENT, Subject};
 use crate::findings::Findings;
@@ -39,6 +39,8 @@ use crate::selection::Selection;
 
 /// Clients that never start the agent are not tried more often than this.
 const FALSE_STARTS_MAX: usize = 2;
+/// Clients that send no prompt are waited for no more often than this, one scene after the other.
+const NO_PROMPTS_MAX: usize = 3;
 
 /// Everything there is to check. A new topic is a file and a line here. The plain turn comes first: it shows what the client
 /// does when nothing is strange.
@@ -97,10 +99,16 @@ pub async fn check(
     let mut findings = Findings::new(rules);
     let mut known = Known::default();
     let mut unclear = Vec::new();
-    let mut false_starts = 0;
+    let (mut false_starts, mut no_prompts) = (0, 0);
     for (number, scene) in all_scenes().enumerate() {
         let is_wanted = |rule: &&str| findings.verdict(rule).is_some();
         if !scene.is_for(version) || !scene.rules.iter().any(is_wanted) {
+            continue;
+        }
+        if no_prompts >= NO_PROMPTS_MAX && scene.start == Start::AtPrompt {
+            let why = "not tried: the client sends no prompt";
+            let rules = scene.rules.iter();
+            unclear.extend(rules.map(|rule| ((*rule).to_owned(), why.to_owned(), scene.name)));
             continue;
         }
         progress(scene.name);
@@ -134,6 +142,12 @@ pub async fn check(
         false_starts = match outcome.reports.is_empty() {
             true => false_starts + 1,
             false => 0,
+        };
+        no_prompts = match first.and_then(|first| first.stopped.as_deref()) {
+            Some(stage::NO_PROMPT) => no_prompts + 1,
+            // What begins earlier may do without a prompt.
+            _ if scene.start == Start::AtBeginning => no_prompts,
+            _ => 0,
         };
         let is_other_version = first.is_some_and(|report| report.is_other_version);
         if false_starts == FALSE_STARTS_MAX || is_other_version {

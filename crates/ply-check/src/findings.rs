@@ -63,6 +63,24 @@ impl Findings {
             probe,
         });
     }
+
+    /// Takes in that it could not be found out about a rule, unless something is known of it already: this comes last.
+    pub(crate) fn add_unclear(
+        &mut self,
+        rule: &str,
+        why: &str,
+        recording: usize,
+        probe: &'static str,
+    ) {
+        let verdict = self.verdicts.get(rule);
+        if verdict.is_some_and(|verdict| verdict.outcome == Outcome::NotExercised) {
+            let evidence = Evidence {
+                recording,
+                frames: Vec::new(),
+            };
+            self.add(rule, Found::Unclear, why, evidence, Some(probe));
+        }
+    }
 }
 
 /// What a probe found about a rule.

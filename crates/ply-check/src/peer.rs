@@ -37,6 +37,9 @@ pub enum Stopped {
     /// The other side does not take in what is sent.
     #[error("the other side stopped reading")]
     Stuck,
+    /// The other side wrote more than can be kept.
+    #[error("the other side wrote more than is kept of one connection")]
+    Flooded,
     /// Something that the probe needs was refused.
     #[error("`{method}` was refused: {message}")]
     Refused {
@@ -114,6 +117,8 @@ pub struct Peer {
     began: Instant,
     sends: Direction,
     next_id: i64,
+    /// Whether the connection ended, or an answer did not come.
+    is_lost: bool,
     /// How requests of the other side are answered.
     pub service: Service,
     /// How long an answer may take.
@@ -138,10 +143,16 @@ impl Peer {
             began: Instant::now(),
             sends,
             next_id: 1,
+            is_lost: false,
             service: Service::default(),
             patience: Duration::from_secs(10),
             place: 0,
         }
+    }
+
+    /// Returns whether the connection ended, or an answer that was waited for did not come.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.is_lost
     }
 
     /// Returns everything that went over the connection.
@@ -273,6 +284,7 @@ impl Peer {
             method: call.method.clone(),
             waited: patience,
         };
+        self.is_lost |= found.is_none();
         let frame = found.ok_or_else(silent)?;
         Ok(Answer {
             request: call.frame,
@@ -361,9 +373,15 @@ impl Peer {
     async fn next_before(&mut self, deadline: Instant) -> Result<Option<Frame>, Stopped> {
         let line = match timeout_at(deadline, self.lines.recv()).await {
             Ok(Some(line)) => line,
-            Ok(None) => return Err(Stopped::Ended),
+            Ok(None) => {
+                self.is_lost = true;
+                return Err(Stopped::Ended);
+            }
             Err(_) => return Ok(None),
         };
+        if self.recording.is_full() {
+            return Err(Stopped::Flooded);
+        }
         let at = self.began.elapsed();
         let frame = self.recording.add(at, self.theirs(), &line);
         if frame.is_request()
@@ -428,7 +446,10 @@ impl Peer {
         };
         match timeout_at(deadline, written).await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) => Err(Stopped::Ended),
+            Ok(Err(_)) => {
+                self.is_lost = true;
+                Err(Stopped::Ended)
+            }
             Err(_) => Err(Stopped::Stuck),
         }
     }

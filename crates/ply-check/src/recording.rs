@@ -6,10 +6,14 @@ use std::time::Duration;
 use ply_client::Direction;
 use serde_json::Value;
 
-/// Bytes of frames that a recording keeps; of later ones only the beginning.
+/// Bytes of frames that a recording keeps; of later ones that are long only the beginning.
 const RECORDED_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// Bytes kept of a frame once the recording is full.
+/// Bytes kept of a frame beyond that.
 const LATE_FRAME_BYTES_MAX: usize = 4 * 1024;
+/// Bytes of frames beyond which nothing is kept at all.
+const FULL_BYTES_MAX: usize = 2 * RECORDED_BYTES_MAX;
+/// What a frame costs besides its bytes, so that a flood of tiny lines has an end too.
+const FRAME_COST_BYTES: usize = 512;
 
 /// One line.
 #[derive(Debug, Clone, PartialEq)]
@@ -121,15 +125,29 @@ impl Recording {
             json: serde_json::from_slice(line).ok(),
             is_cut: false,
         };
+        if state.bytes >= FULL_BYTES_MAX {
+            return frame;
+        }
         let mut kept = frame.clone();
-        if state.bytes + line.len() > RECORDED_BYTES_MAX {
+        let is_late = state.bytes + line.len() > RECORDED_BYTES_MAX;
+        if is_late && line.len() > LATE_FRAME_BYTES_MAX {
             kept.bytes.truncate(LATE_FRAME_BYTES_MAX);
-            kept.json = None;
+            kept.json = kept.json.as_ref().map(envelope);
             kept.is_cut = true;
         }
-        state.bytes += kept.bytes.len();
+        state.bytes += kept.bytes.len() + FRAME_COST_BYTES;
         state.frames.push(kept);
         frame
+    }
+
+    /// Returns whether so much went over the connection that it is not used for more than is needed.
+    pub(crate) fn is_long(&self) -> bool {
+        self.state().bytes >= RECORDED_BYTES_MAX / 2
+    }
+
+    /// Returns whether nothing more is kept.
+    pub(crate) fn is_full(&self) -> bool {
+        self.state().bytes >= FULL_BYTES_MAX
     }
 
     /// Notes that our side breaks the rules on purpose: then the recording shows nothing but what a probe says.
@@ -169,5 +187,66 @@ impl Recording {
     fn state(&self) -> MutexGuard<'_, State> {
         // A panic of a probe leaves frames whole.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns what is kept of a message that is too long: what it answers or asks, and nothing of what it says.
+fn envelope(message: &Value) -> Value {
+    let kept = ["jsonrpc", "id", "method"].into_iter();
+    let kept = kept.filter_map(|key| Some((key.to_owned(), message.get(key)?.clone())));
+    let mut kept: serde_json::Map<_, _> = kept.collect();
+    for key in ["result", "error"] {
+        if message.get(key).is_some() {
+            kept.insert(key.to_owned(), Value::Null);
+        }
+    }
+    Value::Object(kept)
+}
+
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking"
+)]
+mod tests {
+    use super::*;
+
+    fn filled() -> Recording {
+        let recording = Recording::new("test");
+        recording.state().bytes = RECORDED_BYTES_MAX;
+        recording
+    }
+
+    fn add(recording: &Recording, line: &str) -> Frame {
+        recording.add(Duration::ZERO, Direction::ToClient, line.as_bytes());
+        recording.with_frames(|frames| frames.last().unwrap().clone())
+    }
+
+    #[test]
+    fn a_short_frame_is_kept_whole_after_much_was_recorded() {
+        let frame = add(&filled(), r#"{"jsonrpc":"2.0","id":7,"result":{"a":1}}"#);
+        assert!(!frame.is_cut);
+        assert_eq!(frame.json.unwrap()["result"]["a"], 1);
+    }
+
+    #[test]
+    fn of_a_long_frame_it_is_kept_what_it_answers() {
+        let text = "x".repeat(LATE_FRAME_BYTES_MAX);
+        let line = format!(r#"{{"jsonrpc":"2.0","id":7,"result":{{"a":"{text}"}}}}"#);
+        let frame = add(&filled(), &line);
+        assert!(frame.is_cut && frame.is_answer());
+        assert_eq!(frame.id(), Some(&Value::from(7)));
+        assert_eq!(frame.bytes.len(), LATE_FRAME_BYTES_MAX);
+    }
+
+    #[test]
+    fn a_flood_of_tiny_lines_has_an_end() {
+        let recording = filled();
+        for _ in 0..=RECORDED_BYTES_MAX / FRAME_COST_BYTES {
+            recording.add(Duration::ZERO, Direction::ToClient, b"y");
+        }
+        assert!(recording.is_full());
+        assert!(recording.len() <= RECORDED_BYTES_MAX / FRAME_COST_BYTES);
     }
 }

@@ -35,6 +35,12 @@ pub struct Report {
     pub baseline: Baseline,
     /// The recording that was judged, as it can be typed; none if something was run.
     pub trace: Option<String>,
+    /// The file of that recording, if it is one.
+    pub trace_file: Option<String>,
+    /// The command that looks at every rule again, if there is none for each.
+    pub again: Option<String>,
+    /// Options that the run was given and that change what is found, as they can be typed.
+    pub options: String,
 }
 
 /// What was found about one side in one version of the protocol.
@@ -116,6 +122,9 @@ impl Report {
             runs,
             baseline: Baseline::default(),
             trace: None,
+            trace_file: None,
+            again: None,
+            options: String::new(),
         }
     }
 
@@ -165,9 +174,25 @@ impl Report {
     pub fn again(&self, verdict: &Verdict) -> String {
         let (id, subject) = (verdict.rule.id, &self.subject);
         let side = name(verdict.rule.side);
-        match &self.trace {
-            Some(trace) => format!("ply check trace --side {side} --only {id} {trace}"),
-            None => format!("ply check {side} --only {id} -- {subject}"),
+        let options = match self.options.as_str() {
+            "" => String::new(),
+            options => format!("{options} "),
+        };
+        match (&self.again, &self.trace) {
+            (Some(again), _) => again.clone(),
+            (None, Some(trace)) => {
+                format!("ply check trace --side {side} --only {id} {options}{trace}")
+            }
+            (None, None) => format!("ply check {side} --only {id} {options}-- {subject}"),
+        }
+    }
+
+    /// Returns the result in words and data.
+    fn result_name(&self) -> &'static str {
+        match self.result() {
+            Result::Kept => "kept",
+            Result::Broken => "broken",
+            Result::Unclear => "unclear",
         }
     }
 }

@@ -16,13 +16,9 @@ impl Selection {
     #[must_use]
     pub fn takes(&self, rule: &Rule) -> bool {
         let names = |word: &String| {
-            let word = word.to_ascii_uppercase();
-            rule.id == word
-                || rule.topic() == word
-                || rule
-                    .id
-                    .strip_prefix(word.as_str())
-                    .is_some_and(|rest| rest.starts_with('-'))
+            let word = word.trim().to_ascii_uppercase();
+            // An empty word is the beginning of everything, and a mistake.
+            !word.is_empty() && (rule.topic() == word || rule.id.starts_with(&word))
         };
         let is_wanted = self.only.is_empty() || self.only.iter().any(names);
         is_wanted && !self.skip.iter().any(names)
@@ -43,5 +39,35 @@ impl Selection {
             .filter(|word| !is_known(word))
             .map(String::as_str)
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn takes(only: &str) -> bool {
+        let selection = Selection {
+            only: vec![only.to_owned()],
+            skip: Vec::new(),
+        };
+        selection.takes(&Rule::agent("V1-CANCEL-05", ""))
+    }
+
+    #[test]
+    fn a_rule_is_named_by_its_topic_or_any_beginning_of_its_id() {
+        for word in [
+            "CANCEL",
+            "v1-cancel-05",
+            "V1-CANCEL",
+            "V1-CAN",
+            "V1",
+            " CANCEL ",
+        ] {
+            assert!(takes(word), "{word}");
+        }
+        for word in ["CAN", "V2", "05", "", " "] {
+            assert!(!takes(word), "{word}");
+        }
     }
 }

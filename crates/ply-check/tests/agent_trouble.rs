@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use ply_check::agent::{self, Subject};
-use ply_check::{Findings, Outcome, Selection};
+use ply_check::{Findings, Frame, Outcome, Selection};
 use ply_wire::negotiate::Version;
 
 async fn check(command: &[&str], only: &str) -> Findings {
@@ -76,4 +76,57 @@ async fn a_command_that_repeats_what_it_hears_is_caught() {
     let findings = check(&["cat"], "V1-INIT-10").await;
     let verdict = findings.verdict("V1-INIT-10").unwrap();
     assert_ne!(verdict.outcome, Outcome::Pass);
+}
+
+/// Returns a command that greets, and then does what else it is told.
+fn greets_then(rest: &str) -> [String; 3] {
+    let hello = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{}}}"#;
+    let script = format!("read line; echo '{hello}'; {rest}");
+    ["/bin/sh".to_owned(), "-c".to_owned(), script]
+}
+
+#[tokio::test]
+async fn an_agent_that_greets_and_then_says_nothing_is_not_asked_for_sessions_again_and_again() {
+    let place = tempfile::tempdir().unwrap();
+    let command = greets_then("while read line; do :; done");
+    let command = command.map(Into::into).to_vec();
+    let mut subject = Subject::new(command, place.path().to_path_buf());
+    subject.patience = Duration::from_millis(50);
+    let findings = agent::check(&subject, Version::V1, &Selection::default(), |_| {}).await;
+    let asked = findings.recordings.iter().filter(|recording| {
+        let is_asked = |frame: &Frame| frame.method() == Some("session/new");
+        recording.with_frames(|frames| frames.iter().any(is_asked))
+    });
+    // Some probes are about `session/new` itself, and ask in any case.
+    let asked = asked.count();
+    assert!(asked < 30, "asked {asked} times");
+    let verdict = findings.verdict("V1-PERM-02").unwrap();
+    assert!(
+        verdict.saw.contains("no `session/new` is answered"),
+        "{}",
+        verdict.saw
+    );
+    // A probe that stopped leaves open what others have seen to be kept.
+    let verdict = findings.verdict("V1-STDIO-03").unwrap();
+    assert_eq!(verdict.outcome, Outcome::Pass, "{}", verdict.saw);
+}
+
+#[tokio::test]
+async fn an_agent_that_ends_is_told_with_its_exit_and_its_last_words() {
+    let place = tempfile::tempdir().unwrap();
+    let command = greets_then("read line; printf 'no\\033[31m key\\n' >&2; exit 3");
+    let command = command.map(Into::into).to_vec();
+    let mut subject = Subject::new(command, place.path().to_path_buf());
+    subject.patience = Duration::from_secs(5);
+    let selection = Selection {
+        only: vec!["V1-PERM-02".to_owned()],
+        skip: Vec::new(),
+    };
+    let findings = agent::check(&subject, Version::V1, &selection, |_| {}).await;
+    let saw = &findings.verdict("V1-PERM-02").unwrap().saw;
+    assert!(saw.contains("exit status: 3"), "{saw}");
+    assert!(
+        saw.ends_with("its standard error ends: no\\u{1b}[31m key"),
+        "{saw}"
+    );
 }

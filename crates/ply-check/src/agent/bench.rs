@@ -1,23 +1,28 @@
 //! Where an agent is probed: starts it as often as needed, and keeps what was found.
 
-use std::ops::{Deref, DerefMut};
-use std::path::PathBuf;
-use std::process::ExitStatus;
+mod process;
+
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use ply_client::Direction;
-use ply_rpc::transport::child::{Child, Command, Grace};
+use ply_rpc::transport::child::{Child, Command};
 use ply_wire::negotiate::Version;
 use serde_json::{Value, json};
 
+pub(crate) use self::process::Agent;
+use self::process::Remains;
+use super::hearing::Hearing;
 use super::subject::Subject;
 use crate::findings::{Findings, Found};
 use crate::peer::{Peer, Service, Stopped};
 use crate::recording::Recording;
-use crate::verdict::{Evidence, Outcome};
+use crate::verdict::Evidence;
 
-/// How long an agent that is done with may take to end, at each step.
-const END_TIME_MAX: Duration = Duration::from_millis(500);
+/// How long an agent that closed the connection may take to be gone.
+const GONE_TIME_MAX: Duration = Duration::from_millis(200);
+/// Characters of standard error that are shown.
+const STDERR_CHARS_MAX: usize = 300;
 
 /// Where an agent is probed.
 #[derive(Debug)]
@@ -30,6 +35,10 @@ pub struct Bench {
     probe: &'static str,
     /// An agent that was greeted and can be used once more.
     spare: Option<Agent>,
+    /// What agents still answer.
+    hearing: Hearing,
+    /// The last agent that ended or fell silent, so that it can be told why.
+    remains: Remains,
 }
 
 impl Bench {
@@ -40,11 +49,41 @@ impl Bench {
             findings,
             probe: "",
             spare: None,
+            hearing: Hearing::default(),
+            remains: Remains::default(),
         }
     }
 
     pub(super) fn begin(&mut self, probe: &'static str) {
         self.probe = probe;
+        // What is left of the probe before is of no use for this one.
+        drop(self.take_remains());
+    }
+
+    fn take_remains(&self) -> Option<Child> {
+        let mut remains = self.remains.lock().unwrap_or_else(PoisonError::into_inner);
+        remains.take()
+    }
+
+    /// Says why a probe could not go on, with how the agent ended and its last words.
+    pub(super) async fn explained(&mut self, stopped: &Stopped) -> String {
+        let mut words = stopped.to_string();
+        let is_about_agent = matches!(stopped, Stopped::Ended | Stopped::Silent { .. });
+        let Some(mut child) = self.take_remains().filter(|_| is_about_agent) else {
+            return words;
+        };
+        if let Ok(Ok(exit)) = tokio::time::timeout(GONE_TIME_MAX, child.wait()).await {
+            words.push_str(&format!("; the agent ended ({exit})"));
+        }
+        let tail = child.stderr_tail();
+        let tail = tail.trim_ascii_end();
+        // The end says why, so what does not fit is left out before it.
+        let tail = tail.get(tail.len().saturating_sub(STDERR_CHARS_MAX)..);
+        let tail = ply_rpc::clean::for_display(tail.unwrap_or_default(), STDERR_CHARS_MAX);
+        if !tail.is_empty() {
+            words.push_str(&format!("; its standard error ends: {tail}"));
+        }
+        words
     }
 
     /// Starts the agent, and says nothing to it.
@@ -67,7 +106,9 @@ impl Bench {
         self.findings.recordings.push(recording);
         Ok(Agent {
             peer,
-            child,
+            child: Some(child),
+            hearing: self.hearing.clone(),
+            remains: Arc::clone(&self.remains),
             hello: Value::Null,
             version: self.version,
             cwd: self.subject.cwd.clone(),
@@ -131,7 +172,7 @@ impl Bench {
 
     /// Gives back an agent that is as good as before: greeted without capabilities, idle, and told nothing unlawful.
     pub(crate) fn give_back(&mut self, mut agent: Agent) {
-        if !agent.recording().is_foul() {
+        if !agent.recording().is_foul() && !agent.recording().is_long() {
             // What one probe answers is not what the next one expects to.
             agent.service = Service::default();
             self.spare = Some(agent);
@@ -167,20 +208,9 @@ impl Bench {
             .add(rule, Found::NotOffered, saw, evidence, Some(self.probe));
     }
 
-    /// Notes that it could not be found out about rules that nothing is known of yet.
-    pub(super) fn unclear(&mut self, rules: &[&str], why: &str) {
-        for rule in rules {
-            let verdict = self.findings.verdict(rule);
-            if verdict.is_none_or(|verdict| verdict.outcome != Outcome::NotExercised) {
-                continue;
-            }
-            let evidence = Evidence {
-                recording: self.findings.recordings.len().saturating_sub(1),
-                frames: Vec::new(),
-            };
-            self.findings
-                .add(rule, Found::Unclear, why, evidence, Some(self.probe));
-        }
+    /// Returns the place of the last recording, which shows why a probe could not go on.
+    pub(super) fn last_recording(&self) -> usize {
+        self.findings.recordings.len().saturating_sub(1)
     }
 
     pub(super) async fn finish(mut self) -> Findings {
@@ -209,80 +239,5 @@ pub(crate) fn number(version: Version) -> u64 {
     match version {
         Version::V1 => 1,
         Version::V2 => 2,
-    }
-}
-
-/// An agent that runs, and our end of the connection to it.
-#[derive(Debug)]
-pub(crate) struct Agent {
-    peer: Peer,
-    child: Child,
-    /// What it said to `initialize`.
-    pub(crate) hello: Value,
-    /// The version that is spoken.
-    pub(crate) version: Version,
-    /// The directory of its sessions.
-    pub(crate) cwd: PathBuf,
-}
-
-impl Deref for Agent {
-    type Target = Peer;
-
-    fn deref(&self) -> &Peer {
-        &self.peer
-    }
-}
-
-impl DerefMut for Agent {
-    fn deref_mut(&mut self) -> &mut Peer {
-        &mut self.peer
-    }
-}
-
-impl Agent {
-    /// Returns a member of the agent's capabilities by its JSON pointer, such as `/loadSession`; null if it is not there.
-    pub(crate) fn capability(&self, pointer: &str) -> &Value {
-        let root = match self.version {
-            Version::V1 => "agentCapabilities",
-            Version::V2 => "capabilities",
-        };
-        let capabilities = self.hello.get(root);
-        let found = capabilities.and_then(|capabilities| capabilities.pointer(pointer));
-        found.unwrap_or(&Value::Null)
-    }
-
-    /// Returns whether a capability is there and is neither null nor false.
-    pub(crate) fn offers(&self, pointer: &str) -> bool {
-        !matches!(self.capability(pointer), Value::Null | Value::Bool(false))
-    }
-
-    /// Returns the parameters of a request that opens a session here.
-    pub(crate) fn setup(&self) -> Value {
-        json!({"cwd": self.cwd, "mcpServers": []})
-    }
-
-    /// Makes a session.
-    pub(crate) async fn new_session(&mut self) -> Result<String, Stopped> {
-        let setup = self.setup();
-        let (_, result) = self.need("session/new", setup).await?;
-        let id = result.get("sessionId").and_then(Value::as_str);
-        id.map(str::to_owned)
-            .ok_or_else(|| Stopped::Other("`session/new` returned no session id".to_owned()))
-    }
-
-    /// Waits for the process to end by itself.
-    pub(crate) async fn exit(&mut self, within: Duration) -> Option<ExitStatus> {
-        let ended = tokio::time::timeout(within, self.child.wait()).await;
-        ended.ok()?.ok()
-    }
-
-    /// Ends it: by closing its input, then by asking, then by force.
-    pub(crate) async fn end(mut self) {
-        self.peer.close_output().await;
-        let mut grace = Grace::default();
-        (grace.after_close, grace.after_term) = (END_TIME_MAX, END_TIME_MAX);
-        if let Err(error) = self.child.end(grace).await {
-            tracing::debug!(%error, "an agent did not end well");
-        }
     }
 }

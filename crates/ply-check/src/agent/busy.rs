@@ -12,6 +12,7 @@ use super::options::{self, Modes};
 use super::shape;
 use super::subject::Subject;
 use super::talk::is_state;
+use crate::agent::hearing::Wish;
 use crate::peer::{Call, Held, Reply, Stopped};
 use crate::recording::Frame;
 use crate::topic::{Probe, Topic};
@@ -47,6 +48,7 @@ pub(super) async fn waiting(
     session: &str,
 ) -> Result<Option<Busy>, Stopped> {
     let method = "session/request_permission";
+    agent.hearing.try_for(Wish::Turn)?;
     agent.service.on(method, |_| Reply::Hold);
     let blocks = json!([{"type": "text", "text": subject.prompts.change}]);
     let params = json!({"sessionId": session, "prompt": blocks});
@@ -68,9 +70,12 @@ pub(super) async fn waiting(
     };
     let asks = |frame: &Frame| frame.method() == Some(method);
     let patience = subject.turn_patience;
-    agent
+    let came = agent
         .until(patience, |frame| asks(frame) || ends_turn(frame))
         .await?;
+    if came.is_none() {
+        agent.hearing.miss(Wish::Turn);
+    }
     let question = agent.service.take_held(method);
     Ok(question.map(|question| Busy { prompt, question }))
 }

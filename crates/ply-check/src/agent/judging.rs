@@ -6,6 +6,7 @@ use ply_client::Direction;
 use serde_json::{Value, json};
 
 use super::bench::{Agent, Bench};
+use super::hearing::Wish;
 use crate::peer::{Answer, Stopped};
 use crate::recording::Frame;
 
@@ -62,7 +63,10 @@ impl Agent {
         if let (Some(setup), Some(more)) = (setup.as_object_mut(), more.as_object()) {
             setup.extend(more.clone());
         }
-        self.ask("session/new", setup).await
+        self.hearing.try_for(Wish::Session)?;
+        let came = self.ask("session/new", setup).await;
+        self.hearing.learn(Wish::Session, &came);
+        came
     }
 }
 

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::bench::Agent;
 use super::subject::Subject;
+use crate::agent::hearing::Wish;
 use crate::peer::Stopped;
 use crate::recording::Frame;
 
@@ -38,12 +39,14 @@ pub(super) async fn talk(
     agent: &mut Agent,
     session: &str,
 ) -> Result<Talk, Stopped> {
+    agent.hearing.try_for(Wish::Turn)?;
     let prompt = subject.prompts.short.clone();
     let patience = std::mem::replace(&mut agent.patience, subject.turn_patience);
     let blocks = json!([{"type": "text", "text": prompt}]);
     let params = json!({"sessionId": session, "prompt": blocks});
     let ended = exchange(subject, version, agent, session, params).await;
     agent.patience = patience;
+    agent.hearing.learn(Wish::Turn, &ended);
     let asked = ended?;
     let heard = agent.heard_since(asked);
     Ok(Talk {

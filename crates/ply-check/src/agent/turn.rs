@@ -19,6 +19,7 @@ pub(super) use self::place::Place;
 pub(super) use self::review::review;
 pub(super) use self::signs::{is_of_turn, is_user_message, state, word};
 use super::bench::{Agent, Bench};
+use super::hearing::Wish;
 use crate::peer::{Answer, Call, Held, Stopped};
 use crate::recording::Frame;
 
@@ -65,6 +66,7 @@ pub(super) async fn begin_with(
     session: &str,
     blocks: Value,
 ) -> Result<Turn, Stopped> {
+    agent.hearing.try_for(Wish::Turn)?;
     let params = json!({"sessionId": session, "prompt": blocks});
     let call = agent.begin("session/prompt", params).await?;
     Ok(Turn {
@@ -116,7 +118,9 @@ impl Turn {
             method: "session/prompt".to_owned(),
             waited,
         };
-        let course = self.finish(agent, waited).await?.ok_or_else(silent)?;
+        let course = self.finish(agent, waited).await?.ok_or_else(silent);
+        agent.hearing.learn(Wish::Turn, &course);
+        let course = course?;
         review(bench, agent, &course);
         Ok(course)
     }
@@ -130,6 +134,7 @@ impl Turn {
         let deadline = Instant::now() + within;
         loop {
             if let Some(course) = self.course(agent) {
+                agent.hearing.learn(Wish::Turn, &Ok(()));
                 return Ok(Some(course));
             }
             let left = deadline.saturating_duration_since(Instant::now());
@@ -170,6 +175,7 @@ impl Turn {
             let could_be =
                 |frame: &Frame| frame.is_request() || frame.is_answer() || state(frame).is_some();
             if agent.until(left, could_be).await?.is_none() {
+                agent.hearing.miss(Wish::Turn);
                 return Ok(None);
             }
         }
@@ -193,7 +199,12 @@ impl Turn {
         let first = first.ok_or_else(|| Stopped::Silent {
             method: self.call.method.clone(),
             waited: patience,
-        })?;
+        });
+        // Work that was seen says that the agent hears, not that its turns end.
+        if first.is_err() {
+            agent.hearing.miss(Wish::Turn);
+        }
+        let first = first?;
         let running = self.wait_for(agent, STARTED_AFTER, runs).await?;
         if self.course(agent).is_some() {
             let why =

@@ -1,9 +1,12 @@
 //! Files of the client, which version 1 agents may use.
 
-use std::path::{Path, PathBuf};
+mod corner;
+
+use std::path::Path;
 
 use serde_json::{Value, json};
 
+use self::corner::{Corner, Nothing};
 use super::scene::{Scene, Start, Topic, rule};
 use super::stage::Stage;
 use crate::peer::{Answer, Stopped};
@@ -134,15 +137,6 @@ fn said(answer: &Answer) -> String {
     }
 }
 
-fn trouble(error: &std::io::Error) -> Stopped {
-    Stopped::Other(format!("a file for the scene cannot be made: {error}"))
-}
-
-/// Returns the directory of the session, if a file can be put there.
-fn work(stage: &Stage) -> PathBuf {
-    PathBuf::from(stage.house.lock().cwd.clone())
-}
-
 async fn read(stage: &mut Stage, path: &Path, more: Value) -> Result<Answer, Stopped> {
     let mut params = json!({"sessionId": stage.session, "path": path});
     super::stage::merge(&mut params, &more);
@@ -168,15 +162,16 @@ async fn refused(
 }
 
 async fn read_files(stage: &mut Stage) -> Result<(), Stopped> {
-    let ten = work(stage).join("ten lines.txt");
-    let content: String = (1..=10).map(|line| format!("line {line}\n")).collect();
-    std::fs::write(&ten, content).map_err(|error| trouble(&error))?;
     let gated = ["V1-RPC-14", "V1-FS-04", "V1-FS-06", "V1-FS-09", "V1-FS-12"];
     if !stage.offers("/fs/readTextFile") {
         stage.not_offered(&gated, "reading files");
-        let params = json!({"sessionId": stage.session, "path": ten});
+        let nothing = Nothing::in_session(stage)?;
+        let params = json!({"sessionId": stage.session, "path": nothing.path()});
         return refused(stage, "fs/read_text_file", params, &["V1-FS-10"]).await;
     }
+    let corner = Corner::new(stage)?;
+    let content: String = (1..=10).map(|line| format!("line {line}\n")).collect();
+    let ten = corner.write("ten lines.txt", &content)?;
     let text = |answer: &Answer| {
         answer
             .result()
@@ -224,8 +219,7 @@ async fn read_files(stage: &mut Stage) -> Result<(), Stopped> {
         "line 1 is not the first line",
     );
 
-    let empty = work(stage).join("empty.txt");
-    std::fs::write(&empty, b"").map_err(|error| trouble(&error))?;
+    let empty = corner.write("empty.txt", "")?;
     let answer = read(stage, &empty, json!({})).await?;
     stage.judge(
         &["V1-FS-06"],
@@ -233,7 +227,7 @@ async fn read_files(stage: &mut Stage) -> Result<(), Stopped> {
         &answer.frames(),
         said(&answer),
     );
-    let missing = work(stage).join("not there.txt");
+    let missing = corner.file("not there.txt");
     let answer = read(stage, &missing, json!({})).await?;
     stage.judge(
         &["V1-FS-09"],
@@ -258,7 +252,7 @@ async fn read_files(stage: &mut Stage) -> Result<(), Stopped> {
         &answer.frames(),
         "a file outside of the session's directories was read",
     );
-    let link = work(stage).join("way out");
+    let link = corner.file("way out");
     if std::os::unix::fs::symlink("/etc", &link).is_ok() {
         let answer = read(stage, &link.join("hostname"), json!({})).await?;
         stage.judge(
@@ -272,15 +266,19 @@ async fn read_files(stage: &mut Stage) -> Result<(), Stopped> {
 }
 
 async fn write_files(stage: &mut Stage) -> Result<(), Stopped> {
-    let path = work(stage).join("new file.txt");
-    let params = json!({"sessionId": stage.session, "path": path, "content": "written\n"});
     if !stage.offers("/fs/writeTextFile") {
+        let nothing = Nothing::in_session(stage)?;
+        let path = nothing.path();
+        let params = json!({"sessionId": stage.session, "path": path, "content": "written\n"});
         stage.not_offered(&["V1-FS-07", "V1-FS-08"], "writing files");
         refused(stage, "fs/write_text_file", params, &["V1-FS-10"]).await?;
         let saw = "a file was written though writing is not offered";
         stage.judge(&["V1-FS-10"], !path.exists(), &[], saw);
         return Ok(());
     }
+    let corner = Corner::new(stage)?;
+    let path = corner.file("new file.txt");
+    let params = json!({"sessionId": stage.session, "path": path, "content": "written\n"});
     let answer = stage.ask("fs/write_text_file", params).await?;
     stage.judge(
         &["V1-INIT-17"],
@@ -311,28 +309,23 @@ async fn write_files(stage: &mut Stage) -> Result<(), Stopped> {
         &answer.frames(),
         "the file is not there after it was written",
     );
-    let outside = std::env::temp_dir().join(format!("ply-check-outside-{}", std::process::id()));
-    let params = json!({"sessionId": stage.session, "path": outside, "content": "out\n"});
+    let outside = Nothing::outside();
+    let params = json!({"sessionId": stage.session, "path": outside.path(), "content": "out\n"});
     let answer = stage.ask("fs/write_text_file", params).await?;
-    let is_kept = answer.error_code().is_some() && !outside.exists();
+    let is_kept = answer.error_code().is_some() && !outside.path().exists();
     stage.judge(
         &["V1-FS-11"],
         is_kept,
         &answer.frames(),
         "a file outside of the session's directories was written",
     );
-    if outside.exists()
-        && let Err(error) = std::fs::remove_file(&outside)
-    {
-        tracing::debug!(%error, "a file of a scene is left behind");
-    }
     Ok(())
 }
 
 /// Version 2 has neither files nor terminals of the client.
 async fn old_services(stage: &mut Stage) -> Result<(), Stopped> {
-    let path = work(stage).join("a.txt");
-    let params = json!({"sessionId": stage.session, "path": path});
+    let nothing = Nothing::in_session(stage)?;
+    let params = json!({"sessionId": stage.session, "path": nothing.path()});
     refused(stage, "fs/read_text_file", params, &["V2-INIT-14"]).await?;
     let params = json!({"sessionId": stage.session, "command": "true"});
     refused(stage, "terminal/create", params, &["V2-INIT-14"]).await

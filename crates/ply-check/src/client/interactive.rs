@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
 
 use ply_client::Direction;
 use ply_wire::negotiate::Version;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::report::{Note, Report, unclear};
+use super::report::{Note, unclear};
 use super::scene::{Scene, Start};
 use super::stage::Stage;
 use super::{all_scenes, rules, traffic};
 use crate::findings::Findings;
 use crate::peer::{Peer, Stopped};
 use crate::recording::Recording;
+use crate::verdict::Evidence;
 
 /// The name of the recording and of the probe in the findings.
 const NAME: &str = "interactive";
@@ -27,17 +27,22 @@ const ON_REQUEST: &[&str] = &[
     "cancel-permissions",
 ];
 
-/// Serves as the agent of a client that a person uses. The first word of a prompt is a scene, `all`, `report` or `help`; what was
-/// found is written to `out` when the client has ended the connection.
+/// Serves as the agent of a client that a person uses. The first word of a prompt is a scene, `all`, `report` or `help`; `tell` hears
+/// what was found so far after each turn, and once more when the client has ended the connection: an editor may end its agents
+/// at any moment.
 ///
 /// # Errors
 ///
-/// The file cannot be written.
+/// What was found cannot be told.
 ///
 /// # Cancel safety
 ///
-/// The report is missing.
-pub async fn serve_interactive<R, W>(out: &Path, reader: R, writer: W) -> io::Result<()>
+/// What was found since the last turn is lost.
+pub async fn serve_interactive<R, W>(
+    reader: R,
+    writer: W,
+    mut tell: impl FnMut(Version, Findings) -> io::Result<()>,
+) -> io::Result<()>
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -46,66 +51,68 @@ where
     let mut stage = Stage::new(peer, Version::V1, None);
     stage.is_interactive = true;
     stage.house.lock().is_adaptable = true;
-    let ended = converse(&mut stage).await;
-    tracing::debug!(?ended, "the client ended the connection");
-    traffic::judge(&mut stage);
-    let mut report = Report {
-        scene: NAME.to_owned(),
-        version: super::stage::number(stage.version),
-        is_over: true,
-        has_ended: true,
-        ..Report::default()
-    };
-    report.notes.append(&mut stage.notes);
-    report.show(stage.recording());
-    report.write(out)
+    loop {
+        let ended = converse(&mut stage).await;
+        tell(stage.version, found(&mut stage))?;
+        if let Err(stopped) = ended {
+            tracing::debug!(%stopped, "the client ended the connection");
+            return Ok(());
+        }
+    }
 }
 
-/// Reads what [`serve_interactive`] wrote.
-///
-/// # Errors
-///
-/// The file cannot be read.
-pub fn read_report(file: &Path) -> io::Result<(Version, Findings)> {
-    let report = Report::read(file)?;
-    let version = match report.version {
-        2 => Version::V2,
-        _ => Version::V1,
-    };
-    let mut findings = Findings::new(rules(version));
-    for note in report.pour(&mut findings, NAME) {
+/// Returns what was found so far.
+fn found(stage: &mut Stage) -> Findings {
+    let known = stage.notes.len();
+    traffic::judge(stage);
+    let mut findings = Findings::new(rules(stage.version));
+    findings.recordings.push(stage.recording().clone());
+    let (mut open, notes) = (Vec::new(), &stage.notes);
+    for note in notes {
+        let evidence = Evidence {
+            recording: 0,
+            frames: note.frames().to_vec(),
+        };
+        match note.is_unclear() {
+            true => open.push(note),
+            false => findings.add(note.rule(), note.found(), note.saw(), evidence, Some(NAME)),
+        }
+    }
+    for note in open {
         unclear(&mut findings, note.rule(), note.saw(), NAME);
     }
-    Ok((version, findings))
+    // The same traffic is judged again after the next turn.
+    stage.notes.truncate(known);
+    findings
 }
 
+/// Waits for a prompt and does what it says.
 async fn converse(stage: &mut Stage) -> Result<(), Stopped> {
-    loop {
-        stage.receive_prompt().await?;
-        stage.begin_turn().await?;
-        let words = words(stage);
-        match words.as_str() {
-            "all" => {
-                let version = stage.version;
-                for scene in all_scenes().filter(|scene| fits(scene, version)) {
-                    play(stage, scene).await?;
-                }
+    stage.receive_prompt().await?;
+    stage.begin_turn().await?;
+    let words = words(stage);
+    match words.as_str() {
+        "all" => {
+            let version = stage.version;
+            for scene in all_scenes().filter(|scene| fits(scene, version)) {
+                play(stage, scene).await?;
             }
-            "report" => {
-                let text = summary(stage);
+        }
+        "report" => {
+            let text = summary(stage);
+            stage.say(&text).await?;
+        }
+        name => match super::scene(name).filter(|scene| scene.start == Start::AtPrompt) {
+            Some(scene) => play(stage, scene).await?,
+            None => {
+                let text = help(stage.version);
                 stage.say(&text).await?;
             }
-            name => match super::scene(name).filter(|scene| scene.start == Start::AtPrompt) {
-                Some(scene) => play(stage, scene).await?,
-                None => {
-                    let text = help(stage.version);
-                    stage.say(&text).await?;
-                }
-            },
-        }
-        if stage.prompt.is_some() {
-            stage.end_turn("end_turn").await?;
-        }
+        },
+    }
+    match stage.prompt.is_some() {
+        true => stage.end_turn("end_turn").await.map(drop),
+        false => Ok(()),
     }
 }
 

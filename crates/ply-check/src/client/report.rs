@@ -52,7 +52,7 @@ impl Note {
         }
     }
 
-    fn found(&self) -> Found {
+    pub(crate) fn found(&self) -> Found {
         match self.what {
             What::Kept => Found::Kept,
             What::Broken => Found::Broken,
@@ -146,15 +146,8 @@ impl Report {
 
 /// Notes that could not be found out are told of rules that nothing else is known about.
 pub(crate) fn unclear(findings: &mut Findings, rule: &str, why: &str, scene: &'static str) {
-    let verdict = findings.verdict(rule);
-    if verdict.is_none_or(|verdict| verdict.outcome != crate::Outcome::NotExercised) {
-        return;
-    }
-    let evidence = Evidence {
-        recording: findings.recordings.len().saturating_sub(1),
-        frames: Vec::new(),
-    };
-    findings.add(rule, Found::Unclear, why, evidence, Some(scene));
+    let recording = findings.recordings.len().saturating_sub(1);
+    findings.add_unclear(rule, why, recording, scene);
 }
 
 impl Note {
@@ -164,6 +157,14 @@ impl Note {
 
     pub(crate) fn saw(&self) -> &str {
         &self.saw
+    }
+
+    pub(crate) fn frames(&self) -> &[usize] {
+        &self.frames
+    }
+
+    pub(crate) fn is_unclear(&self) -> bool {
+        self.what == What::Unclear
     }
 
     pub(crate) fn is_broken(&self) -> bool {

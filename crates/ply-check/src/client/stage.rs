@@ -29,6 +29,9 @@ const INTERRUPT_TIME_MAX: Duration = Duration::from_secs(4);
 /// The same for a person.
 const PERSON_TIME_MAX: Duration = Duration::from_secs(60);
 
+/// Why a scene stops at a client that does not come to its prompt.
+pub(super) const NO_PROMPT: &str = "the client sent no prompt";
+
 /// Where a scene is played.
 #[derive(Debug)]
 pub(crate) struct Stage {
@@ -131,7 +134,7 @@ impl Stage {
             let left = deadline.saturating_duration_since(tokio::time::Instant::now());
             let asked = self.peer.until(left, Frame::is_request).await?;
             let Some(asked) = asked else {
-                return Err(Stopped::Other("the client sent no prompt".to_owned()));
+                return Err(Stopped::Other(NO_PROMPT.to_owned()));
             };
             if asked.method() == Some("session/new") {
                 self.welcome_to_session(&asked).await?;

@@ -21,6 +21,10 @@ pub struct Recorded {
     pub version: Option<u64>,
     /// How long the recording is.
     pub took: Duration,
+    /// How many lines of either side there are.
+    pub frames: u64,
+    /// How many entries the recording says it lost.
+    pub lost: u64,
     judged: Judgement,
     recording: Recording,
 }
@@ -35,6 +39,7 @@ impl Recorded {
         let recording = Recording::new("the trace");
         let mut passive = Passive::new();
         let mut took = Duration::ZERO;
+        let (mut frames, mut lost) = (0, 0);
         for entry in entries {
             let entry = entry?;
             passive.observe(&entry);
@@ -43,8 +48,14 @@ impl Recorded {
                 Event::Frame { dir, frame } => (dir, frame.get().as_bytes()),
                 Event::Text { dir, text } => (dir, text.as_bytes()),
                 Event::Bytes { dir, bytes } => (dir, bytes.as_slice()),
+                Event::Lost(gap) => {
+                    // A gap whose entries cannot be counted is one all the same.
+                    lost += gap.entries.max(1);
+                    continue;
+                }
                 _ => continue,
             };
+            frames += 1;
             let dir = match dir {
                 Direction::ToAgent => Sent::ToAgent,
                 Direction::ToClient => Sent::ToClient,
@@ -54,6 +65,8 @@ impl Recorded {
         Ok(Self {
             version: passive.version(),
             took,
+            frames,
+            lost,
             judged: passive.finish(),
             recording,
         })

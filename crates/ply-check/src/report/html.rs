@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use super::markup::escape;
-use super::{Report, Run, evidence};
+use super::{Report, Result, Run, evidence};
 use crate::verdict::{Outcome, Verdict};
 
 const STYLE: &str = include_str!("page.css");
@@ -29,6 +29,12 @@ impl Report {
              <h1>{name}</h1>\n<p><code>{}</code></p>\n",
             escape(&self.subject)
         )?;
+        let (class, words) = match self.result() {
+            Result::Kept => ("pass", "No rule is broken."),
+            Result::Broken => ("fail", "Rules are broken."),
+            Result::Unclear => ("warn", "No rule is broken, but some could not be judged."),
+        };
+        writeln!(out, "<p class=\"{class}\"><b>{words}</b></p>")?;
         for run in &self.runs {
             self.write_run(out, run)?;
         }
@@ -65,9 +71,11 @@ impl Report {
 
     fn write_verdict(&self, out: &mut String, run: &Run, verdict: &Verdict) -> fmt::Result {
         let rule = &verdict.rule;
+        // Some rules hold in both versions, and some for both sides.
+        let (side, version) = (super::name(self.side_of(run)), run.number());
         writeln!(
             out,
-            "<section id=\"{}\"><h3>{} <small>{:?}</small></h3>\n<p>{}</p>",
+            "<section id=\"{side}-v{version}-{}\"><h3>{} <small>{:?}</small></h3>\n<p>{}</p>",
             rule.id,
             rule.id,
             rule.level,

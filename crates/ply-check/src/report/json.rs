@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Report, Result, Run, evidence};
+use super::{Report, Run, evidence};
 use crate::verdict::{Outcome, Verdict};
 
 /// The version of the format.
@@ -31,11 +31,7 @@ impl Report {
             "trace": self.trace,
             "subject": self.subject,
             "name": self.name,
-            "result": match self.result() {
-                Result::Kept => "kept",
-                Result::Broken => "broken",
-                Result::Unclear => "unclear",
-            },
+            "result": self.result_name(),
             "runs": runs.collect::<Vec<_>>(),
         })
     }

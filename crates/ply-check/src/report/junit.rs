@@ -53,14 +53,18 @@ impl Report {
             escape(&line)
         });
         let frames = frames.collect::<Vec<_>>().join("\n");
+        let again = escape(&self.again(verdict));
         match verdict.outcome {
             _ if self.fails(verdict) => writeln!(
                 out,
-                "><failure message=\"{saw}\">{}\n{frames}</failure></testcase>",
+                "><failure message=\"{saw}\">{}\n{frames}\nagain: {again}</failure></testcase>",
                 escape(rule.fix)
             ),
             _ if self.is_unclear(verdict) => {
-                writeln!(out, "><error message=\"{saw}\">{frames}</error></testcase>")
+                writeln!(
+                    out,
+                    "><error message=\"{saw}\">{frames}\nagain: {again}</error></testcase>"
+                )
             }
             Outcome::Pass => writeln!(out, "/>"),
             Outcome::Warn => writeln!(

@@ -50,21 +50,46 @@ impl Report {
         let frames = frames
             .iter()
             .map(|shown| format!("{} #{} {}", shown.arrow(), shown.number, shown.line));
-        let is_known = self.baseline.has(&verdict.rule, verdict.outcome);
-        Some(json!({
+        let side = super::name(self.side_of(run));
+        let mut result = json!({
             "ruleId": verdict.rule.id,
             "ruleIndex": place,
             "level": level,
-            "baselineState": if is_known { "unchanged" } else { "new" },
             "message": {"text": format!("{} {}", verdict.rule.says, verdict.saw)},
-            // What is checked is a program, not a file: its command stands for the place.
-            "locations": [{"logicalLocations": [{
-                "name": self.subject,
-                "fullyQualifiedName": format!("{} {}", self.subject, verdict.rule.id),
-                "kind": "module",
-            }]}],
+            // Services refuse results without a file. What is checked is a program, so a name stands for it.
+            "locations": [{
+                "physicalLocation": {
+                    "artifactLocation": {"uri": self.artifact(run)},
+                    "region": {"startLine": 1},
+                },
+                "logicalLocations": [{
+                    "name": self.subject,
+                    "fullyQualifiedName": format!("{} {}", self.subject, verdict.rule.id),
+                    "kind": "module",
+                }],
+            }],
+            // The same finding of a later run, whatever was seen this time.
+            "partialFingerprints": {
+                "plyCheckRule/v1": format!("{side}/v{}/{}", run.number(), verdict.rule.id),
+            },
             "properties": {"frames": frames.collect::<Vec<_>>(), "again": self.again(verdict)},
-        }))
+        });
+        if !self.baseline.is_empty() {
+            let is_known = self.baseline.has(&verdict.rule, verdict.outcome);
+            let state = if is_known { "unchanged" } else { "new" };
+            if let Some(members) = result.as_object_mut() {
+                members.insert("baselineState".to_owned(), json!(state));
+            }
+        }
+        Some(result)
+    }
+
+    /// Returns the file that stands for what was checked.
+    fn artifact(&self, run: &Run) -> String {
+        match &self.trace_file {
+            Some(file) => uri(file),
+            None => format!("ply-check/{}", super::name(self.side_of(run))),
+        }
     }
 }
 
@@ -76,4 +101,17 @@ fn rule(rule: &Rule) -> Value {
         "help": {"text": rule.fix},
         "properties": {"level": rule.level, "topic": rule.topic(), "gate": rule.gate},
     })
+}
+
+/// Returns a path as a reference of a URI.
+fn uri(path: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
+    let mut uri = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        match is_plain(byte) {
+            true => uri.push(char::from(byte)),
+            false => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Write as _};
 
+use ply_client::text::Line;
+
 use super::{Report, Result, Run, evidence};
 use crate::verdict::{Outcome, Verdict};
 
@@ -82,7 +84,8 @@ impl Report {
 
     fn write_head(&self, out: &mut String, run: &Run, painter: &Painter) -> fmt::Result {
         let name = self.name.as_deref().unwrap_or(&self.subject);
-        let title = painter.paint(BOLD, &format!("{name}, {}", Self::title(run)));
+        // A recording says what its agent is called, and a command line may hold anything.
+        let title = painter.paint(BOLD, &format!("{}, {}", Line(name), Self::title(run)));
         let counts = [
             (Outcome::Pass, "kept"),
             (Outcome::Fail, "broken"),
@@ -109,8 +112,9 @@ impl Report {
             true => Ok(()),
             false => writeln!(
                 out,
-                "    {}  {text}",
-                painter.paint(DIM, &format!("{name:<8}"))
+                "    {}  {}",
+                painter.paint(DIM, &format!("{name:<8}")),
+                Line(text)
             ),
         };
         row("saw", &verdict.saw)?;

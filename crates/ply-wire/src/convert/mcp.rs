@@ -5,7 +5,9 @@ use crate::{v1, v2};
 /// A server uses a transport that the other version does not have. Answered with -32602: a server
 /// left out silently would leave the user with missing tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the transport of mcpServers[{place}] is not supported; give it as stdio or http")]
+#[error(
+    "the transport of the MCP server mcpServers[{place}] is not supported; give it as stdio or http"
+)]
 pub struct UnsupportedTransport {
     /// Which server of the list it is, counted from 0.
     pub place: usize,

@@ -3,6 +3,7 @@
 mod agent;
 mod arguments;
 mod client;
+mod place;
 mod report;
 mod rules;
 mod trace;
@@ -12,6 +13,7 @@ use std::process::ExitCode;
 pub(crate) use self::arguments::Check;
 use self::arguments::Target;
 use crate::program::error::Error;
+use crate::program::run::signals::Signals;
 
 /// The exit code when a rule is broken.
 const BROKEN: u8 = 20;
@@ -21,11 +23,25 @@ const UNCLEAR: u8 = 21;
 /// Checks what the arguments name.
 pub(crate) async fn run(arguments: Check) -> Result<ExitCode, Error> {
     match arguments.target {
-        Target::Agent(arguments) => agent::run(arguments).await,
-        Target::Client(arguments) if arguments.serve => client::serve_person(arguments).await,
-        Target::Client(arguments) => client::run(arguments).await,
+        Target::Agent(arguments) => until_signal(agent::run(arguments)).await,
+        Target::Client(arguments) if arguments.serve => {
+            until_signal(client::serve_person(arguments)).await
+        }
+        Target::Client(arguments) => until_signal(client::run(arguments)).await,
         Target::Trace(arguments) => trace::run(&arguments),
         Target::Rules(arguments) => rules::run(&arguments),
         Target::Serve(arguments) => client::serve(&arguments).await,
+    }
+}
+
+/// Runs a check until it is done, or a signal asks to end. Dropped, a check ends what it started and removes its directories, which
+/// a process that a signal ends does not.
+async fn until_signal(
+    check: impl Future<Output = Result<ExitCode, Error>>,
+) -> Result<ExitCode, Error> {
+    let mut signals = Signals::listen().map_err(Error::Start)?;
+    tokio::select! {
+        ended = check => ended,
+        signal = signals.next() => Ok(ExitCode::from(signal.exit_code())),
     }
 }

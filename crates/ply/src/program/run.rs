@@ -19,7 +19,7 @@ mod prose;
 mod report;
 mod request;
 mod rules;
-mod signals;
+pub(crate) mod signals;
 mod stage;
 mod streams;
 mod subject;

@@ -8,6 +8,7 @@
 
 mod clients;
 mod trace;
+mod usage;
 
 /// The program.
 pub(crate) const PLY: &str = env!("CARGO_BIN_EXE_ply");

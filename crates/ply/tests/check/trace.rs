@@ -104,3 +104,29 @@ fn what_is_no_recording_is_refused() {
     assert!(told.contains("is no recording of `ply trace`"), "{told}");
     assert_eq!(code, Some(2));
 }
+
+#[test]
+fn a_recording_that_shows_nothing_is_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let header = GOOD.lines().next().unwrap();
+    let (_, told, code) = check(place.path(), &format!("{header}\nnoise\n{{\"t\":"), &[]);
+    assert_eq!(code, Some(2), "{told}");
+    for words in ["has no messages", "1 line is no entry", "cut off"] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    let later = GOOD.replacen("\"version\":1", "\"version\":99", 1);
+    let (_, told, code) = check(place.path(), &later, &[]);
+    assert_eq!(code, Some(2), "{told}");
+    assert!(told.contains("version 99 of the format"), "{told}");
+    let (_, told, code) = check(place.path(), GOOD, &["--only", "V2-STATE"]);
+    assert_eq!(code, Some(2), "{told}");
+}
+
+#[test]
+fn what_a_recording_lacks_is_told() {
+    let place = tempfile::tempdir().unwrap();
+    let lost = r#"{"t":0.5,"lost":{"entries":7,"bytes":9,"why":"full"}}"#;
+    let (_, told, code) = check(place.path(), &format!("{GOOD}{lost}\nnoise\n"), &[]);
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("7 entries were lost"), "{told}");
+}

@@ -4,6 +4,7 @@ use ply_wire::negotiate::Version;
 use serde_json::{Value, json};
 
 use crate::agent::bench::{Agent, Bench};
+use crate::agent::hearing::Wish;
 use crate::agent::turn::{self, Choice, QUIET, is_user_message, permit, said};
 use crate::peer::Stopped;
 
@@ -95,6 +96,7 @@ async fn refused(
     let turn = turn::begin_with(agent, session, blocks).await?;
     let patience = bench.subject.turn_patience;
     let Some(course) = turn.finish(agent, patience).await? else {
+        agent.hearing.miss(Wish::Turn);
         return Err(Stopped::Silent {
             method: turn.call.method,
             waited: patience,

@@ -5,6 +5,7 @@ use ply_wire::negotiate::Version;
 use serde_json::{Value, json};
 
 use crate::agent::bench::{Agent, Bench};
+use crate::agent::hearing::Wish;
 use crate::agent::turn::{
     self, Choice, Course, QUIET, Turn, is_of_turn, is_user_message, permit, said, state, word,
 };
@@ -18,6 +19,7 @@ pub(super) async fn short(bench: &mut Bench) -> Result<(), Stopped> {
     let text = bench.subject.prompts.short.clone();
     let turn = turn::begin(&mut agent, &session, &text).await?;
     let Some(course) = turn.finish(&mut agent, bench.subject.turn_patience).await? else {
+        agent.hearing.miss(Wish::Turn);
         return unending(bench, &agent, &turn);
     };
     let heard = agent.listen(QUIET).await?;

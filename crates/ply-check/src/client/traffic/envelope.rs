@@ -33,6 +33,10 @@ const MISSPELLED: &[&str] = &[
 impl Watcher {
     /// Looks at a line as such; returns whether it is a message that says more.
     pub(super) fn envelope(&mut self, frame: &Frame) -> bool {
+        // Of what came late and was long there is only the beginning.
+        if frame.is_cut {
+            return false;
+        }
         let at = [frame.number];
         let is_text = std::str::from_utf8(&frame.bytes).is_ok();
         self.see(

@@ -1,15 +1,20 @@
 //! `ply check agent`: Ply is the client.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use ply_check::agent::{self, Prompts, Subject};
+use ply_check::peer::Stopped;
 use ply_check::report::Run;
 use ply_check::{Report, Selection, Side};
 use ply_client::Version;
+use ply_client::text::Line;
 
 use super::arguments::Agent;
+use super::place::Place;
 use super::report::{self, Progress};
 use crate::program::error::Error;
+use crate::program::output;
 
 /// Checks an agent.
 pub(crate) async fn run(arguments: Agent) -> Result<ExitCode, Error> {
@@ -28,17 +33,13 @@ pub(crate) async fn run(arguments: Agent) -> Result<ExitCode, Error> {
     );
     subject.patience = arguments.patience;
     subject.turn_patience = arguments.turn_patience;
-    subject.login = arguments.login;
-    for (kind, text) in arguments.prompts {
-        set_prompt(&mut subject.prompts, &kind, text)?;
+    subject.login.clone_from(&arguments.login);
+    for (kind, text) in &arguments.prompts {
+        set_prompt(&mut subject.prompts, kind, text.clone())?;
     }
-    let spoken = match arguments.run.version {
-        Some(1) => vec![Version::V1],
-        Some(_) => vec![Version::V2],
-        None => agent::versions(&subject)
-            .await
-            .map_err(|stopped| Error::Check(format!("the agent cannot be greeted: {stopped}")))?,
-    };
+    let mut place = Place::open(&arguments.run)?;
+    let spoken = spoken(&subject, arguments.run.version).await?;
+    report::check_rest(&selection, &rules, &spoken)?;
     let mut runs = Vec::new();
     let mut progress = Progress::new();
     for version in spoken {
@@ -51,10 +52,55 @@ pub(crate) async fn run(arguments: Agent) -> Result<ExitCode, Error> {
             agent::check(&subject, version, &selection, |probe| progress.show(probe)).await;
         runs.push(Run::new(version, findings, began.elapsed()));
     }
-    progress.end();
+    drop(progress);
     let mut checked = Report::new(Side::Agent, report::words(&arguments.command), None, runs);
     checked.baseline = baseline;
-    report::write(&checked, &arguments.run)
+    checked.options = report::words(&options(&arguments));
+    place.write(&checked)
+}
+
+/// Returns the versions that are checked: the wanted one, or those that are spoken.
+async fn spoken(subject: &Subject, wanted: Option<u8>) -> Result<Vec<Version>, Error> {
+    let wanted = match wanted {
+        Some(1) => Some(Version::V1),
+        Some(_) => Some(Version::V2),
+        None => None,
+    };
+    let spoken = match wanted {
+        Some(version) => agent::try_start(subject).await.map(|()| vec![version]),
+        None => agent::versions(subject).await,
+    };
+    match spoken {
+        Ok(spoken) => Ok(spoken),
+        Err(stopped @ Stopped::Spawn(_)) => Err(Error::Check(stopped.to_string())),
+        // What breaks every rule is checked too, and gets its report.
+        Err(stopped) => {
+            let stopped = stopped.to_string();
+            let why = Line(&stopped);
+            output::tell(&format!(
+                "note: the agent cannot be greeted ({why}); it is checked in version 1"
+            ));
+            Ok(vec![Version::V1])
+        }
+    }
+}
+
+/// Returns the options that change what is found, as far as they were given.
+fn options(arguments: &Agent) -> Vec<OsString> {
+    let mut options = report::version(&arguments.run);
+    for (kind, text) in &arguments.prompts {
+        options.extend(["--prompt".into(), format!("{kind}={text}").into()]);
+    }
+    if let Some(login) = &arguments.login {
+        options.extend(["--login".into(), login.into()]);
+    }
+    options.extend(report::patience("--patience", arguments.patience, 5));
+    options.extend(report::patience(
+        "--turn-patience",
+        arguments.turn_patience,
+        20,
+    ));
+    options
 }
 
 /// Every kind of prompt that can be given.

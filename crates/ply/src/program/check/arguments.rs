@@ -8,7 +8,8 @@ use clap::{Args, Subcommand, ValueEnum};
 
 /// Checks who keeps the rules of the protocol.
 ///
-/// Exit codes: 0 no rule is broken, 2 wrong arguments, 20 a rule is broken, 21 no rule is broken but some could not be judged.
+/// Exit codes: 0 no rule is broken, 2 nothing could be checked, 20 a rule is broken, 21 no rule is broken but some could not be judged,
+/// 130, 143 or 129 interrupted by SIGINT, SIGTERM or SIGHUP.
 #[derive(Debug, Args)]
 #[command(
     arg_required_else_help = true,
@@ -78,7 +79,7 @@ pub(crate) struct Client {
     #[command(flatten)]
     pub(crate) run: Run,
 
-    /// Is the agent itself, on standard input and output; the report goes to the file of `--file`.
+    /// Is the agent itself, on standard input and output; the report goes to the file of `--file`, after each turn.
     #[arg(long, conflicts_with_all = ["version", "only", "skip", "baseline"], requires = "file")]
     pub(crate) serve: bool,
 
@@ -145,7 +146,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(u8).range(1..=2))]
     pub(crate) version: Option<u8>,
 
-    /// Only these rules: ids (V1-CANCEL-05), beginnings of ids (V1-CANCEL) or topics (CANCEL).
+    /// Only these rules: ids (V1-CANCEL-05), beginnings of ids (V1-CAN) or topics (CANCEL).
     #[arg(long, value_name = "RULES", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
 
@@ -185,6 +186,9 @@ pub(crate) enum Form {
     Html,
 }
 
+/// The longest time that something may be waited for: a moment that far away can be reckoned with.
+const WAIT_TIME_MAX: Duration = Duration::from_secs(86_400);
+
 fn prompt(argument: &str) -> Result<(String, String), String> {
     let (kind, text) = argument.split_once('=').ok_or("it has no `=`")?;
     Ok((kind.to_owned(), text.to_owned()))
@@ -193,8 +197,9 @@ fn prompt(argument: &str) -> Result<(String, String), String> {
 fn seconds(argument: &str) -> Result<Duration, String> {
     let seconds: f64 = argument.parse().map_err(|_| "it is no number")?;
     let seconds = Duration::try_from_secs_f64(seconds).map_err(|_| "it is no length of time")?;
-    match seconds.is_zero() {
-        true => Err("it has to be more than none".to_owned()),
-        false => Ok(seconds),
+    match seconds {
+        Duration::ZERO => Err("it has to be more than none".to_owned()),
+        seconds if seconds > WAIT_TIME_MAX => Err("it is more than a day".to_owned()),
+        seconds => Ok(seconds),
     }
 }

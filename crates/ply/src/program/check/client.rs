@@ -1,6 +1,7 @@
 //! `ply check client`: Ply is the agent.
 
 use std::ffi::OsString;
+use std::io;
 use std::process::ExitCode;
 
 use ply_check::client::{self, Subject};
@@ -10,6 +11,7 @@ use ply_client::Version;
 use ply_rpc::transport::stdio;
 
 use super::arguments::{Client, Serve};
+use super::place::Place;
 use super::report::{self, Progress};
 use crate::program::error::Error;
 
@@ -39,6 +41,8 @@ pub(crate) async fn run(arguments: Client) -> Result<ExitCode, Error> {
         Some(_) => vec![Version::V2],
         None => vec![Version::V1, Version::V2],
     };
+    report::check_rest(&selection, &rules, &versions)?;
+    let mut place = Place::open(&arguments.run)?;
     let mut runs = Vec::new();
     let mut progress = Progress::new();
     for version in versions {
@@ -51,11 +55,14 @@ pub(crate) async fn run(arguments: Client) -> Result<ExitCode, Error> {
             client::check(&subject, version, &selection, |scene| progress.show(scene)).await;
         runs.push(Run::new(version, findings, began.elapsed()));
     }
-    progress.end();
+    drop(progress);
     let words = report::words(&arguments.command);
     let mut checked = Report::new(Side::Client, words, None, runs);
     checked.baseline = baseline;
-    report::write(&checked, &arguments.run)
+    let mut options = report::version(&arguments.run);
+    options.extend(report::patience("--patience", arguments.patience, 30));
+    checked.options = report::words(&options);
+    place.write(&checked)
 }
 
 /// Plays one scene.
@@ -72,9 +79,17 @@ pub(crate) async fn serve(arguments: &Serve) -> Result<ExitCode, Error> {
 
 /// Plays the scenes that a person names, until the client closes its end.
 pub(crate) async fn serve_person(arguments: Client) -> Result<ExitCode, Error> {
-    let out = arguments.run.file.clone().unwrap_or_default();
+    let mut place = Place::open(&arguments.run)?;
     let (input, output) = stdio::take().map_err(Error::Start)?;
-    let served = client::serve_interactive(&out, input, output).await;
+    let began = report::now();
+    let tell = |version, findings| {
+        let run = Run::new(version, findings, began.elapsed());
+        let subject = "the client of `ply check client --serve`";
+        let mut checked = Report::new(Side::Client, subject, None, vec![run]);
+        checked.again = Some("ply check client --serve -o FILE".to_owned());
+        place.write(&checked).map(drop).map_err(io::Error::other)
+    };
+    let served = client::serve_interactive(input, output, tell).await;
     served.map_err(|error| Error::Serve(error.to_string()))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -3,16 +3,14 @@
 use std::ffi::OsString;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use ply_check::report::{BadBaseline, Baseline, Detail, Result as Amount, Style};
-use ply_check::{Report, Rule, Selection, Side};
+use ply_check::report::{BadBaseline, Baseline};
+use ply_check::{Rule, Selection, Side};
+use ply_client::Version;
 
-use super::arguments::{Form, Run};
-use super::{BROKEN, UNCLEAR};
+use super::arguments::Run;
 use crate::program::error::Error;
-use crate::program::output;
 
 /// Refuses words of `--only` and `--skip` that name no rule.
 pub(crate) fn check_words(selection: &Selection, rules: &[Rule]) -> Result<(), Error> {
@@ -49,39 +47,34 @@ fn baseline_by(
     read(&text).map_err(|error| bad(error.to_string()))
 }
 
-/// Writes a report in the form and to the place that are wanted, and returns the exit code.
-pub(crate) fn write(report: &Report, run: &Run) -> Result<ExitCode, Error> {
-    let detail = match run.all {
-        true => Detail::All,
-        false => Detail::Findings,
-    };
-    let style = match run.file.is_none() && output::has_colours() {
-        true => Style::Coloured,
-        false => Style::Plain,
-    };
-    let text = match run.output {
-        Form::Text => report.to_text(detail, style),
-        Form::Json => format!("{:#}\n", report.to_json()),
-        Form::Junit => report.to_junit(),
-        Form::Sarif => format!("{:#}\n", report.to_sarif()),
-        Form::Html => report.to_html(),
-    };
-    match &run.file {
-        Some(path) => std::fs::write(path, text).map_err(|source| Error::File {
-            path: path.clone(),
-            source,
-        })?,
-        None => {
-            let mut out = output::stdout();
-            let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-            written.map_err(Error::Output)?;
-        }
+/// Refuses a selection that leaves nothing to look at in the versions that are looked at.
+pub(crate) fn check_rest(
+    selection: &Selection,
+    rules: &[Rule],
+    versions: &[Version],
+) -> Result<(), Error> {
+    let is_looked_at = |rule: &Rule| versions.iter().any(|version| rule.holds_in(*version));
+    let mut left = rules.iter().filter(|rule| is_looked_at(rule));
+    match left.any(|rule| selection.takes(rule)) {
+        true => Ok(()),
+        false => Err(nothing_left(versions)),
     }
-    Ok(match report.result() {
-        Amount::Kept => ExitCode::SUCCESS,
-        Amount::Broken => ExitCode::from(BROKEN),
-        Amount::Unclear => ExitCode::from(UNCLEAR),
-    })
+}
+
+/// Says that no rule is left to look at.
+pub(crate) fn nothing_left(versions: &[Version]) -> Error {
+    let numbers: Vec<_> = versions.iter().map(|version| number(*version)).collect();
+    Error::Check(format!(
+        "`--only` and `--skip` leave no rule of version {}; `ply check rules` lists them",
+        numbers.join(" or ")
+    ))
+}
+
+fn number(version: Version) -> &'static str {
+    match version {
+        Version::V1 => "1",
+        Version::V2 => "2",
+    }
 }
 
 /// Returns the time, to tell how long a run took.
@@ -93,16 +86,41 @@ pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
-/// Returns a command whose program is found from any directory: checks run in directories of their own.
+/// Returns a command whose files are found from any directory: checks run in directories of their own.
 pub(crate) fn located(command: &[OsString]) -> Result<Vec<OsString>, Error> {
     let mut command = command.to_vec();
-    if let Some(program) = command.first_mut() {
-        let path = Path::new(program);
-        if path.is_relative() && path.components().count() > 1 {
-            *program = std::path::absolute(path).map_err(Error::Start)?.into();
+    for (place, word) in command.iter_mut().enumerate() {
+        let path = Path::new(word);
+        let is_meant = match place {
+            0 => path.components().count() > 1,
+            _ => names_a_file(path),
+        };
+        if is_meant && path.is_relative() {
+            *word = std::path::absolute(path).map_err(Error::Start)?.into();
         }
     }
     Ok(command)
+}
+
+/// Returns whether an argument means a file that is there. A plain word may be a command that just has its name.
+fn names_a_file(path: &Path) -> bool {
+    let looks_like_one = path.components().count() > 1 || path.extension().is_some();
+    looks_like_one && path.is_file()
+}
+
+/// Returns an option of a run that others than it may need, if it is not what it is without being given.
+pub(crate) fn patience(option: &str, given: Duration, default_s: u64) -> Vec<OsString> {
+    match given == Duration::from_secs(default_s) {
+        true => Vec::new(),
+        false => vec![option.into(), given.as_secs_f64().to_string().into()],
+    }
+}
+
+/// Returns the version as it was given.
+pub(crate) fn version(run: &Run) -> Vec<OsString> {
+    let version = run.version.iter();
+    let given = version.flat_map(|version| ["--version".to_owned(), version.to_string()]);
+    given.map(OsString::from).collect()
 }
 
 /// Returns words as they can be typed.
@@ -138,9 +156,10 @@ impl Progress {
             drop(write!(std::io::stderr(), "\r\x1b[K{what}"));
         }
     }
+}
 
-    /// Takes it away.
-    pub(crate) fn end(&mut self) {
+impl Drop for Progress {
+    fn drop(&mut self) {
         self.show("");
     }
 }

@@ -6,7 +6,7 @@ use tokio::signal::unix::{Signal as Listener, SignalKind, signal};
 
 /// A signal that asks the run to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Signal {
+pub(crate) enum Signal {
     /// Ctrl-C.
     Interrupt,
     Terminate,
@@ -16,7 +16,7 @@ pub(super) enum Signal {
 
 impl Signal {
     /// Returns the exit code of a program that ended by it.
-    pub(super) fn exit_code(self) -> u8 {
+    pub(crate) fn exit_code(self) -> u8 {
         match self {
             Self::HangUp => 129,
             Self::Interrupt => 130,
@@ -35,14 +35,14 @@ impl Signal {
 
 /// Listens for them, from the moment it is made.
 #[derive(Debug)]
-pub(super) struct Signals {
+pub(crate) struct Signals {
     interrupt: Option<Listener>,
     terminate: Option<Listener>,
     hang_up: Option<Listener>,
 }
 
 impl Signals {
-    pub(super) fn listen() -> io::Result<Self> {
+    pub(crate) fn listen() -> io::Result<Self> {
         // Whoever started us may want to outlive them, as `nohup` does and shells do for jobs in the background.
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let ignored = ignored(&status);
@@ -62,7 +62,7 @@ impl Signals {
     /// # Cancel safety
     ///
     /// None is lost when it is dropped.
-    pub(super) async fn next(&mut self) -> Signal {
+    pub(crate) async fn next(&mut self) -> Signal {
         tokio::select! {
             () = next_of(&mut self.interrupt) => Signal::Interrupt,
             () = next_of(&mut self.terminate) => Signal::Terminate,

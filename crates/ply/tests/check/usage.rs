@@ -1,0 +1,113 @@
+//! How `ply check` ends, and what it refuses.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::PLY;
+
+/// An agent that greets, and ends when it is asked for more.
+const GREETS: &str = r#"read line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{}}}'; read line"#;
+
+fn check(place: &Path, words: &[&str]) -> Output {
+    let mut command = Command::new(PLY);
+    command.arg("check").args(words);
+    command.current_dir(place).env("TMPDIR", place);
+    command.output().unwrap()
+}
+
+fn told(ran: &Output) -> String {
+    String::from_utf8_lossy(&ran.stderr).into_owned()
+}
+
+fn shown(ran: &Output) -> String {
+    String::from_utf8_lossy(&ran.stdout).into_owned()
+}
+
+#[test]
+fn a_selection_that_leaves_nothing_is_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let agent = ["--", "sh", "-c", GREETS];
+    for selection in [
+        ["--version", "1", "--only", "V2-STATE"].as_slice(),
+        &["--only", "RPC", "--skip", "RPC"],
+    ] {
+        let words = [&["agent"], selection, &agent].concat();
+        let ran = check(place.path(), &words);
+        assert_eq!(ran.status.code(), Some(2), "{}", shown(&ran));
+        assert!(
+            told(&ran).contains("leave no rule of version 1"),
+            "{}",
+            told(&ran)
+        );
+    }
+}
+
+#[test]
+fn a_command_that_cannot_be_started_is_refused_whatever_the_version() {
+    let place = tempfile::tempdir().unwrap();
+    for version in [&[] as &[&str], &["--version", "2"]] {
+        let words = [&["agent"], version, &["--", "/nonexistent/agent"]].concat();
+        let ran = check(place.path(), &words);
+        assert_eq!(ran.status.code(), Some(2), "{}", shown(&ran));
+        assert!(told(&ran).contains("cannot be started"), "{}", told(&ran));
+    }
+}
+
+#[test]
+fn an_agent_that_speaks_no_version_gets_a_report() {
+    let place = tempfile::tempdir().unwrap();
+    let ran = check(place.path(), &["agent", "--only", "V1-LIST", "--", "false"]);
+    assert_eq!(ran.status.code(), Some(21), "{}", told(&ran));
+    let shown = shown(&ran);
+    assert!(shown.contains("exit status: 1"), "{shown}");
+    assert!(
+        told(&ran).contains("checked in version 1"),
+        "{}",
+        told(&ran)
+    );
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_told_before_the_run() {
+    let place = tempfile::tempdir().unwrap();
+    let agent = "touch ran; cat >/dev/null";
+    let words = ["agent", "-o", "no such/report", "--", "sh", "-c", agent];
+    let ran = check(place.path(), &words);
+    assert_eq!(ran.status.code(), Some(1), "{}", told(&ran));
+    assert!(told(&ran).contains("cannot be written"), "{}", told(&ran));
+    assert!(!place.path().join("ran").exists());
+}
+
+#[test]
+fn waiting_for_ages_is_refused() {
+    let place = tempfile::tempdir().unwrap();
+    for seconds in ["86401", "1e19", "inf", "0", "-1"] {
+        let patience = format!("--patience={seconds}");
+        let ran = check(place.path(), &["agent", &patience, "--", "true"]);
+        assert_eq!(ran.status.code(), Some(2), "{seconds}: {}", told(&ran));
+    }
+}
+
+#[test]
+fn a_signal_ends_the_check_and_leaves_no_directory() {
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let place = tempfile::tempdir().unwrap();
+        let agent = format!("kill -{signal} $PPID; exec sleep 60");
+        let ran = check(place.path(), &["agent", "--", "sh", "-c", &agent]);
+        assert_eq!(ran.status.code(), Some(code), "{}", told(&ran));
+        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn a_script_beside_the_caller_is_found() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::write(place.path().join("agent.sh"), GREETS).unwrap();
+    let words = ["agent", "--only", "V1-STDIO-03", "--", "sh", "agent.sh"];
+    let ran = check(place.path(), &words);
+    assert!(
+        shown(&ran).contains("sh agent.sh, protocol version 1: 1 kept"),
+        "{}",
+        shown(&ran)
+    );
+}
