@@ -143,7 +143,8 @@ impl<S: Screen> Driver<S> {
             if is_stale && !self.is_away && Instant::now() >= due {
                 self.draw()?;
                 drawn_at = Instant::now();
-                is_stale = false;
+                // A frame may have left something for the next.
+                is_stale = self.app.take_changed();
             }
             tokio::select! {
                 biased;

@@ -1,7 +1,9 @@
 //! Lists, help and panes.
 
+use std::collections::BTreeSet;
+
 use insta::assert_snapshot;
-use terminal_tests::{Key, Screen as _};
+use terminal_tests::{Key, Screen as _, Shot};
 
 use crate::place::{Chat as _, Place, ready};
 
@@ -114,23 +116,38 @@ fn the_wire_log_shows_what_goes_both_ways() {
     terminal.wait_for(&|shot| !shot.contains("wire log"), "no wire log");
 }
 
+/// Whether words of the code are told apart by their style.
+fn has_coloured_code(styled: &str) -> bool {
+    let mut lines = styled
+        .lines()
+        .skip_while(|line| !line.contains("fn pour()"));
+    let styles: BTreeSet<char> = lines.nth(1).unwrap_or_default().chars().collect();
+    styles.iter().filter(|style| **style != ' ').count() > 1
+}
+
 #[test]
 fn themes_are_chosen_by_background_by_name_and_not_at_all() {
     let place = Place::new();
-    let styles = |launch| {
+    let styles = |launch, lines: &[&str]| {
         let terminal = ready(&launch);
+        for line in lines {
+            terminal.say(line);
+        }
+        terminal.wait_until_ready_with("• two");
+        // Code gets its colours when there is time for them.
+        let is_coloured = |shot: &Shot| has_coloured_code(&shot.styled());
+        terminal
+            .wait_for(&is_coloured, "the colours of the code")
+            .styled()
+    };
+    let dark = styles(place.hostile(""), &["turn"]);
+    let by_variable = styles(place.hostile("").env("COLORFGBG", "0;15"), &["turn"]);
+    let light = styles(place.hostile(""), &[":theme light", "turn"]);
+    let plain = {
+        let terminal = ready(&place.hostile("").env("NO_COLOR", "1"));
         terminal.say("turn");
         terminal.wait_until_ready_with("• two").styled()
     };
-    let dark = styles(place.hostile(""));
-    let by_variable = styles(place.hostile("").env("COLORFGBG", "0;15"));
-    let light = {
-        let terminal = ready(&place.hostile(""));
-        terminal.say(":theme light");
-        terminal.say("turn");
-        terminal.wait_until_ready_with("• two").styled()
-    };
-    let plain = styles(place.hostile("").env("NO_COLOR", "1"));
     let colours = |styled: &str| {
         let legend = styled
             .lines()
