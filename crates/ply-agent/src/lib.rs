@@ -32,6 +32,7 @@ mod turn;
 
 pub use ply_journal as journal;
 pub use ply_session::{Accepts, History, Stop};
+pub use ply_wire::attachment::image_type;
 pub use ply_wire::{transcript, v1, v2};
 
 pub use self::agent::{About, Agent, Mcp, SessionSetup};

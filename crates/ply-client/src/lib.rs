@@ -79,6 +79,7 @@ pub use tap::Direction;
 pub use turn::{Turn, TurnEnd};
 
 pub use ply_rpc::transport::child::{Grace, end_leftovers};
+pub use ply_wire::attachment::{file_uri, image_type};
 pub use ply_wire::negotiate::{Supported, Version};
 pub use ply_wire::transcript::{self, Transcript};
 pub use ply_wire::v2;

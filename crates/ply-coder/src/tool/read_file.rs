@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use ply_agent::v2;
+use ply_agent::{image_type, v2};
 use serde_json::{Value, json};
 
 use super::arguments::Arguments;
@@ -182,29 +182,4 @@ fn image(bytes: &[u8], mime_type: &str) -> Result<Outcome, Error> {
         }],
         ..Outcome::done(text)
     })
-}
-
-/// Says which image the bytes are, by how they begin: names lie.
-fn image_type(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
-        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
-        [
-            b'R',
-            b'I',
-            b'F',
-            b'F',
-            _,
-            _,
-            _,
-            _,
-            b'W',
-            b'E',
-            b'B',
-            b'P',
-            ..,
-        ] => Some("image/webp"),
-        _ => None,
-    }
 }

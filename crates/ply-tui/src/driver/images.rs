@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use ply_client::{Prompt, v2};
+use ply_client::{Prompt, file_uri, image_type, v2};
 use tokio::sync::mpsc;
 
 use super::sessions::Note;
@@ -14,6 +14,8 @@ use crate::composer::{Block, Outgoing};
 
 /// Bytes of an image that can be sent.
 const IMAGE_BYTES_MAX: u64 = 20 * 1024 * 1024;
+/// Bytes that say what an image is.
+const FIRST_BYTES: u64 = 16;
 
 /// Finds out whether a pasted text is the path of an image.
 pub(super) fn check(tab: TabId, text: String, home: Option<PathBuf>, notes: mpsc::Sender<Note>) {
@@ -48,17 +50,10 @@ fn kind_of(path: &Path) -> Option<&'static str> {
     if !facts.is_file() {
         return None;
     }
-    let mut first = [0; 12];
+    let mut first = Vec::new();
     let file = std::fs::File::open(path).ok()?;
-    let mut file = file.take(12);
-    file.read_exact(&mut first).ok()?;
-    match &first {
-        [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
-        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
-        [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P'] => Some("image/webp"),
-        _ => None,
-    }
+    file.take(FIRST_BYTES).read_to_end(&mut first).ok()?;
+    image_type(&first)
 }
 
 /// Makes the prompt: links get their address, images are read.
@@ -68,7 +63,7 @@ pub(super) async fn prompt(outgoing: Outgoing, cwd: PathBuf) -> Result<Prompt, S
         for block in outgoing.blocks {
             prompt = match block {
                 Block::Text(text) => prompt.text(text),
-                Block::Link(path) => prompt.link(address(&cwd.join(path))),
+                Block::Link(path) => prompt.link(file_uri(&cwd.join(path))),
                 Block::Image { path, mime } => prompt.block(read(&path, mime)?),
             };
         }
@@ -86,20 +81,6 @@ fn read(path: &Path, mime: &str) -> Result<v2::ContentBlock, String> {
     let bytes = std::fs::read(path).map_err(|error| format!("{shown} cannot be read: {error}"))?;
     let image = v2::ImageContent::new(STANDARD.encode(bytes), v2::MediaType::new(mime));
     Ok(v2::ContentBlock::Image(image))
-}
-
-/// Returns a path as an address.
-fn address(path: &Path) -> String {
-    let mut address = String::from("file://");
-    for byte in path.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' => {
-                address.push(char::from(*byte));
-            }
-            byte => address.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    address
 }
 
 #[cfg(test)]
@@ -125,10 +106,5 @@ mod tests {
         std::fs::write(&file, b"no image at all").unwrap();
         assert_eq!(kind_of(&file), None);
         assert_eq!(kind_of(directory.path()), None);
-    }
-
-    #[test]
-    fn addresses_keep_every_byte() {
-        assert_eq!(address(Path::new("/a b/ü.rs")), "file:///a%20b/%C3%BC.rs");
     }
 }

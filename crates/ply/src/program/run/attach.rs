@@ -1,12 +1,11 @@
 //! What goes into the prompt besides its words: text files and pictures.
 
 use std::io::{self, Read as _};
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use ply_client::{Prompt, text, v2};
+use ply_client::{Prompt, file_uri, image_type, text, v2};
 
 use super::failure::Failure;
 use super::file;
@@ -126,70 +125,9 @@ fn prompt_of(stdin: impl io::Read) -> Result<String, Failure> {
     }
 }
 
-fn image_type(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
-        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
-        [
-            b'R',
-            b'I',
-            b'F',
-            b'F',
-            _,
-            _,
-            _,
-            _,
-            b'W',
-            b'E',
-            b'B',
-            b'P',
-            ..,
-        ] => Some("image/webp"),
-        _ => None,
-    }
-}
-
-/// Returns the address of a file; bytes that are not plain in one are written as `%NN`, so that every name
-/// can be said.
-fn file_uri(path: &Path) -> String {
-    let mut uri = String::from("file://");
-    for byte in path.as_os_str().as_bytes() {
-        match byte {
-            b'/' | b'-' | b'.' | b'_' | b'~' => uri.push(char::from(*byte)),
-            byte if byte.is_ascii_alphanumeric() => uri.push(char::from(*byte)),
-            byte => uri.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    uri
-}
-
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsStr;
-
     use super::*;
-
-    #[test]
-    fn pictures_are_known_by_their_first_bytes() {
-        for (bytes, expected) in [
-            (&b"\x89PNG\r\n\x1a\nrest"[..], Some("image/png")),
-            (b"\xff\xd8\xff\xe0", Some("image/jpeg")),
-            (b"GIF89a", Some("image/gif")),
-            (b"RIFF\0\0\0\0WEBPVP8 ", Some("image/webp")),
-            (b"RIFF\0\0\0\0WAVEfmt ", None),
-            (b"<svg", None),
-            (b"", None),
-        ] {
-            assert_eq!(image_type(bytes), expected);
-        }
-    }
-
-    #[test]
-    fn g5_every_file_name_has_an_address() {
-        let odd = Path::new(OsStr::from_bytes(b"/a b/\xff%\xc3\xa9.txt"));
-        assert_eq!(file_uri(odd), "file:///a%20b/%FF%25%C3%A9.txt");
-    }
 
     #[test]
     fn a_file_in_a_text_cannot_end_its_own_fence() {
