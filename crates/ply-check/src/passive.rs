@@ -29,6 +29,7 @@ pub use self::feed::judge;
 pub use self::finding::{Finding, Judgement};
 pub use self::recorded::Recorded;
 pub use self::rules::{rules, with_passive};
+pub(crate) use self::update::is_of_v2;
 
 use ply_wire::negotiate::Version;
 

@@ -38,6 +38,11 @@ const ONLY_V2: &[&str] = &[
     "terminal_output_chunk",
 ];
 
+/// Returns whether an update is one that version 2 has, or a custom one.
+pub(crate) fn is_of_v2(kind: &str) -> bool {
+    BOTH.contains(&kind) || ONLY_V2.contains(&kind) || kind.starts_with('_')
+}
+
 /// What belongs to a turn of version 1 and to nothing else.
 const OF_A_TURN: &[&str] = &[
     "agent_message_chunk",

@@ -40,6 +40,27 @@ pub(super) fn tells(frame: &Frame, session: &str) -> bool {
         && frame.update_kind().is_some_and(|kind| TOLD.contains(&kind))
 }
 
+/// Judges that nothing of the conversation came after the answer that it belongs to.
+pub(super) fn judge_order(
+    bench: &mut Bench,
+    rule: &'static str,
+    agent: &Agent,
+    answer: &Answer,
+    heard: &[Frame],
+    session: &str,
+) {
+    let late = heard
+        .iter()
+        .find(|frame| frame.number > answer.frame && tells(frame, session));
+    let shown: Vec<_> = answer
+        .frames()
+        .into_iter()
+        .chain(late.map(|frame| frame.number))
+        .collect();
+    let saw = "a part of the conversation came after the answer";
+    bench.judge(rule, late.is_none(), agent, &shown, saw);
+}
+
 pub(super) async fn loading(bench: &mut Bench) -> Result<(), Stopped> {
     let mut agent = bench.greeted_with(json!({})).await?;
     if !agent.offers("/loadSession") {
@@ -114,16 +135,7 @@ async fn replay(
     );
     agent.listen(QUIET).await?;
     let heard = agent.heard_since(answer.request);
-    let late = heard
-        .iter()
-        .find(|frame| frame.number > answer.frame && tells(frame, session));
-    let shown: Vec<_> = frames
-        .iter()
-        .copied()
-        .chain(late.map(|frame| frame.number))
-        .collect();
-    let saw = "a part of the conversation came after the answer";
-    bench.judge("V1-LOAD-05", late.is_none(), agent, &shown, saw);
+    judge_order(bench, "V1-LOAD-05", agent, answer, &heard, session);
     // What came late is judged above; here counts that it came at all.
     let replayed = messages(&heard, session);
     let (asked, answered) = (said(&replayed, true), said(&replayed, false));

@@ -7,7 +7,7 @@ use super::super::bench::{Agent, Bench};
 use super::super::judging::{QUIET, tell};
 use super::super::sessions::unknown::is_not_found;
 use super::super::talk::{Talk, has_kind, messages, said, talk};
-use super::load::{has_options, tells};
+use super::load::{has_options, judge_order, tells};
 use crate::peer::{Answer, Stopped};
 use crate::recording::Frame;
 
@@ -167,16 +167,7 @@ async fn replay(
     agent.listen(QUIET).await?;
     let heard = agent.heard_since(answer.request);
     let frames = answer.frames();
-    let late = heard
-        .iter()
-        .find(|frame| frame.number > answer.frame && tells(frame, session));
-    let shown: Vec<_> = frames
-        .iter()
-        .copied()
-        .chain(late.map(|frame| frame.number))
-        .collect();
-    let saw = "a part of the conversation came after the answer";
-    bench.judge("V2-RESUME-07", late.is_none(), agent, &shown, saw);
+    judge_order(bench, "V2-RESUME-07", agent, &answer, &heard, session);
     state(bench, agent, session, &answer);
     let before: Vec<_> = heard
         .iter()

@@ -10,35 +10,9 @@ use super::super::bench::Bench;
 use super::super::shape;
 use super::{PROBE, Seen, are_absolute, are_counted};
 use crate::findings::Found;
+use crate::passive::is_of_v2;
 use crate::recording::Frame;
 use crate::verdict::Evidence;
-
-/// Kinds of updates of version 2, those of drafts too.
-const KINDS: &[&str] = &[
-    "user_message_chunk",
-    "user_message",
-    "agent_message_chunk",
-    "agent_message",
-    "agent_thought_chunk",
-    "agent_thought",
-    "state_update",
-    "tool_call_content_chunk",
-    "tool_call_update",
-    "terminal_update",
-    "terminal_output_chunk",
-    "plan_update",
-    "plan_removed",
-    "available_commands_update",
-    "config_option_update",
-    "session_info_update",
-    "usage_update",
-    "notice",
-    "compaction_update",
-    "compaction_summary_chunk",
-    "subagent_update",
-    "session_message",
-    "session_message_chunk",
-];
 
 /// Judges an update, and the commands that an answer tells.
 pub(super) fn update(seen: &mut Seen<'_>) {
@@ -55,7 +29,7 @@ pub(super) fn update(seen: &mut Seen<'_>) {
     };
     let kind = seen.frame.update_kind().unwrap_or_default().to_owned();
     if seen.version() == Version::V2 {
-        let is_kept = KINDS.contains(&kind.as_str()) || kind.starts_with('_');
+        let is_kept = is_of_v2(&kind);
         let saw = "a kind of update is neither known nor begins with an underscore";
         seen.judge(&["V2-EXT-01"], is_kept, saw);
     }
