@@ -40,8 +40,8 @@ pub(crate) enum Command {
 /// Serves the coding agent on standard input and output, for an editor to start.
 ///
 /// Models come from config.toml and from the usual variables: ANTHROPIC_API_KEY, OPENAI_API_KEY,
-/// GEMINI_API_KEY, OPENROUTER_API_KEY and so on. Without any of them the built-in offline model
-/// answers, which follows rules and needs no network.
+/// GEMINI_API_KEY, OPENROUTER_API_KEY and so on; without any of them, from a running Ollama. Else the
+/// built-in offline model answers, which follows rules and needs no network.
 #[derive(Debug, Args)]
 #[command(after_help = "Example, in Zed's settings:\n  \
         \"agent_servers\": { \"Ply\": { \"command\": \"ply\", \"args\": [\"agent\"] } }")]

@@ -18,7 +18,7 @@ use clap::{Args, Subcommand};
     args_conflicts_with_subcommands = true,
     arg_required_else_help = true,
     after_help = "Examples:\n  \
-        ply trace -o /home/me/traces -- gemini --acp   # as an editor's agent command\n  \
+        ply trace -o ~/traces -- gemini --acp   # as an editor's agent command\n  \
         ply trace view talk.ndjson"
 )]
 pub(crate) struct Trace {
