@@ -226,7 +226,7 @@ impl Inbound {
                 }),
             Version::V2 => decode_params(request.raw_params),
         };
-        let asked: v2::CreateElicitationRequest = match decoded {
+        let mut asked: v2::CreateElicitationRequest = match decoded {
             Ok(asked) => asked,
             Err(error) => {
                 self.routes
@@ -234,9 +234,9 @@ impl Inbound {
                 return responder.respond::<()>(Err(error.into()));
             }
         };
-        let scope = match &asked.mode {
-            v2::ElicitationMode::Form(form) if policy.form => &form.scope,
-            v2::ElicitationMode::Url(url) if policy.url => &url.scope,
+        let scope = match &mut asked.mode {
+            v2::ElicitationMode::Form(form) if policy.form => &mut form.scope,
+            v2::ElicitationMode::Url(url) if policy.url => &mut url.scope,
             _ => {
                 let error = RpcError::invalid_params("this client did not offer this mode");
                 return responder.respond::<()>(Err(error));
@@ -244,7 +244,14 @@ impl Inbound {
         };
         let session = match scope {
             v2::ElicitationScope::Session(scope) => {
-                self.session(&scope.session_id.0, request.method)
+                let session = self.session(&scope.session_id.0, request.method);
+                if let Some(session) = &session {
+                    scope.tool_call_id = scope
+                        .tool_call_id
+                        .take()
+                        .and_then(|id| session.call_meant(id));
+                }
+                session
             }
             _ => None,
         };

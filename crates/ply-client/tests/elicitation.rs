@@ -137,3 +137,23 @@ async fn a_policy_answers_also_what_belongs_to_no_session() {
         json!({ "action": "cancel" })
     );
 }
+
+#[tokio::test]
+async fn c15_a_question_is_about_the_newest_call_of_its_id() {
+    let (session, mut script) = v1_session_of(asking()).await;
+    let call = json!({ "sessionUpdate": "tool_call", "toolCallId": "c", "title": "T",
+        "status": "completed" });
+    let (turn, request) = prompt(&session, &mut script, "one").await;
+    script.update(call.clone()).await;
+    script.stop(&request, "end_turn").await;
+    turn.finish().await.unwrap();
+
+    let (mut turn, _) = prompt(&session, &mut script, "two").await;
+    script.update(call).await;
+    let mut params = form("sessionId", SESSION);
+    params["toolCallId"] = json!("c");
+    script.ask("elicitation/create", params).await;
+    let ask = elicitation(&mut turn).await;
+    let asked = serde_json::to_value(ask.request()).unwrap();
+    assert_eq!(asked["toolCallId"], "c~2");
+}

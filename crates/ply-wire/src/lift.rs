@@ -4,6 +4,7 @@
 //! messages, the state of the session, which message a prompt became, and the end of tool calls
 //! that the agent left open.
 
+mod call_ids;
 mod message;
 mod paths;
 mod tool_call;
@@ -17,7 +18,7 @@ use std::{
 
 pub(crate) use self::tool_call::content_up;
 pub use self::turn::{AskId, Cancelled, PermissionUp};
-use self::{message::Segments, paths::Paths, tool_call::Known, turn::Turn};
+use self::{call_ids::CallIds, message::Segments, paths::Paths, tool_call::Known, turn::Turn};
 use crate::{
     MaybeUndefined,
     convert::{self, plan::MAIN_PLAN_ID},
@@ -32,6 +33,7 @@ pub struct Lifter {
     segments: Segments,
     paths: Paths,
     calls: HashMap<v2::ToolCallId, Known>,
+    call_ids: CallIds,
     /// Ids of the calls without a final status, in order, so that two runs end them alike.
     open: BTreeSet<Arc<str>>,
     /// Terminals that were made for the agent, so that their ids mean something.
@@ -51,6 +53,7 @@ impl Lifter {
             segments: Segments::new(prefix.into()),
             paths: Paths::new(cwd.into()),
             calls: HashMap::new(),
+            call_ids: CallIds::default(),
             open: BTreeSet::new(),
             terminals: HashSet::new(),
             turn: Turn::default(),
@@ -105,7 +108,10 @@ impl Lifter {
             self.segments.echo_ends();
         }
         match update {
-            v1::SessionUpdate::UserMessageChunk(chunk) => self.segments.user_chunk(chunk, out),
+            v1::SessionUpdate::UserMessageChunk(chunk) => {
+                self.turn.user_message_told();
+                self.segments.user_chunk(chunk, out);
+            }
             v1::SessionUpdate::AgentMessageChunk(chunk) => {
                 self.segments.chunk(MessageKind::Agent, chunk, out)
             }

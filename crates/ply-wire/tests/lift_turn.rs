@@ -13,6 +13,7 @@ use agent::{Agent, call, chunk, idle, option, state};
 use ply_wire::{
     lift::{Cancelled, PermissionUp},
     method::v1::lenient_prompt_response,
+    transcript::Transcript,
     v1, v2,
 };
 use serde_json::{Value, json};
@@ -256,5 +257,159 @@ fn updates_outside_a_turn_leave_the_state_alone() {
             .lifted()
             .iter()
             .all(|update| update["sessionUpdate"] == "tool_call_update")
+    );
+}
+
+/// A call that is announced and completed under the id `c`.
+fn whole_call(title: &str) -> [Value; 2] {
+    [
+        json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": title}),
+        call("c", json!({"status": "completed"})),
+    ]
+}
+
+/// The id, title and status of each call.
+fn calls(updates: &[v2::SessionUpdate]) -> Vec<(String, String, v2::ToolCallStatus)> {
+    let transcript = Transcript::fold(updates);
+    let calls = transcript.tool_calls();
+    calls
+        .map(|call| {
+            let title = call.title.clone().unwrap_or_default();
+            (call.id.0.to_string(), title, call.status.clone())
+        })
+        .collect()
+}
+
+fn row(id: &str, title: &str, status: v2::ToolCallStatus) -> (String, String, v2::ToolCallStatus) {
+    (id.to_owned(), title.to_owned(), status)
+}
+
+#[test]
+fn c15_an_id_that_is_used_again_in_a_later_turn_is_a_new_call() {
+    use v2::ToolCallStatus::{Completed, Pending};
+    let mut agent = Agent::new();
+    let mut all = Vec::new();
+    for (turn, title) in ["One", "Two", "Three"].into_iter().enumerate() {
+        let id = v2::MessageId::new(format!("p{turn}"));
+        agent
+            .lifter
+            .begin_prompt(id, vec![title.into()], &mut agent.out);
+        agent.send(whole_call(title));
+        let answer = Ok(v1::PromptResponse::new(v1::StopReason::EndTurn).into());
+        agent
+            .lifter
+            .prompt_answered(&answer, Cancelled::No, &mut agent.out);
+        all.append(&mut agent.out);
+    }
+    let three = [
+        row("c", "One", Completed),
+        row("c~2", "Two", Completed),
+        row("c~3", "Three", Completed),
+    ];
+    assert_eq!(calls(&all), three);
+
+    // What comes after its turn is about the newest, and so is a second announcement.
+    agent.send([
+        call("c", json!({"title": "Third"})),
+        json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "3"}),
+    ]);
+    all.append(&mut agent.out);
+    assert_eq!(calls(&all)[..2], three[..2]);
+    assert_eq!(calls(&all)[2..], [row("c~3", "3", Completed)]);
+
+    // A call of the agent that is called like one that was made up here.
+    agent.send([json!({"sessionUpdate": "tool_call", "toolCallId": "c~2", "title": "Own"})]);
+    all.append(&mut agent.out);
+    assert_eq!(calls(&all)[1], three[1]);
+    assert_eq!(calls(&all)[3..], [row("c~2~2", "Own", Pending)]);
+}
+
+#[test]
+fn c15_a_made_up_id_is_never_one_that_the_agent_uses() {
+    let mut agent = Agent::in_turn();
+    agent.send(whole_call("One"));
+    agent.send([json!({"sessionUpdate": "tool_call", "toolCallId": "c~2", "title": "Own"})]);
+    agent.begin("q");
+    agent.send([json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "Two"})]);
+    assert_eq!(agent.lifted()[0]["toolCallId"], "c~3");
+}
+
+#[test]
+fn c15_a_call_that_is_announced_again_in_its_turn_or_unfinished_is_the_same_call() {
+    let again = json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "Again"});
+    let mut agent = Agent::in_turn();
+    agent.send(whole_call("One")).lifted();
+    assert_eq!(
+        agent.send([again.clone()]).lifted(),
+        [call("c", json!({"title": "Again"}))]
+    );
+
+    let mut agent = Agent::in_turn();
+    agent.send([json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "One"})]);
+    agent.answer(Ok(v1::StopReason::EndTurn), Cancelled::No);
+    agent.begin("q");
+    assert_eq!(
+        agent.send([again.clone()]).lifted(),
+        [call("c", json!({"title": "Again"}))]
+    );
+
+    // Cancelling finished the call.
+    agent.answer(Ok(v1::StopReason::Cancelled), Cancelled::Yes);
+    agent.begin("r");
+    assert_eq!(agent.send([again]).lifted()[0]["toolCallId"], "c~2");
+}
+
+#[test]
+fn c15_a_permission_request_is_about_the_newest_call_of_its_id() {
+    let mut agent = Agent::in_turn();
+    agent.send(whole_call("One"));
+    agent.answer(Ok(v1::StopReason::EndTurn), Cancelled::No);
+    agent.begin("q");
+    // The request announces the call, and `tool_call` tells more of it.
+    let PermissionUp::Ask(ask, request) =
+        agent.ask(json!({"toolCallId": "c", "title": "Two"}), option())
+    else {
+        panic!("not asked")
+    };
+    assert_eq!(request.title, "Allow: Two");
+    let request = serde_json::to_value(&request).unwrap();
+    assert_eq!(
+        request.pointer("/subject/toolCall/toolCallId"),
+        Some(&json!("c~2"))
+    );
+    assert_eq!(agent.states(), ["requires_action"]);
+    agent.send([
+        json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "Two", "status":
+        "in_progress"}),
+    ]);
+    agent.lifter.ask_closed(ask, &mut agent.out);
+    let lifted = agent.lifted();
+    assert_eq!(lifted[0]["toolCallId"], "c~2");
+    assert_eq!(lifted[1], state("running"));
+    let id = v1::ToolCallId::new("c");
+    assert_eq!(
+        agent.lifter.tool_call_id(&id),
+        Some(v2::ToolCallId::new("c~2"))
+    );
+}
+
+#[test]
+fn c15_a_history_that_is_told_again_has_the_calls_that_were_seen_live() {
+    let mut agent = Agent::new();
+    for title in ["One", "Two"] {
+        agent.send([
+            chunk("user_message", None, "go"),
+            chunk("user_message", None, " on"),
+        ]);
+        agent.send(whole_call(title));
+        agent.send([chunk("agent_message", None, "done")]);
+    }
+    let completed = v2::ToolCallStatus::Completed;
+    assert_eq!(
+        calls(&agent.out),
+        [
+            row("c", "One", completed.clone()),
+            row("c~2", "Two", completed)
+        ]
     );
 }

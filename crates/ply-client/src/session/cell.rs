@@ -240,6 +240,14 @@ impl SessionCell {
             .lift(0, |lifter, out| lifter.ask_closed(ask, out));
     }
 
+    /// Returns the tool call that the agent means by an id: v1 agents may use one again.
+    pub(crate) fn call_meant(&self, id: v2::ToolCallId) -> Option<v2::ToolCallId> {
+        match &self.lock().lifter {
+            Some(lifter) => lifter.tool_call_id(&v1::ToolCallId::new(id.0)),
+            None => Some(id),
+        }
+    }
+
     pub(crate) fn terminal_created(&self, terminal: v1::TerminalId) {
         if let Some(lifter) = &mut self.lock().lifter {
             lifter.terminal_created(terminal);

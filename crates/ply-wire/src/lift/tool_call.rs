@@ -22,6 +22,8 @@ pub(super) struct Known {
     /// The turn that the status is news of. What an earlier turn left in progress, or what changes
     /// while idle, is background work, if it is anything at all.
     told_in: Option<u64>,
+    /// How many prompts there were when the agent last told something of the call.
+    told_after: u64,
     locations: Vec<v1::ToolCallLocation>,
 }
 
@@ -30,11 +32,44 @@ impl Known {
     pub(super) fn is_in_progress(&self, turn: u64) -> bool {
         self.told_in == Some(turn) && self.status == Some(v2::ToolCallStatus::InProgress)
     }
+
+    /// Returns whether the call is finished and nothing was told of it since the last prompt.
+    fn is_past(&self, prompts: u64) -> bool {
+        self.told_after < prompts && self.status.as_ref().is_some_and(is_final)
+    }
 }
 
 impl Lifter {
+    /// Returns the tool call that an id of the agent means now: the newest one, if the agent used
+    /// the id more than once. None if the agent never used an id that stands for another call here.
+    #[must_use]
+    pub fn tool_call_id(&self, id: &v1::ToolCallId) -> Option<v2::ToolCallId> {
+        self.call_ids.newest(id)
+    }
+
+    /// Returns the call that the agent announces under an id: a new one if the call it knew by that
+    /// id is finished and of an earlier turn. Otherwise the id is repeated to tell more of the call.
+    pub(super) fn announced(&mut self, id: &v1::ToolCallId) -> v2::ToolCallId {
+        let newest = self.newest_call(id);
+        let known = self.calls.get(&newest);
+        if known.is_some_and(|known| known.is_past(self.turn.prompts())) {
+            return self.renew_call(id);
+        }
+        newest
+    }
+
+    fn newest_call(&mut self, id: &v1::ToolCallId) -> v2::ToolCallId {
+        let newest = self.call_ids.newest(id);
+        newest.unwrap_or_else(|| self.renew_call(id))
+    }
+
+    fn renew_call(&mut self, id: &v1::ToolCallId) -> v2::ToolCallId {
+        let calls = &self.calls;
+        self.call_ids.renew(id, |fresh| calls.contains_key(fresh))
+    }
+
     pub(super) fn tool_call(&mut self, call: &v1::ToolCall, out: &mut Vec<v2::SessionUpdate>) {
-        let id = v2::ToolCallId::new(call.tool_call_id.0.clone());
+        let id = self.announced(&call.tool_call_id);
         let known = self.calls.contains_key(&id);
         // For a call that an update announced before, an empty field of `tool_call` is one that was
         // left out, not one that takes something back (V1-TOOL-16).
@@ -66,11 +101,12 @@ impl Lifter {
     }
 
     pub(super) fn lift_call(&mut self, update: &v1::ToolCallUpdate) -> v2::ToolCallUpdate {
-        let id = v2::ToolCallId::new(update.tool_call_id.0.clone());
+        let id = self.newest_call(&update.tool_call_id);
         if !self.calls.contains_key(&id) {
             self.segments.end_segment();
         }
         let known = self.calls.entry(id.clone()).or_default();
+        known.told_after = self.turn.prompts();
         let fields = &update.fields;
         let meta = update.meta.as_ref();
         let status = fields.status.map(convert::status_up);

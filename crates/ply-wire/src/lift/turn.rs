@@ -38,6 +38,8 @@ pub(super) struct Turn {
     state: State,
     /// Counts turns from 1, to tell what is news of which one.
     number: u64,
+    /// Counts prompts, those of a history that the agent tells again included.
+    prompts: u64,
     asked: u64,
     /// The open questions of this turn and the calls they are about. What is asked while idle is
     /// background work's, and no turn waits for it.
@@ -48,6 +50,20 @@ impl Turn {
     /// Returns which turn something is news of that happens now.
     pub(super) fn now(&self) -> Option<u64> {
         self.state.is_active().then_some(self.number)
+    }
+
+    /// Returns how many prompts there were so far.
+    pub(super) fn prompts(&self) -> u64 {
+        self.prompts
+    }
+
+    /// Notes a message of the user that the agent tells. In a turn it is the echo of the prompt or
+    /// belongs to the same work; otherwise it is the prompt of another turn. One that comes in
+    /// several chunks is counted too often, which does no harm: no call comes between them.
+    pub(super) fn user_message_told(&mut self) {
+        if !self.state.is_active() {
+            self.prompts += 1;
+        }
     }
 }
 
@@ -64,6 +80,7 @@ impl Lifter {
         out.push(v2::SessionUpdate::UserMessage(user));
         self.turn.state = State::Running;
         self.turn.number += 1;
+        self.turn.prompts += 1;
         self.turn.asks.clear();
         out.push(running());
     }
@@ -131,6 +148,9 @@ impl Lifter {
             return PermissionUp::Answer(v1::RequestPermissionOutcome::Cancelled);
         }
         self.segments.echo_ends();
+        // Only what is still to be done needs a permission, so the request announces a call as much
+        // as `tool_call` does.
+        self.announced(&request.tool_call.tool_call_id);
         let call = self.lift_call(&request.tool_call);
         out.push(v2::SessionUpdate::ToolCallUpdate(call.clone()));
         let id = self.ask_opened(Some(call.tool_call_id.clone()), out);
