@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -125,8 +126,11 @@ impl Cancel {
     fn run_hook(&self) {
         // Taken on a line of its own, so that the lock is free while the hook runs.
         let hook = self.hook().take();
-        if let Some(hook) = hook {
-            hook();
+        // Most hooks run on the link's task, and a panic of one there would end every session of the link.
+        if let Some(hook) = hook
+            && catch_unwind(AssertUnwindSafe(hook)).is_err()
+        {
+            tracing::error!("a hook for cancelled requests panicked");
         }
     }
 

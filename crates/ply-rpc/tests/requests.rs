@@ -4,7 +4,7 @@ mod support;
 
 use std::time::Duration;
 
-use ply_rpc::{CallError, CallOptions, Limits, Options, RpcError};
+use ply_rpc::{CallError, CallOptions, Closed, Limits, Options, RpcError};
 use serde_json::{Value, json};
 use support::{Rig, request};
 
@@ -216,6 +216,36 @@ async fn v1_creq_03_a_cancelled_request_is_answered_once() {
         rig.ask(cancel).await,
         r#"{"jsonrpc":"2.0","id":"x","result":"finished anyway"}"#
     );
+}
+
+#[tokio::test]
+async fn c7_a_hook_that_panics_costs_neither_the_link_nor_the_answer() {
+    let mut rig = Rig::new(Options::agent());
+    rig.send(request(1, "panic_when_cancelled")).await;
+    let cancel =
+        "{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\",\"params\":{\"requestId\":1}}\n";
+    let answer = rig.ask(cancel).await;
+    assert_eq!(
+        answer,
+        r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32800,"message":"Request cancelled"}}"#
+    );
+    rig.still_alive().await;
+
+    // Nor does it keep the other requests from hearing that the link closes.
+    for (id, method) in [(2, "never"), (3, "panic_when_cancelled"), (4, "never")] {
+        rig.send(request(id, method)).await;
+    }
+    rig.still_alive().await;
+    rig.peer.close();
+    let mut answered = Vec::new();
+    for _ in 0..3 {
+        let answer = rig.json().await;
+        assert_eq!(answer["error"]["code"], -32800);
+        answered.push(answer["id"].as_i64());
+    }
+    answered.sort();
+    assert_eq!(answered, [Some(2), Some(3), Some(4)]);
+    assert!(matches!(rig.link.await.unwrap(), Closed::Local));
 }
 
 #[tokio::test]

@@ -57,6 +57,10 @@ impl Handler for Script {
             }
             "panic_later" => responder.run(async { panic_later() }),
             "never" => responder.run(std::future::pending::<Result<(), RpcError>>()),
+            "panic_when_cancelled" => {
+                responder.on_cancel(|| panic!("the hook panics as asked"));
+                responder.run(std::future::pending::<Result<(), RpcError>>());
+            }
             "stubborn" => {
                 // Knows that it is cancelled and answers with a result all the same.
                 tokio::spawn(async move {
