@@ -21,12 +21,13 @@ pub const OUTBOX_BYTES_MAX: usize = 1024 * 1024;
 pub const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Requests of the peer being served at once; more are refused.
 pub const SERVED_REQUESTS_MAX: usize = 4096;
-/// After the peer closed its side: how long answers to its requests may still be written.
+/// After the peer closed its side: how long answers to its requests may still be written. After a write failed: how long what
+/// the peer sends may still be read.
 pub const DRAIN_TIME_MAX: Duration = Duration::from_secs(5);
 /// After we closed our side: how long what is queued may still be written.
 pub const CLOSE_TIME_MAX: Duration = Duration::from_secs(5);
-/// After a write failed: how long answers that the peer sent before are still waited for.
-pub const DEAF_TIME_MAX: Duration = Duration::from_millis(100);
+/// After a write failed: how long to wait for more input. Input that comes renews it, up to [`DRAIN_TIME_MAX`] in all.
+pub const READ_IDLE_TIME_MAX: Duration = Duration::from_millis(100);
 /// Deadlines missed in a row before a method counts as not offered by the peer.
 pub const DEADLINES_MISSED_MAX: u8 = 3;
 /// Error answers to input that is no message; each well-formed message earns one back.

@@ -15,7 +15,7 @@ use tokio::time::Sleep;
 use crate::calls::Calls;
 use crate::codec::Decoder;
 use crate::dispatch::Dispatch;
-use crate::limits::{BURST_MESSAGES_MAX, DEAF_TIME_MAX};
+use crate::limits::{BURST_MESSAGES_MAX, DRAIN_TIME_MAX, READ_IDLE_TIME_MAX};
 use crate::ordered::Overdue;
 use crate::outbox::Outbox;
 use crate::peer::Shared;
@@ -37,7 +37,7 @@ where
         calls: Calls::default(),
         served: Served::default(),
         noise: Mutex::default(),
-        deaf: OnceLock::new(),
+        unwritable: OnceLock::new(),
         closed: OnceLock::new(),
         ended: Notify::new(),
         odd_ids_get_null: AtomicBool::new(false),
@@ -56,6 +56,7 @@ where
         unflushed: false,
         phase: Phase::Open,
         deadline: None,
+        idle: None,
         overdue: Overdue::default(),
         shared,
     };
@@ -80,6 +81,8 @@ pub struct Link<R, W, H> {
     phase: Phase,
     /// Ends every phase but the first.
     deadline: Option<Pin<Box<Sleep>>>,
+    /// Runs while nothing can be written and there is nothing to read.
+    idle: Option<Pin<Box<Sleep>>>,
     overdue: Overdue,
     shared: Arc<Shared>,
 }
@@ -90,13 +93,16 @@ enum Phase {
     /// No more is read; answers still owed are written.
     Draining(Closed),
     /// Nothing can be written any more; what the peer sent before is still read.
-    Deaf(Closed),
+    ReadOnly(Closed),
 }
 
 /// What one attempt at reading or writing brought.
 enum Step {
     Moved,
+    /// The transport has no more bytes, or takes no more.
     Stuck,
+    /// The handler wants a rest, or other tasks their turn; there may be more to read.
+    Paused,
 }
 
 impl<R, W, H> Future for Link<R, W, H>
@@ -142,12 +148,12 @@ where
             let read = self.read(cx, &mut burst)?;
             // After reading, so that answers given meanwhile leave in the same round.
             let wrote = self.write(cx)?;
-            self.check_end(cx)?;
+            self.check_end(cx, &read)?;
             if burst == 0 {
                 cx.waker().wake_by_ref();
                 return Ok(());
             }
-            if matches!((read, wrote), (Step::Stuck, Step::Stuck)) {
+            if !matches!(read, Step::Moved) && !matches!(wrote, Step::Moved) {
                 return Ok(());
             }
         }
@@ -177,7 +183,7 @@ where
                 },
             };
         }
-        Ok(Step::Stuck)
+        Ok(Step::Paused)
     }
 
     /// Whether to leave input unread for now, because the handler wants a rest.
@@ -193,7 +199,7 @@ where
     }
 
     fn write(&mut self, cx: &mut Context<'_>) -> Result<Step, Closed> {
-        if self.shared.deaf.get().is_some() {
+        if self.shared.unwritable.get().is_some() {
             return Ok(Step::Stuck);
         }
         let mut step = Step::Stuck;
@@ -216,7 +222,7 @@ where
             let rest = self.segment.get(self.written..).unwrap_or_default();
             match Pin::new(&mut self.writer).poll_write(cx, rest) {
                 Poll::Pending => return Ok(step),
-                Poll::Ready(Ok(0)) => return self.go_deaf(ErrorKind::WriteZero.into()),
+                Poll::Ready(Ok(0)) => return self.write_failed(ErrorKind::WriteZero.into()),
                 Poll::Ready(Ok(bytes)) => {
                     self.written += bytes;
                     self.shared.outbox.written(bytes);
@@ -224,7 +230,7 @@ where
                     step = Step::Moved;
                 }
                 Poll::Ready(Err(error)) if error.kind() == ErrorKind::Interrupted => {}
-                Poll::Ready(Err(error)) => return self.go_deaf(error),
+                Poll::Ready(Err(error)) => return self.write_failed(error),
             }
         }
         if self.unflushed {
@@ -234,16 +240,16 @@ where
                     self.unflushed = false;
                     self.shared.outbox.flushed();
                 }
-                Poll::Ready(Err(error)) => return self.go_deaf(error),
+                Poll::Ready(Err(error)) => return self.write_failed(error),
             }
         }
         Ok(step)
     }
 
     /// Goes on reading after a failed write: the peer may have answered before it closed its end.
-    fn go_deaf(&mut self, error: std::io::Error) -> Result<Step, Closed> {
+    fn write_failed(&mut self, error: std::io::Error) -> Result<Step, Closed> {
         let reason = Closed::Write(Arc::new(error));
-        let reason = self.shared.deaf.get_or_init(|| reason).clone();
+        let reason = self.shared.unwritable.get_or_init(|| reason).clone();
         self.shared.outbox.close();
         self.segment = Vec::new();
         self.written = 0;
@@ -251,8 +257,9 @@ where
         if let Phase::Draining(reason) = &self.phase {
             return Err(reason.clone());
         }
-        self.phase = Phase::Deaf(reason);
-        self.deadline = Some(Box::pin(tokio::time::sleep(DEAF_TIME_MAX)));
+        self.phase = Phase::ReadOnly(reason);
+        // Not the drain time of the options: that is for writing, and the client's is short.
+        self.deadline = Some(Box::pin(tokio::time::sleep(DRAIN_TIME_MAX)));
         Ok(Step::Moved)
     }
 
@@ -273,10 +280,10 @@ where
         self.deadline = Some(Box::pin(tokio::time::sleep(drain_time)));
     }
 
-    fn check_end(&mut self, cx: &mut Context<'_>) -> Result<(), Closed> {
+    fn check_end(&mut self, cx: &mut Context<'_>, read: &Step) -> Result<(), Closed> {
         let reason = match &self.phase {
             Phase::Open => return Ok(()),
-            Phase::Draining(reason) | Phase::Deaf(reason) => reason,
+            Phase::Draining(reason) | Phase::ReadOnly(reason) => reason,
         };
         if matches!(self.phase, Phase::Draining(_)) {
             let Shared { served, outbox, .. } = &*self.shared;
@@ -286,10 +293,24 @@ where
                 return Err(reason.clone());
             }
         }
-        let passed = match &mut self.deadline {
+        let mut passed = match &mut self.deadline {
             Some(deadline) => deadline.as_mut().poll(cx).is_ready(),
             None => true,
         };
+        if matches!(self.phase, Phase::ReadOnly(_)) {
+            // The time counts only while there is nothing to read, not while a handler rests on unread input.
+            if matches!(read, Step::Stuck) {
+                let idle = || Box::pin(tokio::time::sleep(READ_IDLE_TIME_MAX));
+                passed |= self
+                    .idle
+                    .get_or_insert_with(idle)
+                    .as_mut()
+                    .poll(cx)
+                    .is_ready();
+            } else {
+                self.idle = None;
+            }
+        }
         if passed { Err(reason.clone()) } else { Ok(()) }
     }
 }

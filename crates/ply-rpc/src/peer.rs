@@ -25,7 +25,7 @@ pub(crate) struct Shared {
     pub(crate) served: Served,
     pub(crate) noise: Mutex<Noise>,
     /// Why nothing can be written any more, while reading goes on.
-    pub(crate) deaf: OnceLock<Closed>,
+    pub(crate) unwritable: OnceLock<Closed>,
     /// Set when the link's task is over.
     pub(crate) closed: OnceLock<Closed>,
     pub(crate) ended: Notify,
@@ -242,7 +242,10 @@ impl Shared {
     }
 
     pub(crate) fn reason(&self) -> Closed {
-        let reason = self.calls.closed().or_else(|| self.deaf.get().cloned());
+        let reason = self
+            .calls
+            .closed()
+            .or_else(|| self.unwritable.get().cloned());
         reason.unwrap_or(Closed::Local)
     }
 }

@@ -2,11 +2,19 @@
 
 mod support;
 
+use std::future::Future as _;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use ply_rpc::{CallError, Closed, Options};
+use ply_rpc::limits::{DRAIN_TIME_MAX, READ_IDLE_TIME_MAX};
+use ply_rpc::transport::memory;
+use ply_rpc::{CallError, Closed, Handler, Notification, Options, Peer, Request, Responder};
 use serde_json::{Value, json};
-use support::{Rig, request};
+use support::{Rig, Seen, request};
+use tokio::io::{AsyncWriteExt as _, DuplexStream, WriteHalf};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, Sleep, sleep};
 
 #[tokio::test]
 async fn b14_everything_pending_fails_at_once_with_one_kind_of_error() {
@@ -131,7 +139,6 @@ async fn c12_answers_sent_before_the_peer_stopped_reading_are_still_read() {
     drop(gone_reader);
     let _unsent = peer.notify("update", &json!({})).await;
     tokio::task::yield_now().await;
-    use tokio::io::AsyncWriteExt as _;
     their_writer
         .write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"in time\"}\n")
         .await
@@ -139,4 +146,89 @@ async fn c12_answers_sent_before_the_peer_stopped_reading_are_still_read() {
     assert_eq!(call.await.unwrap(), "in time");
     drop(their_writer);
     link.await.unwrap();
+}
+
+/// Rests after each message.
+struct Slow {
+    rest_time: Duration,
+    rest: Option<Pin<Box<Sleep>>>,
+    seen: Seen,
+}
+
+impl Handler for Slow {
+    fn request(&mut self, _: &Peer, _: Request<'_>, responder: Responder) {
+        responder.respond(Ok(()));
+    }
+
+    fn notification(&mut self, _: &Peer, notification: Notification<'_>) {
+        self.seen.push(notification.method.to_owned());
+        self.rest = Some(Box::pin(sleep(self.rest_time)));
+    }
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let rest = self.rest.as_mut();
+        rest.map_or(Poll::Ready(()), |rest| rest.as_mut().poll(cx))
+    }
+}
+
+/// Starts a link whose first write fails, and returns what its peer writes to.
+fn unwritable(rest_time: Duration) -> (JoinHandle<Closed>, WriteHalf<DuplexStream>, Seen) {
+    let ((reader, _), (_, their_writer)) = memory::pair(4096);
+    let (writer, gone) = tokio::io::duplex(4096);
+    drop(gone);
+    let seen = Seen::default();
+    let slow = Slow {
+        rest_time,
+        rest: None,
+        seen: seen.clone(),
+    };
+    let (peer, link) = ply_rpc::connect(reader, writer, slow, Options::client());
+    tokio::spawn(async move { peer.notify("update", &json!({})).await });
+    (tokio::spawn(link), their_writer, seen)
+}
+
+const UPDATE: &[u8] = b"{\"jsonrpc\":\"2.0\",\"method\":\"update\"}\n";
+
+#[tokio::test(start_paused = true)]
+async fn c6_what_a_peer_sends_is_read_to_its_end_after_a_failed_write() {
+    let gap = READ_IDLE_TIME_MAX * 3 / 5;
+    let (link, mut peer, seen) = unwritable(Duration::ZERO);
+    for _ in 0..10 {
+        sleep(gap).await;
+        peer.write_all(UPDATE).await.unwrap();
+    }
+    peer.shutdown().await.unwrap();
+    assert!(matches!(link.await.unwrap(), Closed::Eof));
+    assert_eq!(seen.take().len(), 10, "messages that come one by one");
+
+    let (link, mut peer, seen) = unwritable(READ_IDLE_TIME_MAX * 2);
+    peer.write_all(&UPDATE.repeat(10)).await.unwrap();
+    peer.shutdown().await.unwrap();
+    assert!(matches!(link.await.unwrap(), Closed::Eof));
+    assert_eq!(seen.take().len(), 10, "messages on which the handler rests");
+}
+
+#[tokio::test(start_paused = true)]
+async fn c6_reading_after_a_failed_write_is_bounded() {
+    let before = Instant::now();
+    let (link, mut peer, seen) = unwritable(Duration::ZERO);
+    let endless = tokio::spawn(async move {
+        while peer.write_all(UPDATE).await.is_ok() {
+            sleep(Duration::from_millis(10)).await;
+        }
+    });
+    let reason = link.await.unwrap();
+    assert!(matches!(reason, Closed::Write(_)), "{reason:?}");
+    let read_for = before.elapsed();
+    assert!(
+        (DRAIN_TIME_MAX..DRAIN_TIME_MAX * 2).contains(&read_for),
+        "{read_for:?}"
+    );
+    assert!(seen.take().len() > 100);
+    endless.await.unwrap();
+
+    let before = Instant::now();
+    let (link, _silent, _) = unwritable(Duration::ZERO);
+    assert!(matches!(link.await.unwrap(), Closed::Write(_)));
+    assert!(before.elapsed() < READ_IDLE_TIME_MAX * 2);
 }
