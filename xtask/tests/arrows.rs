@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::collections::BTreeSet;
+use std::process::Command;
 
 use cargo_metadata::{DependencyKind, MetadataCommand};
 
@@ -92,6 +93,30 @@ const RESERVED: &[(&str, &[&str])] = &[
     ("rusqlite", &["ply-journal", "crash-tests"]),
     ("libc", &["ply-sys", "crash-shim"]),
 ];
+
+/// Crates that know no runtime, and what none of them may depend on, however far away.
+const WITHOUT_IO: &[&str] = &["ply-wire", "ply-session", "ply-sim"];
+const IO: &[&str] = &["ply-rpc", "ply-sys", "rustix", "tokio"];
+
+#[test]
+fn the_core_depends_on_no_runtime() {
+    for package in WITHOUT_IO {
+        // Metadata would have the features that the other crates of the workspace ask for.
+        let tree = Command::new(std::env::var_os("CARGO").unwrap())
+            .args(["tree", "--locked", "--edges", "normal", "--prefix", "none"])
+            .args(["--package", package])
+            .output()
+            .unwrap();
+        let (found, trouble) = (
+            String::from_utf8(tree.stdout).unwrap(),
+            String::from_utf8_lossy(&tree.stderr),
+        );
+        assert!(tree.status.success(), "{trouble}");
+        let names = found.lines().filter_map(|line| line.split(' ').next());
+        let wrong: BTreeSet<_> = names.filter(|name| IO.contains(name)).collect();
+        assert!(wrong.is_empty(), "{package} depends on {wrong:?}");
+    }
+}
 
 #[test]
 fn dependency_arrows_point_inward() {

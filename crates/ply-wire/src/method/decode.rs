@@ -1,6 +1,5 @@
 //! Decoding of params and results, and what can be wrong with them.
 
-use ply_rpc::decode_reason;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
@@ -83,4 +82,51 @@ pub fn decode_result<T: DeserializeOwned>(result: &RawValue) -> Result<T, Decode
     }
     serde_json::from_str(text)
         .map_err(|error| DecodeError::InvalidResult(decode_reason(&error).into()))
+}
+
+/// Says why decoding failed in words of the expected type only, because serde's own text quotes the
+/// input. `ply-rpc` has the same function for messages that it decodes itself.
+fn decode_reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let text = text
+        .rsplit_once(" at line ")
+        .map_or(text.as_str(), |(text, _)| text);
+    // Field names are the type's own words.
+    if ["missing field `", "duplicate field `", "recursion limit"]
+        .iter()
+        .any(|own| text.starts_with(own))
+    {
+        return text.to_owned();
+    }
+    let place = format!("at column {}", error.column());
+    match text.rsplit_once(", expected ") {
+        Some((_, expected)) if error.is_data() => format!("expected {expected} {place}"),
+        _ => format!("does not fit {place}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(params: &str, expected: &str) {
+        let params = serde_json::from_str::<Box<RawValue>>(params).unwrap();
+        let error = decode_params::<v1::CancelNotification>(Some(&params)).unwrap_err();
+        assert_eq!(error, DecodeError::InvalidParams(expected.into()));
+    }
+
+    #[test]
+    fn reasons_do_not_repeat_the_input() {
+        check("{}", "missing field `sessionId`");
+        check(
+            r#"{"sessionId":["secret"]}"#,
+            "expected a string at column 13",
+        );
+        check(
+            r#"{"sessionId":{"a, expected b":1}}"#,
+            "expected a string at column 13",
+        );
+        check(r#"["secret"]"#, "expected an object");
+    }
 }
