@@ -118,8 +118,19 @@ pub(crate) struct Sdk {
     shared: Shared,
 }
 
+/// How the programs are built that are measured.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Build {
+    Release,
+    /// As programs are installed and handed out, with link-time optimisation; takes some minutes more.
+    Dist,
+}
+
 #[derive(clap::Args)]
 struct Shared {
+    /// How the programs are built that are measured.
+    #[arg(long, value_enum, default_value = "release")]
+    profile: Build,
     /// Writes every number, the machine and the command line to this file.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -179,11 +190,15 @@ pub(crate) fn run(command: &Command) -> Result<()> {
             shared: &tui.shared,
         },
     };
+    let profile = match choice.shared.profile {
+        Build::Release => Profile::Release,
+        Build::Dist => Profile::Dist,
+    };
     if matches!(command, Command::Agent(_) | Command::Tui(_)) {
         // By itself: built along with others it would have their features too.
-        build("ply", Profile::Release)?;
+        build("ply", profile)?;
     }
-    let binary = Binary::build()?;
+    let binary = Binary::build(profile)?;
     let machine = Machine::read();
     let (samples, failures) = measure(&binary, &choice);
     let counts: Vec<Count> = if choice.shared.counts {

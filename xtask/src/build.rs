@@ -11,10 +11,23 @@ use crate::Result;
 /// How a program is built.
 #[derive(Clone, Copy)]
 pub(crate) enum Profile {
-    /// For measuring and showing.
-    Release,
     /// Built sooner.
     Dev,
+    /// For measuring and showing.
+    Release,
+    /// As it is installed and handed out.
+    Dist,
+}
+
+impl Profile {
+    /// Returns the name by which cargo knows it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Dev => "dev",
+            Self::Release => "release",
+            Self::Dist => "dist",
+        }
+    }
 }
 
 /// The one message of `cargo build --message-format=json` that names the program.
@@ -31,10 +44,7 @@ struct Artifact {
 pub(crate) fn build(name: &str, profile: Profile) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut command = Command::new(cargo);
-    command.args(["build", "--package", name]);
-    if let Profile::Release = profile {
-        command.arg("--release");
-    }
+    command.args(["build", "--package", name, "--profile", profile.name()]);
     let output = command
         .arg("--message-format=json-render-diagnostics")
         .stderr(Stdio::inherit())

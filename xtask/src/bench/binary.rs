@@ -16,15 +16,15 @@ use crate::build::{Profile, build};
 /// How much longer than its own limit a measurement may take before it is killed.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// The release build of `ply-bench`.
+/// The program `ply-bench`.
 pub(super) struct Binary {
     path: PathBuf,
 }
 
 impl Binary {
     /// Builds the program and asks cargo where it is, so that any target directory works.
-    pub(super) fn build() -> Result<Self> {
-        let path = build("ply-bench", Profile::Release)?;
+    pub(super) fn build(profile: Profile) -> Result<Self> {
+        let path = build("ply-bench", profile)?;
         Ok(Binary { path })
     }
 
