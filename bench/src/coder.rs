@@ -106,7 +106,7 @@ fn ply(store: &Store) -> Result<Launch> {
     let this = std::env::current_exe()?;
     let program = this.with_file_name("ply");
     if !program.is_file() {
-        return Err("build `ply` first: cargo build --release --package ply".into());
+        return Err("build `ply` first: cargo build --release --package ply-cli".into());
     }
     let text = |path: &std::path::Path| -> Result<String> {
         let text = path

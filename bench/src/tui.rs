@@ -153,7 +153,7 @@ fn launch(store: &Store, updates: u64, limit_s: u64) -> Result<Launch> {
     let this = std::env::current_exe()?;
     let program = this.with_file_name("ply");
     if !program.is_file() {
-        return Err("build `ply` first: cargo build --release --package ply".into());
+        return Err("build `ply` first: cargo build --release --package ply-cli".into());
     }
     let mut launch = Launch::new(program).arg("chat");
     let history = store.directory().join("history");

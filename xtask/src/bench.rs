@@ -196,7 +196,7 @@ pub(crate) fn run(command: &Command) -> Result<()> {
     };
     if matches!(command, Command::Agent(_) | Command::Tui(_)) {
         // By itself: built along with others it would have their features too.
-        build("ply", profile)?;
+        build("ply-cli", "ply", profile)?;
     }
     let binary = Binary::build(profile)?;
     let machine = Machine::read();

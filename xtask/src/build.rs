@@ -36,15 +36,15 @@ struct Artifact {
     executable: Option<PathBuf>,
 }
 
-/// Builds the program of a package that has the same name, and asks cargo where it is, so that any target directory works.
+/// Builds the program `name` of a package, and asks cargo where it is, so that any target directory works.
 ///
 /// # Errors
 ///
 /// It does not build.
-pub(crate) fn build(name: &str, profile: Profile) -> Result<PathBuf> {
+pub(crate) fn build(package: &str, name: &str, profile: Profile) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut command = Command::new(cargo);
-    command.args(["build", "--package", name, "--profile", profile.name()]);
+    command.args(["build", "--package", package, "--profile", profile.name()]);
     let output = command
         .arg("--message-format=json-render-diagnostics")
         .stderr(Stdio::inherit())

@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let program = match &arguments.program {
         Some(program) => program.canonicalize()?,
-        None => build("ply", profile()?)?,
+        None => build("ply-cli", "ply", profile()?)?,
     };
     // The scenes start in a home of their own, so that a picture shows nothing of this machine.
     let sample = Sample::new()?;

@@ -22,8 +22,9 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("ply-coder", &["ply-agent", "ply-rpc"]),
     ("ply-tui", &["ply-client"]),
     ("ply-check", &["ply-client", "ply-rpc", "ply-wire"]),
+    ("ply", &["ply-agent", "ply-client"]),
     (
-        "ply",
+        "ply-cli",
         &[
             "ply-agent",
             "ply-check",

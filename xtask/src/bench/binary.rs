@@ -24,7 +24,7 @@ pub(super) struct Binary {
 impl Binary {
     /// Builds the program and asks cargo where it is, so that any target directory works.
     pub(super) fn build(profile: Profile) -> Result<Self> {
-        let path = build("ply-bench", profile)?;
+        let path = build("ply-bench", "ply-bench", profile)?;
         Ok(Binary { path })
     }
 
