@@ -2,7 +2,7 @@ use ply_wire::{
     lift::Lifter,
     project::{Down, Projector, Shows},
     transcript::{Transcript, what_v1_can_carry},
-    v2,
+    v1, v2,
 };
 
 /// Reads each line as a v2 session update, and checks that a v1 client's view of them means the same.
@@ -20,13 +20,15 @@ pub fn translate(data: &[u8]) {
         .collect();
     let session = Transcript::fold(&events);
 
-    let mut view = Vec::new();
+    let (mut view, mut downs) = (Vec::new(), Vec::new());
     let mut projector = Projector::new(Shows::ALL, "v/");
-    events
-        .iter()
-        .for_each(|event| projector.apply(event, &mut view));
-    projector.flush(&mut view);
-    let seen = lift(&view);
+    for event in &events {
+        projector.apply(event, &mut downs);
+        view.extend(downs.drain(..).filter_map(|down| read(down, event)));
+    }
+    projector.flush(&mut downs);
+    view.extend(downs.into_iter().filter_map(sent));
+    let seen = lift(view);
     assert_eq!(
         what_v1_can_carry(&session),
         what_v1_can_carry(&seen),
@@ -35,16 +37,29 @@ pub fn translate(data: &[u8]) {
 
     let mut replayed = Vec::new();
     let _projector = Projector::load(Shows::LEAST, "v/", &session, &(), &mut replayed);
-    let _seen = lift(&replayed);
+    let _seen = lift(replayed.into_iter().filter_map(sent));
 }
 
-fn lift(view: &[Down]) -> Transcript {
+/// Returns what a v1 client reads, which is the JSON of the v2 update where that is sent.
+fn read(down: Down, event: &v2::SessionUpdate) -> Option<v1::SessionUpdate> {
+    match down {
+        Down::Same => serde_json::from_value(serde_json::to_value(event).ok()?).ok(),
+        other => sent(other),
+    }
+}
+
+fn sent(down: Down) -> Option<v1::SessionUpdate> {
+    match down {
+        Down::Update(update) => Some(update),
+        _ => None,
+    }
+}
+
+fn lift(view: impl IntoIterator<Item = v1::SessionUpdate>) -> Transcript {
     let mut lifter = Lifter::new("lifted/", "");
     let mut updates = Vec::new();
-    for down in view {
-        if let Down::Update(update) = down {
-            lifter.update(update.clone(), &mut updates);
-        }
+    for update in view {
+        lifter.update(update, &mut updates);
     }
     Transcript::fold(&updates)
 }

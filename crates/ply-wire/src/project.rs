@@ -1,36 +1,38 @@
 //! The projector: what a v1 client sees of a session that is kept in v2 meaning.
 //!
-//! There is one [`Projector`] per v1 client and session. Events go in, v1 updates and answers to
-//! prompts come out in the order in which they are to be written. It holds what v1 makes necessary:
-//! which prompts wait for an answer, what was already sent of each message, and the parts of tool
-//! calls that v1 sends only as a whole.
+//! There is one [`Projector`] per v1 client and session. Updates go in, v1 updates come out in the
+//! order in which they are to be written. It holds what v1 makes necessary: what was already sent of
+//! each message, and the parts of tool calls that v1 sends only as a whole. It answers no prompts:
+//! whoever decides when one is answered asks [`settle`] or [`refuse`] what to answer.
 //!
 //! ```
-//! use ply_wire::{project::{Down, Projector, PromptTicket, Shows}, v1, v2};
+//! use ply_wire::{project::{Down, Projector, Shows, settle}, v1, v2};
 //!
 //! let mut projector = Projector::new(Shows::ALL, "life-1/");
+//! projector.own_message(v2::MessageId::new("u1"));
 //! let mut out = Vec::new();
-//! projector.own_prompt(PromptTicket(1), v2::MessageId::new("u1"), &mut out);
-//! for event in [
+//! for update in [
 //!     v2::SessionUpdate::UserMessage(v2::UserMessage::new("u1").content(vec!["Hi".into()])),
 //!     v2::SessionUpdate::StateUpdate(v2::StateUpdate::Running(v2::RunningStateUpdate::new())),
+//!     v2::SessionUpdate::AgentMessageChunk(v2::ContentChunk::new("Hello".into(), "m1")),
 //!     v2::SessionUpdate::StateUpdate(v2::StateUpdate::Idle(v2::IdleStateUpdate::new())),
 //! ] {
-//!     projector.apply(&event, &mut out);
+//!     projector.apply(&update, &mut out);
 //! }
-//! let outcome = Ok(v1::PromptResponse::new(v1::StopReason::EndTurn));
-//! assert_eq!(out, [Down::Settle { prompt: PromptTicket(1), outcome }]);
+//! // The client's own prompt is not echoed, and the chunk is the same in v1 as in v2.
+//! assert_eq!(out, [Down::Same]);
+//! let answer = settle(&v2::StopReason::EndTurn);
+//! assert_eq!(answer, Ok(v1::PromptResponse::new(v1::StopReason::EndTurn)));
 //! ```
 
 mod activity;
-mod held;
 mod kept;
 pub(crate) mod mark;
 mod message;
+mod own;
 mod permission;
-mod prompt;
 mod session;
-mod settled;
+mod settle;
 mod shows;
 pub(crate) mod terminal;
 pub(crate) mod tool_call;
@@ -38,18 +40,18 @@ pub(crate) mod tool_call;
 use std::collections::HashMap;
 
 use self::{
-    kept::Finished, message::Messages, permission::Asks, prompt::Prompts, session::ShownPlan,
-    settled::Settled, terminal::Screen, tool_call::Call,
+    kept::Finished, message::Messages, own::Own, permission::Asks, session::ShownPlan,
+    terminal::Screen, tool_call::Call,
 };
 pub use self::{
     permission::{AskId, PermissionDown},
-    prompt::PromptTicket,
+    settle::{refuse, settle},
     shows::Shows,
 };
 pub use crate::convert::diff::{EditText, EditTexts};
 use crate::{
     MaybeUndefined, convert,
-    transcript::{MessageKind, SessionInfo, Transcript, Usage},
+    transcript::{MessageKind, SessionInfo, State, Transcript, Usage},
     v1, v2,
 };
 
@@ -63,13 +65,23 @@ use crate::{
 pub enum Down {
     /// A `session/update`.
     Update(v1::SessionUpdate),
-    /// The answer to a `session/prompt`. No update of its turn comes after it.
-    Settle {
-        /// The prompt it answers.
-        prompt: PromptTicket,
-        /// What it is answered with.
-        outcome: Result<v1::PromptResponse, v1::Error>,
-    },
+    /// A `session/update` whose v1 form is the JSON of the v2 update itself, so that what was
+    /// encoded for v2 clients can be sent as it is. Only [`Projector::apply`] and
+    /// [`Projector::apply_with`] make it, and it means the update they were called with.
+    Same,
+}
+
+impl Down {
+    /// Returns the v1 update, where `of` is the update that this was made for.
+    ///
+    /// There is none for [`Down::Same`] of an update that it cannot have been made for.
+    #[must_use]
+    pub fn into_update(self, of: &v2::SessionUpdate) -> Option<v1::SessionUpdate> {
+        match self {
+            Self::Update(update) => Some(update),
+            Self::Same => message::same(of),
+        }
+    }
 }
 
 type Screens = HashMap<v2::TerminalId, Screen>;
@@ -79,7 +91,9 @@ type Screens = HashMap<v2::TerminalId, Screen>;
 pub struct Projector {
     shows: Shows,
     prefix: String,
-    prompts: Prompts,
+    /// Whether foreground work goes on.
+    is_active: bool,
+    own: Own,
     messages: Messages,
     calls: HashMap<v2::ToolCallId, Call>,
     screens: Screens,
@@ -106,7 +120,8 @@ impl Projector {
         Self {
             shows,
             prefix: prefix.into(),
-            prompts: Prompts::default(),
+            is_active: false,
+            own: Own::default(),
             messages: Messages::default(),
             calls: HashMap::new(),
             screens: HashMap::new(),
@@ -123,7 +138,7 @@ impl Projector {
     }
 
     /// Returns the view for `session/load`: everything so far goes out in its final form, user
-    /// messages included, and settles nothing.
+    /// messages included. [`Down::Same`] is not among what goes out.
     #[must_use]
     pub fn load(
         shows: Shows,
@@ -132,30 +147,35 @@ impl Projector {
         edits: &dyn EditTexts,
         out: &mut Vec<Down>,
     ) -> Self {
-        let each = |downs: &mut Vec<Down>| out.append(downs);
-        Self::load_by(shows, prefix, history, edits, each)
+        Self::load_by(shows, prefix, history, edits, |update, downs| {
+            let updates = downs.drain(..).filter_map(|down| down.into_update(update));
+            out.extend(updates.map(Down::Update));
+        })
     }
 
-    /// Returns the same view, and passes what goes out on after each entry, so that a long history
-    /// is never there a second time.
+    /// Returns the same view, and calls `pass` with each update of the history and what goes out for
+    /// it, so that a long history is never there a second time.
     #[must_use]
     pub fn load_by(
         shows: Shows,
         prefix: impl Into<String>,
         history: &Transcript,
         edits: &dyn EditTexts,
-        mut pass: impl FnMut(&mut Vec<Down>),
+        mut pass: impl FnMut(&v2::SessionUpdate, &mut Vec<Down>),
     ) -> Self {
         let mut projector = Self::new(shows, prefix);
         let mut out = Vec::new();
         for update in history.updates() {
             projector.apply_with(&update, edits, &mut out);
-            pass(&mut out);
+            pass(&update, &mut out);
             out.clear();
         }
         projector.flush(&mut out);
-        pass(&mut out);
-        projector.prompts.history_ends();
+        if !out.is_empty() {
+            // Every history ends with its state.
+            let last = v2::SessionUpdate::StateUpdate(history.state_snapshot());
+            pass(&last, &mut out);
+        }
         projector
     }
 
@@ -172,7 +192,7 @@ impl Projector {
         history: &Transcript,
         edits: &dyn EditTexts,
     ) -> Self {
-        let mut projector = Self::load_by(shows, prefix, history, edits, |_| {});
+        let mut projector = Self::load_by(shows, prefix, history, edits, |_, _| {});
         // One whose content is not here any more could only be announced without it.
         let calls = projector.calls.values_mut();
         calls
@@ -193,12 +213,21 @@ impl Projector {
         self.screens.entry(terminal).or_default().is_clients = true;
     }
 
-    /// Shows one event of the session.
+    /// Notes that this client wrote the user message itself, so that updates of it are not echoed
+    /// until the work that includes it ends. Say so before the message comes.
+    ///
+    /// A later update of the message is shown only if it says something else than the message said
+    /// until then.
+    pub fn own_message(&mut self, message: v2::MessageId) {
+        self.own.insert(message);
+    }
+
+    /// Shows one update of the session.
     pub fn apply(&mut self, update: &v2::SessionUpdate, out: &mut Vec<Down>) {
         self.apply_with(update, &(), out);
     }
 
-    /// Shows one event of the session, with the texts of edits where they were kept.
+    /// Shows one update of the session, with the texts of edits where they were kept.
     pub fn apply_with(
         &mut self,
         update: &v2::SessionUpdate,
@@ -208,7 +237,11 @@ impl Projector {
         match update {
             v2::SessionUpdate::UserMessageChunk(v2::ContentChunk { message_id, .. })
             | v2::SessionUpdate::UserMessage(v2::UserMessage { message_id, .. }) => {
-                self.user_message(message_id, update, out);
+                if self.own.comes(message_id) {
+                    self.messages.written(update);
+                } else {
+                    self.show_message(update, out);
+                }
             }
             v2::SessionUpdate::AgentMessageChunk(_)
             | v2::SessionUpdate::AgentMessage(_)
@@ -254,6 +287,14 @@ impl Projector {
         }
     }
 
+    /// Returns whether something waits for a [`flush`](Self::flush).
+    #[must_use]
+    pub fn has_unsent(&self) -> bool {
+        let waits = |id: &v2::TerminalId| self.screens.get(id).is_some_and(Screen::waits);
+        let grew = |id: &v2::ToolCallId| self.calls.get(id).is_some_and(Call::has_unsent);
+        self.unsent.iter().any(grew) || self.unshown.iter().any(waits)
+    }
+
     /// Sends what was held back to send less often. The driver calls it now and then while output
     /// streams; the end of a turn does it by itself.
     pub fn flush(&mut self, out: &mut Vec<Down>) {
@@ -272,78 +313,22 @@ impl Projector {
         }
     }
 
-    /// Announces that this client's prompt was passed on and that the id of its message is not
-    /// known yet. A user message that begins like the prompt waits until it is, since it may be the
-    /// client's own; any other is shown at once.
-    pub fn expect_prompt(&mut self, prompt: PromptTicket, content: &[v2::ContentBlock]) {
-        self.prompts.expect(prompt, content);
-    }
-
-    /// Says which message is this client's own prompt: it is not echoed, and the prompt is answered
-    /// when the work that includes it ends. It may be said before or after the message itself came.
-    /// A prompt that was answered stays answered.
-    pub fn own_prompt(
-        &mut self,
-        prompt: PromptTicket,
-        message: v2::MessageId,
-        out: &mut Vec<Down>,
-    ) {
-        let settled = self.prompts.own(prompt, message);
-        self.settle(settled, out);
-    }
-
-    /// Answers a prompt that was refused before it became a message.
-    pub fn prompt_refused(&mut self, prompt: PromptTicket, error: &v2::Error, out: &mut Vec<Down>) {
-        let settled = self.prompts.refused(prompt, error);
-        self.settle(settled, out);
-    }
-
-    /// Notes that this client cancelled: its waiting prompts will be answered as cancelled, however
-    /// their work ends.
-    pub fn cancel_requested(&mut self) {
-        self.prompts.cancel_requested();
-    }
-
-    /// Answers every waiting prompt as cancelled, as the closing of the session does before its own
-    /// answer. Prompts that are named later are answered the same at once.
+    /// Ends what is shown for open questions and sends what was held back, as the closing of the
+    /// session does before its answer. The questions are forgotten.
     pub fn close(&mut self, out: &mut Vec<Down>) {
         self.end_stand_ins(out);
         self.forget_asks();
         self.flush(out);
-        out.extend(self.prompts.close().into_iter().map(Down::from));
     }
 
     fn state(&mut self, update: &v2::StateUpdate, out: &mut Vec<Down>) {
-        let Some(ended) = self.prompts.state(update) else {
-            return;
-        };
-        for update in self.prompts.released_at_end() {
-            self.show_message(&update, out);
-        }
-        self.end_stand_ins(out);
-        self.flush(out);
-        out.extend(ended.into_iter().map(Down::from));
-    }
-
-    /// Messages that no longer wait may be of the turn that the answer ends, so they come before it.
-    fn settle(&mut self, settled: Option<Settled>, out: &mut Vec<Down>) {
-        for update in self.prompts.released() {
-            self.show_message(&update, out);
-        }
-        if let Some(settled) = settled {
+        let was_active = self.is_active;
+        self.is_active = State::from(update).is_active();
+        // A repeated idle ends nothing: what background work asks is still shown.
+        if was_active && !self.is_active {
+            self.own.work_ended();
+            self.end_stand_ins(out);
             self.flush(out);
-            out.push(settled.into());
-        }
-    }
-
-    fn user_message(
-        &mut self,
-        id: &v2::MessageId,
-        update: &v2::SessionUpdate,
-        out: &mut Vec<Down>,
-    ) {
-        for update in self.prompts.user_message(id, update) {
-            self.show_message(&update, out);
         }
     }
 

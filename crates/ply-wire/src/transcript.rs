@@ -35,7 +35,7 @@ pub use self::{
     state::{SessionInfo, State, Usage},
 };
 pub(crate) use self::{
-    content::{append as append_block, append_copy, is_plain_text},
+    content::{append as append_block, is_plain_text},
     entry::{decode_output, is_final},
 };
 use crate::v2;

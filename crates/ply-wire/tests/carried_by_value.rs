@@ -25,17 +25,17 @@ use serde_json::json;
 /// Returns the updates a v1 client is sent.
 fn project(events: &[v2::SessionUpdate], edits: &dyn EditTexts) -> Vec<v1::SessionUpdate> {
     let mut projector = Projector::new(Shows::ALL, "v/");
-    let mut out = Vec::new();
+    let (mut out, mut downs) = (Vec::new(), Vec::new());
     for event in events {
-        projector.apply_with(event, edits, &mut out);
+        projector.apply_with(event, edits, &mut downs);
+        out.extend(downs.drain(..).filter_map(|down| down.into_update(event)));
     }
-    projector.flush(&mut out);
-    out.into_iter()
-        .filter_map(|down| match down {
-            Down::Update(update) => Some(update),
-            _ => None,
-        })
-        .collect()
+    projector.flush(&mut downs);
+    out.extend(downs.into_iter().map(|down| match down {
+        Down::Update(update) => update,
+        other => panic!("{other:?}"),
+    }));
+    out
 }
 
 /// Returns what the session looks like behind a v1 view of it.

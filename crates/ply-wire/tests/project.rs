@@ -6,19 +6,17 @@
 )]
 
 #[path = "project/view.rs"]
-#[allow(unreachable_pub, dead_code, reason = "a module that two tests share")]
+#[allow(unreachable_pub, reason = "a module of tests")]
 mod view;
 
 use ply_wire::{
     convert::diff,
-    project::{EditText, Projector, PromptTicket, Shows},
+    project::{Down, EditText, Projector, Shows},
     transcript::Transcript,
     v1, v2,
 };
 use serde_json::{Value, json};
 use view::{View, call, chunk, event, idle, item, message, state, with};
-
-const TICKET: PromptTicket = PromptTicket(1);
 
 #[track_caller]
 fn check(events: &[Value], expected: &[Value]) {
@@ -41,6 +39,116 @@ fn chunks_keep_their_ids() {
         chunk("user_message", "m", "c"),
     ];
     check(&chunks, &chunks);
+}
+
+#[test]
+fn only_plain_chunks_under_their_own_id_are_sent_as_they_are_in_v2() {
+    let mut projector = Projector::new(Shows::ALL, "v/");
+    let mut is_same = |json: Value| {
+        let (update, mut out) = (event(json), Vec::new());
+        projector.apply(&update, &mut out);
+        for down in &out {
+            view::expanded(down.clone(), &update);
+        }
+        out == [Down::Same]
+    };
+    let said = |id: &str| chunk("agent_message", id, "é\n\"\u{1}");
+    assert!(is_same(said("m")));
+    assert!(is_same(said("m")));
+    assert!(is_same(chunk("agent_thought", "m", "")));
+    assert!(!is_same(chunk("user_message", "m", "yo")));
+    let mut with_meta = said("m");
+    with_meta["_meta"] = json!({"k": 1});
+    assert!(!is_same(with_meta));
+    let mut annotated = said("m");
+    annotated["content"]["annotations"] = json!({"priority": 1.0});
+    assert!(!is_same(annotated));
+    let mut image = said("m");
+    image["content"] = json!({"type": "image", "data": "AA==", "mimeType": "image/png"});
+    assert!(!is_same(image));
+    assert!(is_same(said("m")));
+    // After other content the message goes on under another id.
+    assert!(!is_same(message("agent_message", "m", &["b"])));
+    assert!(!is_same(said("m")));
+    // One that was emptied, and one whose id is taken by the other's new one.
+    assert!(is_same(said("n")));
+    assert!(!is_same(message("agent_message", "n", &[])));
+    assert!(!is_same(said("n")));
+    assert!(!is_same(said("m~2")));
+    assert!(is_same(chunk("agent_thought", "m~2", "")));
+    // A message that began as a whole goes on in chunks.
+    assert!(!is_same(message("agent_message", "o", &["b"])));
+    assert!(is_same(said("o")));
+}
+
+#[test]
+fn the_clients_own_messages_are_not_echoed_and_those_of_others_are() {
+    let mut view = View::new(Shows::ALL);
+    view.apply([state("running")]);
+    view.projector.own_message(v2::MessageId::new("own"));
+    // What ran before may end before the message comes (V2-STATE-14).
+    view.apply([
+        idle("end_turn"),
+        idle("end_turn"),
+        chunk("user_message", "own", "h"),
+        message("user_message", "other", &["yo"]),
+        state("running"),
+        message("user_message", "own", &["hi"]),
+        chunk("user_message", "own", " there"),
+        state("requires_action"),
+        message("user_message", "own", &["hello"]),
+    ]);
+    assert_eq!(view.sent(), [chunk("user_message", "other", "yo")]);
+    // Later only what is new is shown: the client has the rest.
+    view.apply([
+        idle("end_turn"),
+        message("user_message", "own", &["hello"]),
+        message("user_message", "own", &["hello you"]),
+        message("user_message", "own", &["bye"]),
+    ]);
+    let mut bye = chunk("user_message", "own~2", "bye");
+    bye["_meta"] = json!({"ply/replaces": "own"});
+    assert_eq!(view.sent(), [chunk("user_message", "own", " you"), bye]);
+}
+
+#[test]
+fn states_are_swallowed() {
+    let states = ["running", "requires_action", "idle", "_mine", "idle"];
+    check(&states.map(state), &[]);
+    check(&[state("running"), idle("max_tokens"), idle("error")], &[]);
+}
+
+#[test]
+fn there_is_something_unsent_exactly_when_a_flush_sends_something() {
+    let terminal = |fields: Value| with("terminal_update", "terminalId", "t", fields);
+    let grow = |words: &str| {
+        with(
+            "tool_call_content_chunk",
+            "toolCallId",
+            "c",
+            json!({"content": item(words)}),
+        )
+    };
+    let mut view = View::new(Shows::ALL);
+    let mut check = |events: &[Value], expected: bool| {
+        view.apply(events.iter().cloned());
+        assert_eq!(view.projector.has_unsent(), expected);
+        view.sent();
+        view.projector.flush(&mut view.out);
+        assert_eq!(!view.sent().is_empty(), expected);
+        assert!(!view.projector.has_unsent());
+    };
+    check(&[chunk("agent_message", "m", "a")], false);
+    check(&[terminal(json!({}))], false);
+    check(&[terminal(json!({"command": "ls"}))], true);
+    check(&[call("c", json!({"title": "T"})), grow("a")], false);
+    let long = "x".repeat(10_000);
+    check(&[grow(&long), grow("b")], true);
+    check(
+        &[grow("c"), call("c", json!({"status": "completed"}))],
+        false,
+    );
+    check(&[state("running"), grow("d"), idle("end_turn")], false);
 }
 
 #[test]
@@ -604,8 +712,7 @@ fn resuming_sends_nothing_and_knows_what_is_there() {
     .into();
     let mut view = View::new(Shows::ALL);
     view.projector = Projector::resume(Shows::ALL, "v/", &Transcript::fold(&history), &());
-    view.projector
-        .own_prompt(TICKET, v2::MessageId::new("own"), &mut view.out);
+    view.projector.own_message(v2::MessageId::new("own"));
     view.apply([
         message("user_message", "own", &["hi"]),
         call("c", json!({"status": "completed"})),
@@ -613,13 +720,7 @@ fn resuming_sends_nothing_and_knows_what_is_there() {
     ]);
     let announced = json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "T",
         "kind": "read", "status": "completed"});
-    assert_eq!(
-        view.sent(),
-        [
-            announced,
-            json!({"settled": 1, "ok": {"stopReason": "end_turn"}})
-        ]
-    );
+    assert_eq!(view.sent(), [announced]);
 }
 
 #[test]

@@ -14,44 +14,73 @@ use std::collections::HashMap;
 use ply_wire::{
     convert::plan::MAIN_PLAN_ID,
     lift::{Cancelled, Lifter},
-    project::{Down, PermissionDown, Projector, PromptTicket, Shows},
+    project::{Down, PermissionDown, Projector, Shows},
     transcript::{MessageKind, State, Transcript, what_v1_can_carry},
     v1, v2,
 };
 use proptest::prelude::*;
 
 /// Returns what a v1 client is sent for the events.
-fn project(shows: Shows, events: &[v2::SessionUpdate]) -> Vec<Down> {
+fn project(shows: Shows, events: &[v2::SessionUpdate]) -> Vec<v1::SessionUpdate> {
     let mut projector = Projector::new(shows, "v/");
     let mut out = Vec::new();
-    events
-        .iter()
-        .for_each(|event| projector.apply(event, &mut out));
-    projector.flush(&mut out);
+    for event in events {
+        apply(&mut projector, event, &mut out);
+    }
+    flush(&mut projector, &mut out);
     out
 }
 
+fn apply(projector: &mut Projector, event: &v2::SessionUpdate, out: &mut Vec<v1::SessionUpdate>) {
+    let mut downs = Vec::new();
+    projector.apply(event, &mut downs);
+    out.extend(downs.into_iter().map(|down| match down {
+        // The client reads the JSON of the v2 update.
+        Down::Same => {
+            let read = serde_json::from_value(serde_json::to_value(event).unwrap()).unwrap();
+            assert_eq!(Down::Same.into_update(event).as_ref(), Some(&read));
+            read
+        }
+        other => other.into_update(event).unwrap(),
+    }));
+}
+
+fn flush(projector: &mut Projector, out: &mut Vec<v1::SessionUpdate>) {
+    let had_unsent = projector.has_unsent();
+    let mut downs = Vec::new();
+    projector.flush(&mut downs);
+    assert_eq!(had_unsent, !downs.is_empty());
+    assert!(!projector.has_unsent());
+    out.extend(downs.into_iter().map(update));
+}
+
+/// Returns the update that something other than an update of the session led to.
+fn update(down: Down) -> v1::SessionUpdate {
+    match down {
+        Down::Update(update) => update,
+        other => panic!("{other:?}"),
+    }
+}
+
 /// Returns what a v1 client's view means in v2.
-fn lift(view: &[Down]) -> Vec<v2::SessionUpdate> {
+fn lift(view: &[v1::SessionUpdate]) -> Vec<v2::SessionUpdate> {
     let mut lifter = Lifter::new("made-", "");
     let mut out = Vec::new();
-    for down in view {
-        if let Down::Update(update) = down {
-            lifter.update(update.clone(), &mut out);
-        }
+    for update in view {
+        lifter.update(update.clone(), &mut out);
     }
     out
 }
 
-fn is_settle(down: &Down) -> bool {
-    matches!(down, Down::Settle { .. })
+fn load(history: &Transcript) -> (Projector, Vec<v1::SessionUpdate>) {
+    let mut out = Vec::new();
+    let projector = Projector::load(Shows::ALL, "v/", history, &(), &mut out);
+    (projector, out.into_iter().map(update).collect())
 }
 
-fn user_message_id(down: &Down) -> Option<&str> {
-    match down {
-        Down::Update(v1::SessionUpdate::UserMessageChunk(chunk)) => {
-            chunk.message_id.as_ref().map(|id| &*id.0)
-        }
+fn user_message_id(update: &v1::SessionUpdate) -> Option<&str> {
+    match update {
+        v1::SessionUpdate::UserMessageChunk(chunk) => chunk.message_id.as_ref().map(|id| &*id.0),
         _ => None,
     }
 }
@@ -70,9 +99,7 @@ proptest! {
     #[test]
     fn loading_a_session_shows_what_an_attached_client_saw(events in generate::v2_updates()) {
         let transcript = Transcript::fold(&events);
-        let mut out = Vec::new();
-        let _projector = Projector::load(Shows::ALL, "v/", &transcript, &(), &mut out);
-        prop_assert!(out.iter().all(|down| !is_settle(down)));
+        let (_, out) = load(&transcript);
         // A message that began empty is in its first place on load and where its content came live.
         let replayed = Transcript::fold(&transcript.to_updates());
         prop_assert_eq!(what_v1_can_carry(&replayed), what_v1_can_carry(&Transcript::fold(&lift(&out))));
@@ -95,10 +122,9 @@ proptest! {
         before in generate::v2_updates(),
         after in generate::v2_updates(),
     ) {
-        let mut out = Vec::new();
-        let mut projector = Projector::load(Shows::ALL, "v/", &Transcript::fold(&before), &(), &mut out);
-        after.iter().for_each(|event| projector.apply(event, &mut out));
-        projector.flush(&mut out);
+        let (mut projector, mut out) = load(&Transcript::fold(&before));
+        after.iter().for_each(|event| apply(&mut projector, event, &mut out));
+        flush(&mut projector, &mut out);
         let updates = Transcript::fold(&before).to_updates();
         let whole = Transcript::fold(updates.iter().chain(&after));
         prop_assert_eq!(what_v1_can_carry(&whole), what_v1_can_carry(&Transcript::fold(&lift(&out))));
@@ -113,18 +139,20 @@ proptest! {
         let mut whole = Transcript::new();
         let mut asked = asked.into_iter();
         for event in &events {
-            projector.apply(event, &mut out);
+            apply(&mut projector, event, &mut out);
             whole.apply(event);
             let Some(call) = asked.next() else { continue };
             let yes = v2::PermissionOption::new("y", "Yes", v2::PermissionOptionKind::AllowOnce);
             let request = v2::RequestPermissionRequest::new("s", "Really?", vec![yes])
                 .subject(v2::RequestPermissionSubject::from(call));
             whole.permission_requested(&request);
-            if let PermissionDown::Ask(id, _) = projector.permission(&request, &(), &mut out) {
-                projector.permission_answered(id, &v1::RequestPermissionOutcome::Cancelled, &mut out);
+            let mut downs = Vec::new();
+            if let PermissionDown::Ask(id, _) = projector.permission(&request, &(), &mut downs) {
+                projector.permission_answered(id, &v1::RequestPermissionOutcome::Cancelled, &mut downs);
             }
+            out.extend(downs.into_iter().map(update));
         }
-        projector.flush(&mut out);
+        flush(&mut projector, &mut out);
         prop_assert_eq!(what_v1_can_carry(&whole), what_v1_can_carry(&Transcript::fold(&lift(&out))));
     }
 
@@ -143,48 +171,22 @@ proptest! {
 
     #[test]
     fn lifting_never_loses_text_tool_calls_or_the_plan(updates in generate::v1_updates()) {
-        let view: Vec<_> = updates.iter().cloned().map(Down::Update).collect();
-        let transcript = Transcript::fold(&lift(&view));
+        let transcript = Transcript::fold(&lift(&updates));
         check_lifted(&updates, &transcript)?;
     }
 
     #[test]
-    fn a_prompt_settles_once_and_its_turn_ends_with_that(
+    fn an_own_message_is_not_echoed_and_nothing_is_left_to_send_when_its_turn_ends(
         before in generate::v2_updates(),
         during in generate::v2_updates(),
         after in generate::v2_updates(),
-        when in 0..4u8,
-        again in any::<bool>(),
     ) {
-        check_prompt(&before, &during, &after, when, again)?;
-    }
-
-    #[test]
-    fn a_prompt_named_after_the_close_is_not_answered_again(
-        before in generate::v2_updates(),
-        after in generate::v2_updates(),
-        is_expected in any::<bool>(),
-    ) {
-        let (ticket, message) = (PromptTicket(7), v2::MessageId::new("own"));
-        let mut projector = Projector::new(Shows::ALL, "v/");
-        let mut out = Vec::new();
-        if is_expected {
-            projector.expect_prompt(ticket, &["hello".into()]);
-        }
-        before.iter().for_each(|event| projector.apply(event, &mut out));
-        projector.close(&mut out);
-        projector.own_prompt(ticket, message, &mut out);
-        let len = out.len();
-        after.iter().for_each(|event| projector.apply(event, &mut out));
-        projector.close(&mut out);
-        prop_assert_eq!(out.iter().filter(|down| is_settle(down)).count(), 1);
-        prop_assert!(!out[len..].iter().any(is_settle));
+        check_own(&before, &during, &after)?;
     }
 
     #[test]
     fn a_client_that_shows_little_is_sent_nothing_it_cannot_read(events in generate::v2_updates()) {
-        for down in project(Shows::LEAST, &events) {
-            let Down::Update(update) = down else { continue };
+        for update in project(Shows::LEAST, &events) {
             prop_assert!(!matches!(
                 update,
                 v1::SessionUpdate::Notice(_)
@@ -285,89 +287,53 @@ fn check_lifted(
     Ok(())
 }
 
-/// Runs a turn of the client's own prompt, whose id becomes known at one of four moments, among any
-/// other events; `again` names and refuses it once more after its answer, before and after close.
-fn check_prompt(
+/// Runs a turn of the client's own prompt among any other events.
+fn check_own(
     before: &[v2::SessionUpdate],
     during: &[v2::SessionUpdate],
     after: &[v2::SessionUpdate],
-    when: u8,
-    again: bool,
 ) -> Result<(), TestCaseError> {
-    let (ticket, message) = (PromptTicket(7), v2::MessageId::new("own"));
+    let message = v2::MessageId::new("own");
     let mut projector = Projector::new(Shows::ALL, "v/");
     let mut out = Vec::new();
     let state = |state| v2::SessionUpdate::StateUpdate(state);
-    before
-        .iter()
-        .for_each(|event| projector.apply(event, &mut out));
-    if when == 0 {
-        projector.own_prompt(ticket, message.clone(), &mut out);
-    } else {
-        projector.expect_prompt(ticket, &["hello".into()]);
+    for event in before {
+        apply(&mut projector, event, &mut out);
     }
-    let user = v2::UserMessage::new(message.clone()).content(vec!["hello".into()]);
-    projector.apply(&v2::SessionUpdate::UserMessage(user), &mut out);
-    if when == 1 {
-        projector.own_prompt(ticket, message.clone(), &mut out);
-    }
-    projector.apply(
-        &state(v2::StateUpdate::Running(v2::RunningStateUpdate::new())),
-        &mut out,
-    );
+    projector.own_message(message.clone());
+    let user = |text: &str| {
+        let user = v2::UserMessage::new(message.clone()).content(vec![text.into()]);
+        v2::SessionUpdate::UserMessage(user)
+    };
+    apply(&mut projector, &user("hello"), &mut out);
+    let running = v2::StateUpdate::Running(v2::RunningStateUpdate::new());
+    apply(&mut projector, &state(running), &mut out);
     for event in during {
         if !matches!(event, v2::SessionUpdate::StateUpdate(_)) {
-            projector.apply(event, &mut out);
+            apply(&mut projector, event, &mut out);
         }
     }
-    let twin = v2::UserMessage::new("twin").content(vec!["hello".into()]);
-    projector.apply(&v2::SessionUpdate::UserMessage(twin), &mut out);
-    if when == 2 {
-        projector.own_prompt(ticket, message.clone(), &mut out);
-    }
-    prop_assert!(out.iter().all(|down| !is_settle(down)));
+    apply(&mut projector, &user("hello again"), &mut out);
     let idle = v2::IdleStateUpdate::new().stop_reason(v2::StopReason::MaxTokens);
-    projector.apply(&state(v2::StateUpdate::Idle(idle)), &mut out);
-    if when == 3 {
-        projector.own_prompt(ticket, message.clone(), &mut out);
-    }
-    let settled = out.iter().position(is_settle);
-    let settled = settled.ok_or_else(|| TestCaseError::fail("the prompt was not answered"))?;
-    let expected = Ok(v1::PromptResponse::new(v1::StopReason::MaxTokens));
-    prop_assert_eq!(
-        &out[settled],
-        &Down::Settle {
-            prompt: ticket,
-            outcome: expected
-        }
+    apply(
+        &mut projector,
+        &state(v2::StateUpdate::Idle(idle)),
+        &mut out,
     );
+    prop_assert!(!projector.has_unsent());
     let len = out.len();
-    projector.flush(&mut out);
-    prop_assert_eq!(
-        out.len(),
-        len,
-        "a flush after the answer had something left to send"
-    );
-    prop_assert_eq!(out.len(), settled + 1, "an update came after the answer");
-    if again {
-        projector.own_prompt(ticket, message.clone(), &mut out);
+    flush(&mut projector, &mut out);
+    prop_assert_eq!(out.len(), len, "the end of the turn left something to send");
+    for event in after {
+        apply(&mut projector, event, &mut out);
     }
-    after
+    apply(&mut projector, &user("hello again"), &mut out);
+    let mut downs = Vec::new();
+    projector.close(&mut downs);
+    out.extend(downs.into_iter().map(update));
+    let echoed = out
         .iter()
-        .for_each(|event| projector.apply(event, &mut out));
-    projector.close(&mut out);
-    if again {
-        projector.own_prompt(ticket, message, &mut out);
-        let refused = v2::Error::internal_error();
-        projector.prompt_refused(ticket, &refused, &mut out);
-        after
-            .iter()
-            .for_each(|event| projector.apply(event, &mut out));
-        projector.close(&mut out);
-    }
-    prop_assert_eq!(out.iter().filter(|down| is_settle(down)).count(), 1);
-    // The client wrote its prompt itself and is never shown it again.
-    let echoed = out.iter().any(|down| user_message_id(down) == Some("own"));
+        .any(|update| user_message_id(update) == Some("own"));
     prop_assert!(!echoed);
     Ok(())
 }

@@ -141,8 +141,8 @@ impl Projector {
         if !screen.shown_in.is_empty() {
             return;
         }
-        if screen.text().is_none() {
-            // Nothing to show yet; ask again later.
+        if screen.is_blank() {
+            // Ask again later.
             self.unshown.push(id.clone());
             return;
         }

@@ -173,17 +173,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::project::{Down, Shows};
+    use crate::project::Shows;
 
     fn apply(projector: &mut Projector, json: serde_json::Value) -> Vec<serde_json::Value> {
         let mut out = Vec::new();
         let update: v2::SessionUpdate = serde_json::from_value(json).expect("an update");
         projector.apply(&update, &mut out);
-        let shown = out.into_iter().filter_map(|down| match down {
-            Down::Update(update) => serde_json::to_value(update).ok(),
-            Down::Settle { .. } => None,
-        });
-        shown.collect()
+        let shown = out.into_iter().filter_map(|down| down.into_update(&update));
+        shown.map(|update| json!(update)).collect()
     }
 
     fn text(text: &str) -> serde_json::Value {

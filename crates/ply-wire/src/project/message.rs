@@ -1,12 +1,16 @@
 //! Messages: v1 only appends to them, so what was sent decides how a v2 message update can be
 //! shown.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    slice,
+};
 
 use serde_json::json;
 
 use super::{Down, mark};
 use crate::{
+    MaybeUndefined,
     convert::content,
     transcript::{MessageKind, is_plain_text},
     v1, v2,
@@ -14,6 +18,9 @@ use crate::{
 
 /// What a v1 client is shown when a message it already has is emptied.
 const WITHDRAWN_NOTE: &str = "(message withdrawn)";
+
+/// The revision in which a message has its own id.
+const FIRST_REVISION: u32 = 1;
 
 /// What was sent of each message.
 #[derive(Debug, Default)]
@@ -42,18 +49,44 @@ impl Messages {
     ) {
         let id = &chunk.message_id;
         let key = (kind, id.clone());
-        let mut meta = mark::without_marks(chunk.meta.as_ref());
         let is_new_revision = match self.sent.get_mut(&key) {
-            Some(sent) if !sent.withdrawn => return sent.send(&chunk.content, meta, out),
+            Some(sent) if !sent.withdrawn => return sent.send_chunk(chunk, out),
             Some(_) => true,
             // The agent uses an id that was made up here.
             None => !self.taken.insert((kind, id_down(id))),
         };
         let sent = self.sent.entry(key).or_insert_with(|| Sent::new(kind, id));
         if is_new_revision {
-            meta = Some(sent.revise(id, meta.unwrap_or_default(), &mut self.taken));
+            let meta = mark::without_marks(chunk.meta.as_ref()).unwrap_or_default();
+            let meta = sent.revise(id, meta, &mut self.taken);
+            sent.send(&chunk.content, Some(meta), out);
+        } else {
+            sent.send_chunk(chunk, out);
         }
-        sent.send(&chunk.content, meta, out);
+    }
+
+    /// Notes an update of a user message that the client wrote itself: the client has it, though it
+    /// was not sent.
+    pub(super) fn written(&mut self, update: &v2::SessionUpdate) {
+        let (id, blocks, is_chunk) = match update {
+            v2::SessionUpdate::UserMessageChunk(chunk) => {
+                (&chunk.message_id, slice::from_ref(&chunk.content), true)
+            }
+            v2::SessionUpdate::UserMessage(message) => match &message.content {
+                MaybeUndefined::Undefined => return,
+                MaybeUndefined::Null => (&message.message_id, [].as_slice(), false),
+                MaybeUndefined::Value(blocks) => (&message.message_id, blocks.as_slice(), false),
+            },
+            _ => return,
+        };
+        let kind = MessageKind::User;
+        self.taken.insert((kind, id_down(id)));
+        let sent = self.sent.entry((kind, id.clone()));
+        let sent = sent.or_insert_with(|| Sent::new(kind, id));
+        if !is_chunk {
+            sent.print = Print::default();
+        }
+        blocks.iter().for_each(|block| sent.print.push(block));
     }
 
     /// Shows the whole new content of a message.
@@ -91,9 +124,24 @@ impl Sent {
         Self {
             kind,
             id: id_down(id),
-            revision: 1,
+            revision: FIRST_REVISION,
             print: Print::default(),
             withdrawn: false,
+        }
+    }
+
+    /// Sends a chunk as it came. One of plain text under its own id looks the same in v1 and v2.
+    fn send_chunk(&mut self, chunk: &v2::ContentChunk, out: &mut Vec<Down>) {
+        let is_same = self.kind != MessageKind::User
+            && self.revision == FIRST_REVISION
+            && chunk.meta.is_none()
+            && is_plain_text(&chunk.content);
+        if is_same {
+            self.print.push(&chunk.content);
+            out.push(Down::Same);
+        } else {
+            let meta = mark::without_marks(chunk.meta.as_ref());
+            self.send(&chunk.content, meta, out);
         }
     }
 
@@ -188,6 +236,18 @@ pub(super) fn chunk(
         MessageKind::Agent => v1::SessionUpdate::AgentMessageChunk(chunk),
         MessageKind::Thought => v1::SessionUpdate::AgentThoughtChunk(chunk),
     }
+}
+
+/// Returns the v1 form of an update that [`Down::Same`] stands for.
+pub(super) fn same(update: &v2::SessionUpdate) -> Option<v1::SessionUpdate> {
+    let (kind, same) = match update {
+        v2::SessionUpdate::AgentMessageChunk(chunk) => (MessageKind::Agent, chunk),
+        v2::SessionUpdate::AgentThoughtChunk(chunk) => (MessageKind::Thought, chunk),
+        _ => return None,
+    };
+    let content = content::down(same.content.clone());
+    let id = id_down(&same.message_id);
+    Some(chunk(kind, content, id, same.meta.clone()))
 }
 
 /// Length and hash of content, however it was cut into chunks: enough to know whether other content

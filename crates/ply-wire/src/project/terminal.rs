@@ -91,6 +91,19 @@ impl Screen {
         })
     }
 
+    /// Returns whether no call shows it though there is something to show.
+    pub(super) fn waits(&self) -> bool {
+        self.shown_in.is_empty() && !self.is_blank()
+    }
+
+    /// Returns whether there is nothing to show yet.
+    pub(super) fn is_blank(&self) -> bool {
+        self.command.is_none()
+            && self.output.as_str().is_empty()
+            && !self.left_out
+            && self.exit_status.is_none()
+    }
+
     pub(super) fn text(&self) -> Option<String> {
         shown(
             self.command.as_deref(),

@@ -1,8 +1,8 @@
-//! Events of a v2 session and what a v1 client is sent for them, both as JSON.
+//! Updates of a v2 session and what a v1 client is sent for them, both as JSON.
 
 use ply_wire::{
     project::{Down, Projector, Shows},
-    v2,
+    v1, v2,
 };
 use serde_json::{Value, json};
 
@@ -45,8 +45,7 @@ pub fn idle(reason: &str) -> Value {
     json!({"sessionUpdate": "state_update", "state": "idle", "stopReason": reason})
 }
 
-/// A projector with what it has sent, as JSON; answers are `{"settled": ticket, "ok" or "error":
-/// …}`.
+/// A projector with what it has sent.
 pub struct View {
     pub projector: Projector,
     pub out: Vec<Down>,
@@ -62,7 +61,11 @@ impl View {
 
     pub fn apply(&mut self, events: impl IntoIterator<Item = Value>) -> &mut Self {
         for json in events {
-            self.projector.apply(&event(json), &mut self.out);
+            let update = event(json);
+            let mut downs = Vec::new();
+            self.projector.apply(&update, &mut downs);
+            let updates = downs.into_iter().map(|down| expanded(down, &update));
+            self.out.extend(updates.map(Down::Update));
         }
         self
     }
@@ -75,17 +78,19 @@ impl View {
     }
 }
 
+/// Returns what a v1 client reads. Where it is sent the v2 JSON, that is what it reads.
+pub fn expanded(down: Down, of: &v2::SessionUpdate) -> v1::SessionUpdate {
+    if down == Down::Same {
+        let read = serde_json::from_value(json!(of)).unwrap();
+        assert_eq!(down.into_update(of).as_ref(), Some(&read));
+        return read;
+    }
+    down.into_update(of).unwrap()
+}
+
 fn shown(down: Down) -> Value {
     match down {
-        Down::Update(update) => serde_json::to_value(update).unwrap(),
-        Down::Settle {
-            prompt,
-            outcome: Ok(response),
-        } => json!({"settled": prompt.0, "ok": response}),
-        Down::Settle {
-            prompt,
-            outcome: Err(error),
-        } => json!({"settled": prompt.0, "error": error}),
+        Down::Update(update) => json!(update),
         other => panic!("{other:?}"),
     }
 }
