@@ -25,7 +25,7 @@ mod plain;
 mod replay;
 mod state;
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 pub use self::{
     carry::what_v1_can_carry,
@@ -41,18 +41,21 @@ pub(crate) use self::{
 use crate::v2;
 
 /// Everything a client knows about a session, in the order in which it was first seen.
+///
+/// A clone shares its entries with the original, so it costs little however long the session is; an
+/// entry is copied when one of the two changes it.
 #[derive(Debug, Clone, Default)]
 pub struct Transcript {
     slots: Vec<Slot>,
-    index: HashMap<Key, usize>,
+    index: Arc<HashMap<Key, usize>>,
     /// The place of the last plan, so that nobody has to look for it.
     last_plan: Option<usize>,
     applied: u64,
     state: State,
     stop_reason: Option<v2::StopReason>,
     background: Option<Vec<v2::BackgroundWork>>,
-    config_options: Vec<v2::SessionConfigOption>,
-    commands: Vec<v2::AvailableCommand>,
+    config_options: Arc<[v2::SessionConfigOption]>,
+    commands: Arc<[v2::AvailableCommand]>,
     info: SessionInfo,
     usage: Option<Usage>,
 }
@@ -90,9 +93,16 @@ pub enum Change {
 /// An entry and the update that first gave it something to show.
 #[derive(Debug, Clone)]
 struct Slot {
-    entry: Entry,
+    entry: Arc<Entry>,
     shown_at: Option<u64>,
     stamp: Stamp,
+}
+
+impl Slot {
+    /// Returns the entry to change it; one that is shared is copied first.
+    fn entry_mut(&mut self) -> &mut Entry {
+        Arc::make_mut(&mut self.entry)
+    }
 }
 
 /// When an entry last changed, counted in updates of its transcript.
@@ -245,11 +255,11 @@ impl Transcript {
             }
             v2::SessionUpdate::StateUpdate(update) => self.state_update(update),
             v2::SessionUpdate::ConfigOptionUpdate(update) => {
-                self.config_options.clone_from(&update.config_options);
+                self.config_options = update.config_options.as_slice().into();
                 Change::ConfigOptions
             }
             v2::SessionUpdate::AvailableCommandsUpdate(update) => {
-                self.commands.clone_from(&update.available_commands);
+                self.commands = update.available_commands.as_slice().into();
                 Change::Commands
             }
             v2::SessionUpdate::SessionInfoUpdate(update) => {
@@ -284,8 +294,12 @@ impl Transcript {
         let mut marked = Vec::new();
         self.applied += 1;
         for (place, slot) in self.slots.iter_mut().enumerate() {
-            if let Entry::ToolCall(call) = &mut slot.entry
-                && !call.is_finished()
+            // Finished calls may be shared, and stay so.
+            if slot
+                .entry
+                .as_tool_call()
+                .is_some_and(|call| !call.is_finished())
+                && let Some(call) = slot.entry_mut().as_tool_call_mut()
             {
                 call.status = v2::ToolCallStatus::Cancelled;
                 slot.stamp.changed_at = self.applied;
@@ -298,13 +312,20 @@ impl Transcript {
 
     /// Returns the entries in the order in which they were first seen.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = &Entry> + DoubleEndedIterator {
+        self.slots.iter().map(|slot| &*slot.entry)
+    }
+
+    /// Returns the same for whoever keeps an entry as it is now without copying it.
+    pub fn shared_entries(
+        &self,
+    ) -> impl ExactSizeIterator<Item = &Arc<Entry>> + DoubleEndedIterator {
         self.slots.iter().map(|slot| &slot.entry)
     }
 
     /// Returns the entry at a place that a [`Change`] named.
     #[must_use]
     pub fn entry(&self, place: usize) -> Option<&Entry> {
-        self.slots.get(place).map(|slot| &slot.entry)
+        self.slots.get(place).map(|slot| &*slot.entry)
     }
 
     /// Returns when the entry at a place last changed.
@@ -433,10 +454,12 @@ impl Transcript {
     pub fn normalized(&self) -> Self {
         let mut transcript = self.clone();
         for slot in &mut transcript.slots {
-            match &mut slot.entry {
-                Entry::Message(message) => content::normalize(&mut message.content),
-                Entry::Compaction(compaction) => content::normalize(&mut compaction.summary),
-                _ => {}
+            if matches!(*slot.entry, Entry::Message(_) | Entry::Compaction(_)) {
+                match slot.entry_mut() {
+                    Entry::Message(message) => content::normalize(&mut message.content),
+                    Entry::Compaction(compaction) => content::normalize(&mut compaction.summary),
+                    _ => {}
+                }
             }
         }
         transcript
@@ -542,9 +565,9 @@ impl Transcript {
             Some(place) => (*place, known(*place)),
             None => {
                 let place = self.slots.len();
-                self.index.insert(key, place);
+                Arc::make_mut(&mut self.index).insert(key, place);
                 self.slots.push(Slot {
-                    entry: new(),
+                    entry: Arc::new(new()),
                     shown_at: None,
                     stamp: Stamp::default(),
                 });
@@ -554,7 +577,7 @@ impl Transcript {
         let Some(slot) = self.slots.get_mut(place) else {
             return Change::Nothing;
         };
-        if edit(&mut slot.entry).is_none() {
+        if edit(slot.entry_mut()).is_none() {
             return Change::Nothing;
         }
         slot.stamp.changed_at = self.applied;
@@ -569,18 +592,17 @@ impl Transcript {
 
     /// Finds the entries again after they were moved.
     fn reindex(&mut self) {
-        let keys = self.slots.iter().enumerate();
-        self.index = keys
-            .filter_map(|(place, slot)| Some((Key::of(&slot.entry)?, place)))
-            .collect();
-        let is_plan = |slot: &Slot| matches!(slot.entry, Entry::Plan(_));
+        let index = self.entries().enumerate();
+        let index = index.filter_map(|(place, entry)| Some((Key::of(entry)?, place)));
+        self.index = Arc::new(index.collect());
+        let is_plan = |slot: &Slot| matches!(*slot.entry, Entry::Plan(_));
         self.last_plan = self.slots.iter().rposition(is_plan);
     }
 
     fn push(&mut self, entry: Entry) -> Change {
         let place = self.slots.len();
         self.slots.push(Slot {
-            entry,
+            entry: Arc::new(entry),
             shown_at: Some(self.applied),
             stamp: Stamp {
                 changed_at: self.applied,

@@ -5,6 +5,8 @@
     reason = "tests fail by panicking"
 )]
 
+use std::sync::Arc;
+
 use ply_wire::{
     lift::Lifter,
     transcript::{Change, Entry, MessageKind, State, TERMINAL_OUTPUT_BYTES_MAX, Transcript},
@@ -540,4 +542,43 @@ fn a_stamp_tells_what_is_still_true_of_an_entry() {
     transcript.mark_cancelled();
     assert_ne!(transcript.stamp(1), Some(tool));
     assert_eq!(transcript.stamp(2), None);
+}
+
+#[test]
+fn a_clone_shares_every_entry_until_one_of_the_two_changes_it() {
+    let mut original = fold(&[
+        agent_chunk("m1", "a"),
+        call("c1", json!({"status": "completed"})),
+        call("c2", json!({"status": "in_progress"})),
+        agent_chunk("m2", "b"),
+        terminal("t", json!({"command": "ls"})),
+    ]);
+    let before = original.clone();
+    let shared = |one: &Transcript| -> Vec<bool> {
+        let pairs = one.shared_entries().zip(before.shared_entries());
+        pairs.map(|(one, other)| Arc::ptr_eq(one, other)).collect()
+    };
+    assert_eq!(shared(&original), [true; 5]);
+    original.apply(&update(agent_chunk("m2", "c")));
+    original.mark_cancelled();
+    original.apply(&update(output("t", "eA==")));
+    original.apply(&update(agent_chunk("m3", "new")));
+    assert_eq!(shared(&original), [true, true, false, false, false]);
+    // The clone is what the original was.
+    assert_eq!(before.last_agent_text(), "b");
+    assert_eq!(before.entries().len(), 5);
+    assert!(
+        before
+            .message(MessageKind::Agent, &v2::MessageId::new("m3"))
+            .is_none()
+    );
+    assert!(before.tool_calls().any(|call| !call.is_finished()));
+    assert!(
+        before
+            .terminal(&v2::TerminalId::new("t"))
+            .unwrap()
+            .output
+            .is_empty()
+    );
+    assert_eq!(original.last_agent_text(), "new");
 }

@@ -1,5 +1,7 @@
 //! What is lost between v2 and v1, each loss one step.
 
+use std::sync::Arc;
+
 use super::{Entry, Plan, Slot, State, Transcript};
 use crate::{
     convert::{self, config::Booleans, diff, plan::MAIN_PLAN_ID},
@@ -45,13 +47,13 @@ pub fn what_v1_can_carry(transcript: &Transcript) -> Transcript {
 fn without_unknown_updates(transcript: &mut Transcript) {
     transcript
         .slots
-        .retain(|slot| !matches!(slot.entry, Entry::Unknown(_)));
+        .retain(|slot| !matches!(*slot.entry, Entry::Unknown(_)));
 }
 
 /// What the projector makes up for things v1 does not have: calls for lone terminals and for
 /// permission requests about something else than a call, messages for notices.
 fn without_stand_ins(transcript: &mut Transcript) {
-    transcript.slots.retain(|slot| match &slot.entry {
+    transcript.slots.retain(|slot| match &*slot.entry {
         Entry::ToolCall(call) => !call.id.0.starts_with(mark::STAND_IN),
         Entry::Message(message) => !message.id.0.starts_with(mark::STAND_IN),
         _ => true,
@@ -68,7 +70,7 @@ fn messages_appear_with_their_first_content(transcript: &mut Transcript) {
 /// Metadata of a v1 chunk belongs to the chunk, so there is no place for that of the message.
 fn without_message_metadata(transcript: &mut Transcript) {
     for slot in &mut transcript.slots {
-        if let Entry::Message(message) = &mut slot.entry {
+        if let Entry::Message(message) = slot.entry_mut() {
             message.meta.clear();
         }
     }
@@ -78,7 +80,7 @@ fn without_message_metadata(transcript: &mut Transcript) {
 /// dropped.
 fn content_blocks_are_known_types(transcript: &mut Transcript) {
     for slot in &mut transcript.slots {
-        match &mut slot.entry {
+        match slot.entry_mut() {
             Entry::Message(message) => message.content.iter_mut().for_each(block_is_known_type),
             Entry::Compaction(compaction) => {
                 compaction.summary.iter_mut().for_each(block_is_known_type)
@@ -124,7 +126,7 @@ fn block_is_known_type(block: &mut v2::ContentBlock) {
 /// note; there are no controls on calls.
 fn tool_calls_have_v1_fields(transcript: &mut Transcript) {
     for slot in &mut transcript.slots {
-        if let Entry::ToolCall(call) = &mut slot.entry {
+        if let Entry::ToolCall(call) = slot.entry_mut() {
             call.title = Some(call.shown_title());
             if let v2::ToolKind::Unknown(_) = call.kind {
                 call.kind = v2::ToolKind::Other;
@@ -157,7 +159,7 @@ fn tool_content_is_v1_content(transcript: &mut Transcript) {
         })
         .collect();
     for slot in &mut transcript.slots {
-        let Entry::ToolCall(call) = &mut slot.entry else {
+        let Entry::ToolCall(call) = slot.entry_mut() else {
             continue;
         };
         let mut items: Vec<v1::ToolCallContent> = Vec::new();
@@ -188,7 +190,7 @@ fn tool_content_is_v1_content(transcript: &mut Transcript) {
 fn without_terminals(transcript: &mut Transcript) {
     transcript
         .slots
-        .retain(|slot| !matches!(slot.entry, Entry::Terminal(_)));
+        .retain(|slot| !matches!(*slot.entry, Entry::Terminal(_)));
 }
 
 /// v1 has one plan without a place, made of the items that are not cancelled; other plan types have
@@ -203,7 +205,7 @@ fn one_plan(transcript: &mut Transcript) {
     let plans: Vec<_> = plans.filter(|(_, entries)| !entries.is_empty()).collect();
     transcript
         .slots
-        .retain(|slot| !matches!(slot.entry, Entry::Plan(_)));
+        .retain(|slot| !matches!(*slot.entry, Entry::Plan(_)));
     let meta = match plans.as_slice() {
         [] => return,
         [(meta, _)] => meta.clone(),
@@ -225,7 +227,7 @@ fn one_plan(transcript: &mut Transcript) {
         meta,
     };
     transcript.slots.push(Slot {
-        entry: plan.into(),
+        entry: Arc::new(plan.into()),
         shown_at: None,
         stamp: super::Stamp::default(),
     });
@@ -241,8 +243,8 @@ fn without_state(transcript: &mut Transcript) {
 /// Options of unknown types are left out; commands have no types, and their input is free text.
 fn options_and_commands_are_v1_ones(transcript: &mut Transcript) {
     let options = convert::config::options_down(&transcript.config_options, Booleans::Native);
-    transcript.config_options = convert::config::options_up(&options);
-    for command in &mut transcript.commands {
+    transcript.config_options = convert::config::options_up(&options).into();
+    for command in Arc::make_mut(&mut transcript.commands) {
         let (name, description) = (command.name(), command.description());
         let mut plain = v2::Command::new(name, description).meta(command.meta().cloned());
         if let v2::AvailableCommand::Command(known) = &*command {
@@ -256,7 +258,7 @@ fn options_and_commands_are_v1_ones(transcript: &mut Transcript) {
 /// Our own marks say what v1 cannot; empty metadata is none.
 fn without_marks(transcript: &mut Transcript) {
     for slot in &mut transcript.slots {
-        if let Entry::ToolCall(call) = &mut slot.entry {
+        if let Entry::ToolCall(call) = slot.entry_mut() {
             call.meta = mark::without_marks(Some(&call.meta)).unwrap_or_default();
         }
     }

@@ -19,11 +19,11 @@ impl Transcript {
     fn rest(&self) -> Vec<v2::SessionUpdate> {
         let mut updates = Vec::new();
         if !self.config_options.is_empty() {
-            let update = v2::ConfigOptionUpdate::new(self.config_options.clone());
+            let update = v2::ConfigOptionUpdate::new(self.config_options.to_vec());
             updates.push(v2::SessionUpdate::ConfigOptionUpdate(update));
         }
         if !self.commands.is_empty() {
-            let update = v2::AvailableCommandsUpdate::new(self.commands.clone());
+            let update = v2::AvailableCommandsUpdate::new(self.commands.to_vec());
             updates.push(v2::SessionUpdate::AvailableCommandsUpdate(update));
         }
         if self.info != super::SessionInfo::default() {
