@@ -24,8 +24,12 @@ mod output;
 mod plain;
 mod replay;
 mod state;
+mod terminals;
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 pub use self::{
     carry::what_v1_can_carry,
@@ -48,6 +52,8 @@ use crate::v2;
 pub struct Transcript {
     slots: Vec<Slot>,
     index: Arc<HashMap<Key, usize>>,
+    /// The places of terminals without an exit status, so that nobody has to look for them.
+    open_terminals: BTreeSet<usize>,
     /// The place of the last plan, so that nobody has to look for it.
     last_plan: Option<usize>,
     applied: u64,
@@ -204,30 +210,8 @@ impl Transcript {
                     },
                 )
             }
-            v2::SessionUpdate::TerminalUpdate(update) => {
-                let id = &update.terminal_id;
-                self.change(
-                    Key::Terminal(id.clone()),
-                    || Terminal::new(id.clone()).into(),
-                    |entry| {
-                        entry
-                            .as_terminal_mut()
-                            .map(|terminal| terminal.apply(update))
-                    },
-                )
-            }
-            v2::SessionUpdate::TerminalOutputChunk(chunk) => {
-                let id = &chunk.terminal_id;
-                self.extend(
-                    Key::Terminal(id.clone()),
-                    || Terminal::new(id.clone()).into(),
-                    |entry| {
-                        entry
-                            .as_terminal_mut()
-                            .map(|terminal| terminal.append(&chunk.data))
-                    },
-                )
-            }
+            v2::SessionUpdate::TerminalUpdate(update) => self.terminal_update(update),
+            v2::SessionUpdate::TerminalOutputChunk(chunk) => self.terminal_output(chunk),
             v2::SessionUpdate::PlanUpdate(update) => self.plan_update(update),
             v2::SessionUpdate::CompactionUpdate(update) => {
                 let id = &update.compaction_id;
@@ -597,6 +581,7 @@ impl Transcript {
         self.index = Arc::new(index.collect());
         let is_plan = |slot: &Slot| matches!(*slot.entry, Entry::Plan(_));
         self.last_plan = self.slots.iter().rposition(is_plan);
+        self.find_open_terminals();
     }
 
     fn push(&mut self, entry: Entry) -> Change {

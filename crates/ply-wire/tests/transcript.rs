@@ -582,3 +582,42 @@ fn a_clone_shares_every_entry_until_one_of_the_two_changes_it() {
     );
     assert_eq!(original.last_agent_text(), "new");
 }
+
+#[test]
+fn terminals_are_open_until_their_end_is_reported_v2_term_09() {
+    let open = |transcript: &Transcript| -> Vec<String> {
+        transcript
+            .open_terminals()
+            .map(ToString::to_string)
+            .collect()
+    };
+    let mut transcript = fold(&[
+        output("t1", "eA=="),
+        agent_chunk("m", "a"),
+        terminal("t2", json!({"command": "ls"})),
+        terminal("t3", json!({"command": "ls", "exitStatus": {}})),
+        terminal("t4", json!({})),
+    ]);
+    assert_eq!(open(&transcript), ["t1", "t2", "t4"]);
+    let before = transcript.clone();
+    for ended in [
+        terminal("t1", json!({"exitStatus": {"exitCode": 0}})),
+        terminal("t1", json!({"command": "pwd"})),
+        output("t1", "eA=="),
+        output("t3", "eA=="),
+        terminal("t4", json!({"exitStatus": {"signal": "KILL"}})),
+    ] {
+        transcript.apply(&update(ended));
+    }
+    assert_eq!(open(&transcript), ["t2"]);
+    // Whoever takes the end back has a terminal in its first place again.
+    transcript.apply(&update(terminal("t1", json!({"exitStatus": null}))));
+    assert_eq!(open(&transcript), ["t1", "t2"]);
+    assert_eq!(open(&before), ["t1", "t2", "t4"]);
+    let replayed = Transcript::fold(&transcript.to_updates());
+    assert_eq!(open(&replayed), ["t1", "t2"]);
+    assert_eq!(
+        open(&ply_wire::transcript::what_v1_can_carry(&transcript)),
+        [""; 0]
+    );
+}

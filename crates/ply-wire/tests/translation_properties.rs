@@ -15,7 +15,7 @@ use ply_wire::{
     convert::plan::MAIN_PLAN_ID,
     lift::{Cancelled, Lifter},
     project::{Down, PermissionDown, Projector, Shows},
-    transcript::{MessageKind, State, Transcript, what_v1_can_carry},
+    transcript::{Entry, MessageKind, State, Transcript, what_v1_can_carry},
     v1, v2,
 };
 use proptest::prelude::*;
@@ -109,6 +109,16 @@ proptest! {
     fn a_transcript_replays_to_itself(events in generate::v2_updates()) {
         let transcript = Transcript::fold(&events);
         prop_assert_eq!(Transcript::fold(&transcript.to_updates()), transcript);
+    }
+
+    #[test]
+    fn the_open_terminals_are_those_without_an_exit_status(events in generate::v2_updates()) {
+        let transcript = Transcript::fold(&events);
+        let open = transcript.entries().filter_map(|entry| match entry {
+            Entry::Terminal(terminal) if terminal.exit_status.is_none() => Some(&terminal.id),
+            _ => None,
+        });
+        prop_assert!(transcript.open_terminals().eq(open));
     }
 
     #[test]
