@@ -1,5 +1,7 @@
 //! Why a journal did not do what it was asked.
 
+use std::io;
+
 /// Why a journal did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -64,5 +66,95 @@ pub enum Error {
     Closed,
     /// Reading or writing failed.
     #[error("the journal cannot be read or written: {0}")]
-    Io(#[source] std::io::Error),
+    Io(#[source] io::Error),
+}
+
+/// What a caller can do about an [`Error`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The trouble will pass, such as a busy file: the same call may succeed later.
+    TryAgain,
+    /// Another owner has the session.
+    Taken,
+    /// There is no space left, or a quota is used up.
+    Full,
+    /// What was stored cannot be read back.
+    Damaged,
+    /// The session does not exist any more.
+    Gone,
+    /// The caller made a mistake: the same call will always fail.
+    Invalid,
+    /// The store does not work.
+    Broken,
+}
+
+impl Error {
+    /// Returns what kind of error this is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Exists | Self::BadCursor => ErrorKind::Invalid,
+            Self::InUse(_) | Self::Lost(_) => ErrorKind::Taken,
+            Self::Deleted => ErrorKind::Gone,
+            Self::Damaged { .. } | Self::Unreadable(_) => ErrorKind::Damaged,
+            Self::Full => ErrorKind::Full,
+            Self::Newer { .. } | Self::Network(_) | Self::Replaced | Self::Closed => {
+                ErrorKind::Broken
+            }
+            Self::Io(error) => kind_of(error.kind()),
+        }
+    }
+}
+
+fn kind_of(kind: io::ErrorKind) -> ErrorKind {
+    match kind {
+        io::ErrorKind::Interrupted
+        | io::ErrorKind::WouldBlock
+        | io::ErrorKind::TimedOut
+        | io::ErrorKind::ResourceBusy
+        | io::ErrorKind::OutOfMemory => ErrorKind::TryAgain,
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => ErrorKind::Full,
+        io::ErrorKind::InvalidInput => ErrorKind::Invalid,
+        _ => ErrorKind::Broken,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(error: Error, expected: ErrorKind) {
+        assert_eq!(error.kind(), expected, "{error}");
+    }
+
+    #[test]
+    fn every_error_says_what_can_be_done_about_it() {
+        check(Error::Exists, ErrorKind::Invalid);
+        check(Error::BadCursor, ErrorKind::Invalid);
+        check(Error::InUse("ply".to_owned()), ErrorKind::Taken);
+        check(Error::Lost("ply".to_owned()), ErrorKind::Taken);
+        check(Error::Deleted, ErrorKind::Gone);
+        check(Error::Damaged { from: 1, next: 2 }, ErrorKind::Damaged);
+        check(Error::Unreadable(String::new()), ErrorKind::Damaged);
+        check(Error::Full, ErrorKind::Full);
+        check(Error::Newer { found: 9, known: 1 }, ErrorKind::Broken);
+        check(Error::Network("NFS".to_owned()), ErrorKind::Broken);
+        check(Error::Replaced, ErrorKind::Broken);
+        check(Error::Closed, ErrorKind::Broken);
+    }
+
+    #[test]
+    fn errors_of_the_system_are_told_apart_by_their_cause() {
+        let check = |cause: io::ErrorKind, expected| check(Error::Io(cause.into()), expected);
+        check(io::ErrorKind::Interrupted, ErrorKind::TryAgain);
+        check(io::ErrorKind::WouldBlock, ErrorKind::TryAgain);
+        check(io::ErrorKind::TimedOut, ErrorKind::TryAgain);
+        check(io::ErrorKind::StorageFull, ErrorKind::Full);
+        check(io::ErrorKind::QuotaExceeded, ErrorKind::Full);
+        check(io::ErrorKind::InvalidInput, ErrorKind::Invalid);
+        check(io::ErrorKind::PermissionDenied, ErrorKind::Broken);
+        check(io::ErrorKind::Other, ErrorKind::Broken);
+    }
 }

@@ -15,7 +15,7 @@ use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
 
-pub use error::Error;
+pub use error::{Error, ErrorKind};
 pub use into::IntoJournal;
 pub use memory::Memory;
 #[cfg(feature = "sqlite")]

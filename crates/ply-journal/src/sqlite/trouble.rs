@@ -48,7 +48,7 @@ impl Trouble {
 
     /// Says what was being done when an operation of the system failed.
     pub(super) fn system(doing: &str, path: &Path, error: &io::Error) -> Self {
-        if error.kind() == io::ErrorKind::StorageFull {
+        if is_want_of_space(error) {
             return Self::Full;
         }
         Self::io(
@@ -128,6 +128,40 @@ fn is_full(path: &Path) -> bool {
     let directory = path.parent().unwrap_or(path);
     rustix::fs::statvfs(directory)
         .is_ok_and(|stats| stats.f_bavail.saturating_mul(stats.f_frsize) < FREE_BYTES_MIN)
+        || is_want_of_space_in(directory)
+}
+
+/// Returns whether an error of the system says that there is no space, or that a quota is used up.
+fn is_want_of_space(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+    )
+}
+
+/// Returns whether a file in `directory` cannot grow. SQLite reports a quota that is used up as an
+/// I/O error without its cause, and the free space does not show it; so this tries, with a file
+/// that has no name and leaves nothing behind.
+#[cfg(target_os = "linux")]
+fn is_want_of_space_in(directory: &Path) -> bool {
+    use std::io::Write as _;
+
+    use rustix::fs::{Mode, OFlags};
+
+    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    let tried = rustix::fs::open(directory, flags, Mode::RUSR | Mode::WUSR);
+    let tried = tried.map_err(io::Error::from).and_then(|file| {
+        let mut file = std::fs::File::from(file);
+        let zeros = vec![0; usize::try_from(FREE_BYTES_MIN).unwrap_or(0)];
+        file.write_all(&zeros)?;
+        file.sync_all()
+    });
+    tried.is_err_and(|error| is_want_of_space(&error))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_want_of_space_in(_: &Path) -> bool {
+    false
 }
 
 impl From<Trouble> for Error {
