@@ -2,23 +2,52 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::future::ready;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::sync::watch;
+
 use crate::listing::{cursor, place, place_of};
-use crate::{Answer, Description, Durability, Error, Filter, Head, Journal, Log, Page, Records};
+use crate::{
+    Answer, Batch, Description, Durability, Error, Filter, Head, Journal, Log, Loss, Opened, Page,
+    Records,
+};
 
 /// Sessions in memory. Clones share them.
+///
+/// Closing it takes all sessions from their owners. They stay for whoever opens them next.
 #[derive(Debug, Clone, Default)]
 pub struct Memory(Arc<Mutex<HashMap<String, Stored>>>);
 
 #[derive(Debug)]
 struct Stored {
     head: Head,
+    /// Names the creation of the session.
+    key: String,
     records: Kept,
     /// Tells the session from another that had its id before.
     made: Arc<()>,
-    /// Who writes it. Another session may have the same id later, and its writer is another.
-    owner: Option<Arc<()>>,
+    /// How often it had an owner.
+    epoch: u64,
+    /// What its owner is told; none if nobody writes it. Dropped when the session is given back.
+    owner: Option<watch::Sender<Told>>,
+    /// What those who wait for records are told. Dropped when the store is closed.
+    tail: watch::Sender<Tail>,
+}
+
+/// Why a session has no owner any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    Nothing,
+    Deleted,
+    Closed,
+}
+
+/// How far a session goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tail {
+    Records(u64),
+    Deleted,
 }
 
 /// Records back to back, since there are many small ones.
@@ -41,7 +70,15 @@ impl Kept {
         self.ends.push(self.bytes.len());
     }
 
-    fn read(&self, from: u64, bytes_max: usize) -> Vec<Vec<u8>> {
+    fn count(&self) -> u64 {
+        self.ends.len() as u64
+    }
+
+    fn read(&self, from: u64, bytes_max: usize) -> Batch {
+        Batch::new(from, self.page(from, bytes_max))
+    }
+
+    fn page(&self, from: u64, bytes_max: usize) -> Vec<Vec<u8>> {
         let from = usize::try_from(from).unwrap_or(usize::MAX);
         let mut read = Vec::new();
         let mut start = match from.checked_sub(1) {
@@ -63,6 +100,20 @@ impl Kept {
     }
 }
 
+impl Stored {
+    fn tail(&self) -> watch::Sender<Tail> {
+        watch::Sender::new(Tail::Records(self.records.count()))
+    }
+
+    /// Tells the owner and all who wait for records that the session is gone.
+    fn end(&self) {
+        if let Some(owner) = &self.owner {
+            owner.send_replace(Told::Deleted);
+        }
+        self.tail.send_replace(Tail::Deleted);
+    }
+}
+
 impl Memory {
     /// Returns an empty store.
     #[must_use]
@@ -75,12 +126,29 @@ impl Memory {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn log(&self, id: &str, owner: Arc<()>) -> Box<dyn Log> {
-        Box::new(MemoryLog {
+    /// Gives a session to a new owner.
+    fn own(&self, stored: &mut Stored) -> Result<Opened, Error> {
+        if stored.owner.is_some() {
+            return Err(Error::InUse("this process".to_owned()));
+        }
+        let (tell, told) = watch::channel(Told::Nothing);
+        stored.owner = Some(tell);
+        stored.epoch += 1;
+        let log = MemoryLog {
+            look: self.look_at(stored),
+            epoch: stored.epoch,
+            told,
+        };
+        let (head, records) = (stored.head.clone(), stored.records.count());
+        Ok(Opened::new(head, stored.epoch, records, Box::new(log)))
+    }
+
+    fn look_at(&self, stored: &Stored) -> MemoryLook {
+        MemoryLook {
             store: self.clone(),
-            id: id.to_owned(),
-            owner,
-        })
+            id: stored.head.id.clone(),
+            made: Arc::clone(&stored.made),
+        }
     }
 
     fn page(&self, filter: &Filter) -> Result<Page, Error> {
@@ -90,6 +158,7 @@ impl Memory {
             .values()
             .map(|stored| &stored.head)
             .filter(|head| filter.cwd.as_ref().is_none_or(|cwd| head.cwd == *cwd))
+            .filter(|head| filter.unfinished.is_none_or(|is| head.unfinished == is))
             .filter(|head| after.is_none_or(|after| place(head) > after))
             .collect();
         found.sort_by(|a, b| place(a).cmp(&place(b)));
@@ -104,36 +173,31 @@ impl Memory {
 }
 
 impl Journal for Memory {
-    fn create(&self, head: Head) -> Answer<'_, Box<dyn Log>> {
+    fn create<'a>(&'a self, head: Head, key: &'a str) -> Answer<'a, Opened> {
         Box::pin(async move {
             let mut sessions = self.lock();
-            if sessions.contains_key(&head.id) {
-                return Err(Error::Exists);
-            }
-            let (id, owner) = (head.id.clone(), Arc::new(()));
-            let stored = Stored {
+            let id = head.id.clone();
+            let stored = sessions.entry(id).or_insert_with(|| Stored {
                 head,
+                key: key.to_owned(),
                 records: Kept::default(),
                 made: Arc::new(()),
-                owner: Some(Arc::clone(&owner)),
-            };
-            sessions.insert(id.clone(), stored);
-            Ok(self.log(&id, owner))
+                epoch: 0,
+                owner: None,
+                tail: watch::Sender::new(Tail::Records(0)),
+            });
+            if stored.key != key {
+                return Err(Error::Exists);
+            }
+            self.own(stored)
         })
     }
 
-    fn open<'a>(&'a self, id: &'a str) -> Answer<'a, Option<(Head, Box<dyn Log>)>> {
+    fn open<'a>(&'a self, id: &'a str) -> Answer<'a, Option<Opened>> {
         Box::pin(async move {
             let mut sessions = self.lock();
-            let Some(stored) = sessions.get_mut(id) else {
-                return Ok(None);
-            };
-            if stored.owner.is_some() {
-                return Err(Error::InUse("this process".to_owned()));
-            }
-            let owner = Arc::new(());
-            stored.owner = Some(Arc::clone(&owner));
-            Ok(Some((stored.head.clone(), self.log(id, owner))))
+            let stored = sessions.get_mut(id);
+            stored.map(|stored| self.own(stored)).transpose()
         })
     }
 
@@ -141,12 +205,8 @@ impl Journal for Memory {
         Box::pin(async move {
             let sessions = self.lock();
             Ok(sessions.get(id).map(|stored| {
-                let look = MemoryLook {
-                    store: self.clone(),
-                    id: id.to_owned(),
-                    made: Arc::clone(&stored.made),
-                };
-                (stored.head.clone(), Box::new(look) as Box<dyn Records>)
+                let look: Box<dyn Records> = Box::new(self.look_at(stored));
+                (stored.head.clone(), look)
             }))
         })
     }
@@ -156,67 +216,110 @@ impl Journal for Memory {
     }
 
     fn delete<'a>(&'a self, id: &'a str) -> Answer<'a, bool> {
-        Box::pin(async move { Ok(self.lock().remove(id).is_some()) })
+        Box::pin(async move {
+            let deleted = self.lock().remove(id);
+            deleted.iter().for_each(Stored::end);
+            Ok(deleted.is_some())
+        })
+    }
+
+    fn close(&self) -> Answer<'_, ()> {
+        Box::pin(async move {
+            for stored in self.lock().values_mut() {
+                if let Some(owner) = stored.owner.take() {
+                    owner.send_replace(Told::Closed);
+                }
+                stored.tail = stored.tail();
+            }
+            Ok(())
+        })
     }
 }
 
 struct MemoryLog {
-    store: Memory,
-    id: String,
-    owner: Arc<()>,
+    look: MemoryLook,
+    epoch: u64,
+    told: watch::Receiver<Told>,
 }
 
 impl fmt::Debug for MemoryLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MemoryLog")
-            .field("id", &self.id)
+            .field("id", &self.look.id)
+            .field("epoch", &self.epoch)
             .finish_non_exhaustive()
     }
 }
 
 impl MemoryLog {
     fn with<T>(&self, then: impl FnOnce(&mut Stored) -> T) -> Result<T, Error> {
-        let mut sessions = self.store.lock();
-        let stored = sessions.get_mut(&self.id).filter(|stored| {
-            let owner = stored.owner.as_ref();
-            owner.is_some_and(|owner| Arc::ptr_eq(owner, &self.owner))
-        });
-        stored.map(then).ok_or(Error::Deleted)
+        let why = match *self.told.borrow() {
+            // It was deleted, and is being told.
+            Told::Nothing | Told::Deleted => Error::Deleted,
+            Told::Closed => Error::Closed,
+        };
+        self.look.with(|stored| {
+            // Each owner has another number.
+            let is_owner = stored.owner.is_some() && stored.epoch == self.epoch;
+            is_owner.then(|| then(stored)).ok_or(why)
+        })?
+    }
+
+    fn write(&self, records: &[Vec<u8>], description: Option<Description>) -> Result<(), Error> {
+        self.with(|stored| {
+            for record in records {
+                stored.records.push(record);
+            }
+            if let Some(change) = description {
+                stored.head.describe(change);
+            }
+            stored
+                .tail
+                .send_replace(Tail::Records(stored.records.count()));
+        })
     }
 }
 
 impl Records for MemoryLog {
-    fn read(&mut self, from: u64, bytes_max: usize) -> Answer<'_, Vec<Vec<u8>>> {
-        let read = self.with(|stored| stored.records.read(from, bytes_max));
-        Box::pin(std::future::ready(read))
+    fn read(&self, from: u64, bytes_max: usize) -> Answer<'static, Batch> {
+        Box::pin(ready(
+            self.with(|stored| stored.records.read(from, bytes_max)),
+        ))
+    }
+
+    fn wait(&self, from: u64) -> Answer<'static, ()> {
+        match self.with(|_| ()) {
+            Ok(()) => self.look.wait(from),
+            Err(error) => Box::pin(ready(Err(error))),
+        }
     }
 }
 
 impl Log for MemoryLog {
-    fn append(&mut self, records: Vec<Vec<u8>>, _: Durability) -> Answer<'_, ()> {
-        let done = self.with(|stored| {
-            for record in &records {
-                stored.records.push(record);
-            }
-        });
-        Box::pin(std::future::ready(done))
+    fn append(
+        &self,
+        records: Vec<Vec<u8>>,
+        _: Durability,
+        description: Option<Description>,
+    ) -> Answer<'static, ()> {
+        Box::pin(ready(self.write(&records, description)))
     }
 
-    fn describe(&mut self, change: Description) -> Answer<'_, ()> {
-        let done = self.with(|stored| {
-            if let Some(title) = change.title {
-                stored.head.title = title;
+    fn lost(&self) -> Loss {
+        let mut told = self.told.clone();
+        Box::pin(async move {
+            let why = told.wait_for(|told| *told != Told::Nothing).await;
+            match why.as_deref() {
+                Ok(Told::Deleted) => Error::Deleted,
+                // Nobody tells an owner that gave the session back.
+                Ok(Told::Closed | Told::Nothing) | Err(_) => Error::Closed,
             }
-            if let Some(updated_ms) = change.updated_ms {
-                stored.head.updated_ms = updated_ms;
-            }
-        });
-        Box::pin(std::future::ready(done))
+        })
     }
 
     fn close(self: Box<Self>) -> Answer<'static, ()> {
         drop(self);
-        Box::pin(std::future::ready(Ok(())))
+        Box::pin(ready(Ok(())))
     }
 }
 
@@ -241,14 +344,33 @@ impl fmt::Debug for MemoryLook {
     }
 }
 
+impl MemoryLook {
+    fn with<T>(&self, then: impl FnOnce(&mut Stored) -> T) -> Result<T, Error> {
+        let mut sessions = self.store.lock();
+        let stored = sessions.get_mut(&self.id);
+        let stored = stored.filter(|stored| Arc::ptr_eq(&stored.made, &self.made));
+        stored.map(then).ok_or(Error::Deleted)
+    }
+}
+
 impl Records for MemoryLook {
-    fn read(&mut self, from: u64, bytes_max: usize) -> Answer<'_, Vec<Vec<u8>>> {
-        let sessions = self.store.lock();
-        let stored = sessions.get(&self.id);
-        let read = stored
-            .filter(|stored| Arc::ptr_eq(&stored.made, &self.made))
-            .map(|stored| stored.records.read(from, bytes_max))
-            .ok_or(Error::Deleted);
-        Box::pin(std::future::ready(read))
+    fn read(&self, from: u64, bytes_max: usize) -> Answer<'static, Batch> {
+        let read = self.with(|stored| stored.records.read(from, bytes_max));
+        Box::pin(ready(read))
+    }
+
+    fn wait(&self, from: u64) -> Answer<'static, ()> {
+        let tail = self.with(|stored| stored.tail.subscribe());
+        Box::pin(async move {
+            let is_there = |tail: &Tail| match tail {
+                Tail::Records(count) => *count > from,
+                Tail::Deleted => true,
+            };
+            match tail?.wait_for(is_there).await.as_deref() {
+                Ok(Tail::Records(_)) => Ok(()),
+                Ok(Tail::Deleted) => Err(Error::Deleted),
+                Err(_) => Err(Error::Closed),
+            }
+        })
     }
 }

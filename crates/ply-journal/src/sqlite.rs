@@ -2,11 +2,13 @@
 //!
 //! One thread writes ([`writer`]), fed through a bounded queue ([`queue`]): what waits in it becomes
 //! one transaction. One thread reads ([`reader`]) and one makes checkpoints ([`checkpoint`]), each
-//! with a connection of its own. A session is held by a lease ([`lease`]). What its rows hold is
+//! with a connection of its own; another waits for records ([`tail`]). A session is held by a lease
+//! ([`lease`]). What its rows hold is
 //! told by [`schema`] and [`run`].
 
 mod checkpoint;
 mod head;
+mod held;
 mod job;
 mod lease;
 mod log;
@@ -16,6 +18,7 @@ mod reader;
 mod records;
 mod run;
 mod schema;
+mod tail;
 mod trouble;
 mod work;
 mod writer;
@@ -29,14 +32,15 @@ use std::time::Duration;
 
 use tokio::sync::{OnceCell, oneshot};
 
-use self::job::Job;
+use self::job::{Given, Job};
 use self::log::{Look, SqliteLog};
 use self::queue::Queue;
 use self::reader::Reader;
+use self::tail::Tail;
 use self::trouble::Trouble;
-use self::writer::{Missing, Opened};
+use self::writer::{Missing, Ready};
 use crate::listing::place_of;
-use crate::{Answer, Error, Filter, Head, Journal, Log, Page, Records};
+use crate::{Answer, Error, Filter, Head, Journal, Opened, Page, Records};
 
 /// How long the last one who drops a store waits for what was accepted to be written.
 const DROP_TIME_MAX: Duration = Duration::from_secs(2);
@@ -47,10 +51,17 @@ const DROP_TIME_MAX: Duration = Duration::from_secs(2);
 ///
 /// # Durability
 ///
-/// What was written [`Now`](crate::Durability::Now) is synced to the disk. What was written
-/// [`Soon`](crate::Durability::Soon) is at most 20 ms or 256 KiB behind, and outlives the process
-/// from then on; the next sync makes it safe from a power cut too. A crash leaves all records up
-/// to some point, never one without those before it.
+/// What is [`Durable`](crate::Durability::Durable) is synced to the disk. What is
+/// [`Written`](crate::Durability::Written) is committed at once, without a sync; the next sync
+/// makes it durable. What is [`Accepted`](crate::Durability::Accepted) is written within 20 ms, or
+/// when 128 KiB wait. A crash leaves all records up to some point, never one without those before
+/// it.
+///
+/// # Other processes
+///
+/// An owner that was taken for dead hears of it with its next append, and within about five seconds
+/// without one ([`Log::lost`](crate::Log::lost)). Records that another process writes end a
+/// [`wait`](crate::Records::wait) within about 100 ms.
 ///
 /// # Failures
 ///
@@ -110,6 +121,7 @@ impl Sqlite {
 struct Store {
     queue: Arc<Queue>,
     reader: Reader,
+    tail: Arc<Tail>,
 }
 
 impl Store {
@@ -124,17 +136,24 @@ impl Store {
         let (reader, reading) = Reader::start(path.clone()).map_err(no_thread)?;
         let queue = Queue::new();
         let (tell, told) = oneshot::channel();
-        let writing = Arc::clone(&queue);
+        let tail = Tail::new(path.clone());
+        let (writing, waking) = (Arc::clone(&queue), Arc::clone(&tail));
         thread::Builder::new()
             .name("ply-journal".to_owned())
-            .spawn(move || writer::run(path, writing, missing, tell, reading))
+            .spawn(move || writer::run(path, writing, waking, missing, tell, reading))
             .map_err(no_thread)?;
         let mut opening = Opening(Some(queue));
         match told.await.unwrap_or(Err(Trouble::Closed))? {
-            Opened::Missing => Ok(None),
-            Opened::Yes => {
+            Ready::Missing => Ok(None),
+            Ready::Yes => {
                 let queue = opening.0.take();
-                Ok(queue.map(|queue| Arc::new(Self { queue, reader })))
+                Ok(queue.map(|queue| {
+                    Arc::new(Self {
+                        queue,
+                        reader,
+                        tail,
+                    })
+                }))
             }
         }
     }
@@ -178,19 +197,20 @@ impl Drop for Store {
 }
 
 impl Journal for Sqlite {
-    fn create(&self, head: Head) -> Answer<'_, Box<dyn Log>> {
+    fn create<'a>(&'a self, head: Head, key: &'a str) -> Answer<'a, Opened> {
         Box::pin(async move {
             let store = self.store(Missing::Make).await?.ok_or(Error::Closed)?;
-            let bytes = head.id.len() + head.cwd.as_os_str().len();
-            let bytes = bytes + head.title.as_ref().map_or(0, String::len);
-            let job = |tell| Job::Create { head, tell };
-            let lease = store.queue.ask(bytes, job).await?;
-            let log: Box<dyn Log> = Box::new(SqliteLog::new(lease, store));
-            Ok(log)
+            let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+            let bytes = head.id.len() + head.cwd.as_os_str().len() + key.len();
+            let bytes = bytes + text(&head.title) + text(&head.host);
+            let key = key.to_owned();
+            let job = |tell| Job::Create { head, key, tell };
+            let given = store.queue.ask(bytes, job).await?;
+            Ok(opened(given, store))
         })
     }
 
-    fn open<'a>(&'a self, id: &'a str) -> Answer<'a, Option<(Head, Box<dyn Log>)>> {
+    fn open<'a>(&'a self, id: &'a str) -> Answer<'a, Option<Opened>> {
         Box::pin(async move {
             let Some(store) = self.store(Missing::Leave).await? else {
                 return Ok(None);
@@ -199,11 +219,8 @@ impl Journal for Sqlite {
                 id: id.to_owned(),
                 tell,
             };
-            let opened = store.queue.ask(id.len(), job).await?;
-            Ok(opened.map(|(head, lease)| {
-                let log: Box<dyn Log> = Box::new(SqliteLog::new(lease, store));
-                (head, log)
-            }))
+            let given = store.queue.ask(id.len(), job).await?;
+            Ok(given.map(|given| opened(given, store)))
         })
     }
 
@@ -254,4 +271,9 @@ impl Journal for Sqlite {
             }
         })
     }
+}
+
+fn opened(given: Given, store: Arc<Store>) -> Opened {
+    let log = SqliteLog::new(given.lease, store);
+    Opened::new(given.head, given.epoch, given.records, Box::new(log))
 }

@@ -9,7 +9,8 @@ use rusqlite::Row;
 use crate::Head;
 
 /// The columns that [`read`] needs.
-pub(super) const COLUMNS: &str = "number, id, cwd, title, created_ms, updated_ms, next";
+pub(super) const COLUMNS: &str =
+    "number, id, cwd, title, created_ms, updated_ms, unfinished, host, next";
 
 /// The row of a session, but for its lease.
 #[derive(Debug)]
@@ -21,16 +22,21 @@ pub(super) struct Stored {
 
 /// Reads a row that has [`COLUMNS`].
 pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Stored> {
-    // A title that is damaged is no reason not to show the session.
-    let title = row.get_ref("title")?.as_bytes_or_null();
-    let title = title.unwrap_or_default();
+    // A text that is damaged is no reason not to show the session.
+    let text = |column| {
+        let bytes = row.get_ref(column)?.as_bytes_or_null().unwrap_or_default();
+        let text = bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+        Ok::<_, rusqlite::Error>(text)
+    };
     let cwd = row.get_ref("cwd")?.as_bytes().unwrap_or_default();
     let head = Head {
         id: row.get("id")?,
         cwd: PathBuf::from(OsString::from_vec(cwd.to_vec())),
-        title: title.map(|title| String::from_utf8_lossy(title).into_owned()),
+        title: text("title")?,
         created_ms: row.get("created_ms")?,
         updated_ms: row.get("updated_ms")?,
+        unfinished: row.get_ref("unfinished")?.as_i64() != Ok(0),
+        host: text("host")?,
     };
     let next: i64 = row.get("next")?;
     Ok(Stored {

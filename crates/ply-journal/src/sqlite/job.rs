@@ -1,12 +1,12 @@
 //! What is asked of the writer, and what it gives out.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
+use super::held::Held;
 use super::queue::Queue;
-use super::run::{Frames, Key};
+use super::run::Frames;
 use super::trouble::Trouble;
 use crate::{Description, Durability, Head};
 
@@ -18,28 +18,18 @@ pub(super) type Tell<T> = oneshot::Sender<Result<T, Trouble>>;
 pub(super) enum Job {
     Create {
         head: Head,
-        tell: Tell<Lease>,
+        key: String,
+        tell: Tell<Given>,
     },
     Open {
         id: String,
-        tell: Tell<Option<(Head, Lease)>>,
+        tell: Tell<Option<Given>>,
     },
     Delete {
         id: String,
         tell: Tell<bool>,
     },
-    Append {
-        held: Arc<Held>,
-        frames: Frames,
-        durability: Durability,
-        /// None if whoever wrote it was told already that it is accepted.
-        tell: Option<Tell<()>>,
-    },
-    Describe {
-        held: Arc<Held>,
-        change: Description,
-        tell: Tell<()>,
-    },
+    Append(Append),
     /// Answered when all before it is written.
     Flush {
         tell: Tell<()>,
@@ -60,27 +50,62 @@ impl Job {
     }
 }
 
-/// A session that this store holds.
+/// Records to be written, with what they change in the session's row.
 #[derive(Debug)]
-pub(super) struct Held {
-    pub(super) number: i64,
-    pub(super) lease: i64,
-    pub(super) key: Key,
-    /// Why nothing can be written any more.
-    pub(super) over: OnceLock<Trouble>,
-    /// Appends that were accepted and are not written yet.
-    pub(super) unwritten: AtomicUsize,
+pub(super) struct Append {
+    pub(super) held: Arc<Held>,
+    pub(super) frames: Frames,
+    pub(super) description: Option<Description>,
+    pub(super) durability: Durability,
+    /// How many appends of its log had failed when it was called.
+    pub(super) failures: u64,
+    /// None if whoever wrote it was told already that it is accepted.
+    pub(super) tell: Option<Tell<()>>,
 }
 
-impl Held {
-    /// Notes that an append that was accepted is written.
-    pub(super) fn note_written(&self) {
-        self.unwritten.fetch_sub(1, Ordering::AcqRel);
+impl Append {
+    pub(super) fn new(
+        held: &Arc<Held>,
+        frames: Frames,
+        description: Option<Description>,
+        durability: Durability,
+    ) -> Self {
+        Self {
+            held: Arc::clone(held),
+            frames,
+            description,
+            durability,
+            failures: held.failures(),
+            tell: None,
+        }
     }
 
-    pub(super) fn check(&self) -> Result<(), Trouble> {
-        self.over.get().map_or(Ok(()), |over| Err(over.clone()))
+    /// Returns the bytes that it keeps in memory, about.
+    pub(super) fn bytes(&self) -> usize {
+        let text = |text: &Option<Option<String>>| {
+            let text = text.as_ref().and_then(Option::as_deref);
+            text.map_or(0, str::len)
+        };
+        let description = self.description.as_ref();
+        let texts = description.map_or(0, |change| text(&change.title) + text(&change.host));
+        self.frames.len() + texts
     }
+
+    /// Returns why it must not be written: one that was called before it has failed since.
+    pub(super) fn overtaken(&self) -> Option<Trouble> {
+        // What was accepted had none before it that could fail.
+        let _waits = self.tell.as_ref()?;
+        self.held.failed_since(self.failures)
+    }
+}
+
+/// A session that was given out.
+#[derive(Debug)]
+pub(super) struct Given {
+    pub(super) head: Head,
+    pub(super) epoch: u64,
+    pub(super) records: u64,
+    pub(super) lease: Lease,
 }
 
 /// The right to write a session. Dropped, also on its way to whoever asked for it, the session is

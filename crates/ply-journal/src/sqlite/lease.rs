@@ -10,6 +10,9 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
+use super::held::Held;
+use super::trouble::Trouble;
+
 /// How often an owner says that it is alive, in milliseconds.
 pub(super) const BEAT_EVERY_MS: i64 = 5_000;
 /// How long an owner that says nothing is taken for alive, where nothing else tells.
@@ -177,6 +180,32 @@ pub(super) fn holder(
         .optional()?
         .filter(|owner| owner.is_alive(this, now_ms()));
     Ok(alive.map(|owner| owner.name(this)))
+}
+
+/// Returns why a lease does not hold, none if it does.
+pub(super) fn why_lost(
+    transaction: &Connection,
+    held: &Held,
+    this: &Owner,
+) -> rusqlite::Result<Option<Trouble>> {
+    let row = transaction.query_row(
+        "SELECT lease, owner FROM sessions WHERE number = ?",
+        [held.number],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    );
+    let (lease, owner): (Option<i64>, Option<i64>) = match row.optional()? {
+        Some(row) => row,
+        None => return Ok(Some(Trouble::Deleted)),
+    };
+    if lease == Some(held.lease) {
+        return Ok(None);
+    }
+    let holder = match owner {
+        Some(owner) => holder(transaction, owner, this)?,
+        None => None,
+    };
+    let nobody = || "another program, which has closed it again".to_owned();
+    Ok(Some(Trouble::Lost(holder.unwrap_or_else(nobody))))
 }
 
 /// Returns when a process started, none if there is no such process or it has ended.

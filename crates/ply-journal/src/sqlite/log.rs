@@ -1,15 +1,17 @@
 //! The logs of a store's sessions, as their owners and as others see them.
 
 use std::fmt;
+use std::future::ready;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use super::Store;
-use super::job::{Job, Lease};
+use super::held::Held;
+use super::job::{Append, Lease};
+use super::queue::outcome;
 use super::reader::Session;
 use super::run::Frames;
 use super::trouble::Trouble;
-use crate::{Answer, Description, Durability, Log, Records};
+use crate::{Answer, Batch, Description, Durability, Error, Log, Loss, Records};
 
 /// The right to write a session.
 pub(super) struct SqliteLog {
@@ -22,37 +24,6 @@ impl SqliteLog {
     pub(super) fn new(lease: Lease, store: Arc<Store>) -> Self {
         Self { lease, store }
     }
-
-    async fn write(&self, records: Vec<Vec<u8>>, durability: Durability) -> Result<(), Trouble> {
-        let held = &self.lease.held;
-        held.check()?;
-        let frames = Frames::new(&records)?;
-        drop(records);
-        self.store.queue.append(held, frames, durability).await
-    }
-
-    async fn page(&self, from: u64, bytes_max: usize) -> Result<Vec<Vec<u8>>, Trouble> {
-        let held = &self.lease.held;
-        held.check()?;
-        if held.unwritten.load(Ordering::Acquire) > 0 {
-            self.store.flush().await?;
-            held.check()?;
-        }
-        let session = Session {
-            number: held.number,
-            key: held.key,
-        };
-        self.store.reader.read(session, from, bytes_max).await
-    }
-
-    async fn change(&self, change: Description) -> Result<(), Trouble> {
-        let held = Arc::clone(&self.lease.held);
-        held.check()?;
-        let title = change.title.as_ref().and_then(Option::as_deref);
-        let bytes = title.map_or(0, str::len);
-        let job = |tell| Job::Describe { held, change, tell };
-        self.store.queue.ask(bytes, job).await
-    }
 }
 
 impl fmt::Debug for SqliteLog {
@@ -63,19 +34,64 @@ impl fmt::Debug for SqliteLog {
     }
 }
 
+async fn page(
+    held: Arc<Held>,
+    store: Arc<Store>,
+    from: u64,
+    bytes_max: usize,
+) -> Result<Batch, Trouble> {
+    held.check()?;
+    if held.unwritten() > 0 {
+        store.flush().await?;
+        held.check()?;
+    }
+    let session = Session {
+        number: held.number,
+        key: held.key,
+    };
+    let records = store.reader.read(session, from, bytes_max).await?;
+    Ok(Batch::new(from, records))
+}
+
 impl Records for SqliteLog {
-    fn read(&mut self, from: u64, bytes_max: usize) -> Answer<'_, Vec<Vec<u8>>> {
-        Box::pin(async move { Ok(self.page(from, bytes_max).await?) })
+    fn read(&self, from: u64, bytes_max: usize) -> Answer<'static, Batch> {
+        let (held, store) = (Arc::clone(&self.lease.held), Arc::clone(&self.store));
+        Box::pin(async move { Ok(page(held, store, from, bytes_max).await?) })
+    }
+
+    fn wait(&self, from: u64) -> Answer<'static, ()> {
+        let held = &self.lease.held;
+        if let Err(trouble) = held.check() {
+            return failed(trouble);
+        }
+        let told = self.store.tail.wait(held.number, from);
+        Box::pin(async move { Ok(outcome(told).await?) })
     }
 }
 
 impl Log for SqliteLog {
-    fn append(&mut self, records: Vec<Vec<u8>>, durability: Durability) -> Answer<'_, ()> {
-        Box::pin(async move { Ok(self.write(records, durability).await?) })
+    fn append(
+        &self,
+        records: Vec<Vec<u8>>,
+        durability: Durability,
+        description: Option<Description>,
+    ) -> Answer<'static, ()> {
+        let held = &self.lease.held;
+        let queued = held.check().and_then(|()| {
+            let frames = Frames::new(&records)?;
+            let append = Append::new(held, frames, description, durability);
+            self.store.queue.append(append)
+        });
+        match queued {
+            Ok(Some(told)) => Box::pin(async move { Ok(outcome(told).await?) }),
+            Ok(None) => Box::pin(ready(Ok(()))),
+            Err(trouble) => failed(trouble),
+        }
     }
 
-    fn describe(&mut self, change: Description) -> Answer<'_, ()> {
-        Box::pin(async move { Ok(self.change(change).await?) })
+    fn lost(&self) -> Loss {
+        let lost = self.lease.held.lost();
+        Box::pin(async move { lost.await.into() })
     }
 
     fn close(self: Box<Self>) -> Answer<'static, ()> {
@@ -84,6 +100,10 @@ impl Log for SqliteLog {
         drop(lease);
         Box::pin(async move { Ok(store.flush().await?) })
     }
+}
+
+fn failed<T: Send + 'static>(trouble: Trouble) -> Answer<'static, T> {
+    Box::pin(ready(Err(Error::from(trouble))))
 }
 
 /// A session that somebody reads, whoever writes it.
@@ -107,11 +127,17 @@ impl fmt::Debug for Look {
 }
 
 impl Records for Look {
-    fn read(&mut self, from: u64, bytes_max: usize) -> Answer<'_, Vec<Vec<u8>>> {
+    fn read(&self, from: u64, bytes_max: usize) -> Answer<'static, Batch> {
+        let (session, store) = (self.session, Arc::clone(&self.store));
         Box::pin(async move {
-            self.store.flush_if_needed().await;
-            let page = self.store.reader.read(self.session, from, bytes_max);
-            Ok(page.await?)
+            store.flush_if_needed().await;
+            let records = store.reader.read(session, from, bytes_max).await?;
+            Ok(Batch::new(from, records))
         })
+    }
+
+    fn wait(&self, from: u64) -> Answer<'static, ()> {
+        let told = self.store.tail.wait(self.session.number, from);
+        Box::pin(async move { Ok(outcome(told).await?) })
     }
 }

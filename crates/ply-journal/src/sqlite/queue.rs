@@ -1,14 +1,13 @@
 //! What waits for the writer, and when it is written together.
 
 use std::collections::VecDeque;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::sync::{Semaphore, TryAcquireError, oneshot};
+use tokio::sync::oneshot;
 
-use super::job::{Held, Job, Tell};
-use super::run::Frames;
+use super::held::Held;
+use super::job::{Append, Job, Tell};
 use super::trouble::Trouble;
 use crate::Durability;
 
@@ -21,6 +20,9 @@ const GROUP_BYTES: usize = WAITING_BYTES_MAX / 2;
 const GROUP_TIME_MAX: Duration = Duration::from_millis(20);
 /// What a job takes of the room for those that wait, beside its bytes.
 const JOB_BYTES: usize = 256;
+
+/// Where the outcome of a job comes from.
+pub(super) type Told<T> = oneshot::Receiver<Result<T, Trouble>>;
 
 /// What the writer is to do next.
 #[derive(Debug)]
@@ -41,15 +43,18 @@ pub(super) struct Queue {
     work: Condvar,
     /// Wakes whoever waits for the last commit.
     settled: Condvar,
-    /// Room for those that wait, in bytes.
-    room: Semaphore,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
     jobs: VecDeque<Job>,
     /// Bytes of room that the jobs take.
     bytes: usize,
+    /// Bytes of room that neither these jobs take nor those that the writer is at.
+    room: usize,
+    /// Jobs for which there is no room yet, in order, with the room that they need. Their callers
+    /// wait for them, so there are no more than a few for each log and each call.
+    outside: VecDeque<(Job, usize)>,
     /// Since when the oldest of the jobs waits.
     since: Option<Instant>,
     /// Somebody waits for the outcome.
@@ -67,16 +72,29 @@ struct State {
     /// The writer is gone.
     ended: bool,
     /// Those who wait for the writer to be gone.
-    ends: Vec<oneshot::Sender<Result<(), Trouble>>>,
+    ends: Vec<Tell<()>>,
 }
 
 impl Queue {
     pub(super) fn new() -> Arc<Self> {
         Arc::new(Self {
-            state: Mutex::default(),
+            state: Mutex::new(State {
+                jobs: VecDeque::new(),
+                bytes: 0,
+                room: WAITING_BYTES_MAX,
+                outside: VecDeque::new(),
+                since: None,
+                hurry: false,
+                sleeps: false,
+                works: false,
+                trouble: false,
+                closing: false,
+                outcome: None,
+                ended: false,
+                ends: Vec::new(),
+            }),
             work: Condvar::new(),
             settled: Condvar::new(),
-            room: Semaphore::new(WAITING_BYTES_MAX),
         })
     }
 
@@ -91,37 +109,17 @@ impl Queue {
         }
     }
 
-    /// Waits for room, and lets the writer make some.
-    async fn room(&self, bytes: usize) -> Result<usize, Trouble> {
-        let bytes = bytes.saturating_add(JOB_BYTES).min(WAITING_BYTES_MAX);
-        let permits = u32::try_from(bytes).unwrap_or(u32::MAX);
-        let permit = match self.room.try_acquire_many(permits) {
-            Ok(permit) => permit,
-            Err(TryAcquireError::Closed) => return Err(Trouble::Closed),
-            Err(TryAcquireError::NoPermits) => {
-                {
-                    let mut state = self.lock();
-                    state.hurry = true;
-                    self.wake(&state);
-                }
-                let permit = self.room.acquire_many(permits).await;
-                permit.map_err(|_| Trouble::Closed)?
-            }
-        };
-        permit.forget();
-        Ok(bytes)
-    }
-
     /// Puts a job into the queue that somebody waits for.
     fn push(&self, job: Job, bytes: usize) -> Result<(), Trouble> {
         let mut state = self.lock();
         if state.closing {
-            drop(state);
-            self.room.add_permits(bytes);
             return Err(Trouble::Closed);
         }
-        state.jobs.push_back(job);
-        state.bytes += bytes;
+        if state.has_room(bytes) {
+            state.admit(job, bytes);
+        } else {
+            state.outside.push_back((job, bytes));
+        }
         state.hurry = true;
         self.wake(&state);
         Ok(())
@@ -134,58 +132,33 @@ impl Queue {
         job: impl FnOnce(Tell<T>) -> Job,
     ) -> Result<T, Trouble> {
         let (tell, told) = oneshot::channel();
-        let bytes = self.room(bytes).await?;
-        self.push(job(tell), bytes)?;
+        self.push(job(tell), cost(bytes))?;
         outcome(told).await
     }
 
-    /// Appends to a session: when it is written, or when it will be.
-    pub(super) async fn append(
-        &self,
-        held: &Arc<Held>,
-        frames: Frames,
-        durability: Durability,
-    ) -> Result<(), Trouble> {
-        let bytes = self.room(frames.len()).await?;
-        let told = self.push_append(held, frames, durability, bytes)?;
-        match told {
-            Some(told) => outcome(told).await,
-            None => Ok(()),
-        }
-    }
-
-    fn push_append(
-        &self,
-        held: &Arc<Held>,
-        frames: Frames,
-        durability: Durability,
-        bytes: usize,
-    ) -> Result<Option<oneshot::Receiver<Result<(), Trouble>>>, Trouble> {
+    /// Queues an append, and returns who tells what comes of it; none if it is accepted already.
+    pub(super) fn append(&self, mut append: Append) -> Result<Option<Told<()>>, Trouble> {
+        let bytes = cost(append.bytes());
         let mut state = self.lock();
         if state.closing {
-            drop(state);
-            self.room.add_permits(bytes);
             return Err(Trouble::Closed);
         }
-        let waits = durability == Durability::Now || state.trouble;
-        let (tell, told) = waits.then(oneshot::channel).unzip();
-        if !waits {
-            held.unwritten.fetch_add(1, Ordering::AcqRel);
+        if !state.has_room(bytes) {
+            let (tell, told) = oneshot::channel();
+            append.tell = Some(tell);
+            state.outside.push_back((Job::Append(append), bytes));
+            // The writer has to make room.
+            state.hurry = true;
+            self.wake(&state);
+            return Ok(Some(told));
         }
-        state.jobs.push_back(Job::Append {
-            held: Arc::clone(held),
-            frames,
-            durability,
-            tell,
-        });
-        state.bytes += bytes;
-        state.hurry |= waits;
+        let is_accepted = state.accept(&append);
+        let (tell, told) = (!is_accepted).then(oneshot::channel).unzip();
+        append.tell = tell;
         let is_first = state.since.is_none();
-        if is_first {
-            state.since = Some(now());
-        }
+        state.take_in(Job::Append(append), bytes);
         // The writer sleeps on until one of these changes what it waits for.
-        if is_first || waits || state.bytes >= GROUP_BYTES {
+        if is_first || !is_accepted || state.bytes >= GROUP_BYTES {
             self.wake(&state);
         }
         Ok(told)
@@ -198,9 +171,13 @@ impl Queue {
             // With the store, all of its leases were given back.
             return;
         }
-        match is_unused {
-            true => state.jobs.push_front(Job::Release { held }),
-            false => state.jobs.push_back(Job::Release { held }),
+        let job = Job::Release { held };
+        if is_unused {
+            state.jobs.push_front(job);
+        } else if state.outside.is_empty() {
+            state.jobs.push_back(job);
+        } else {
+            state.outside.push_back((job, 0));
         }
         state.hurry = true;
         self.wake(&state);
@@ -217,6 +194,11 @@ impl Queue {
         let mut state = self.lock();
         loop {
             if state.closing {
+                // Nothing is accepted any more: whoever waits is told the outcome.
+                state.trouble = true;
+                while let Some((job, bytes)) = state.outside.pop_front() {
+                    state.admit(job, bytes);
+                }
                 return Next::End(take(&mut state).0);
             }
             let due = state.since.map(|since| since + GROUP_TIME_MAX);
@@ -256,12 +238,23 @@ impl Queue {
     /// Gives room back, and notes whether what took it is written. With trouble, nothing is
     /// accepted any more without being told how it went.
     pub(super) fn done(&self, bytes: usize, trouble: bool) {
-        // Before the room is free, so that whoever waited for it knows.
-        let mut state = self.lock();
-        state.trouble = trouble;
-        state.works = false;
-        drop(state);
-        self.room.add_permits(bytes);
+        let mut accepted = Vec::new();
+        {
+            let mut state = self.lock();
+            state.trouble = trouble;
+            state.works = false;
+            state.room += bytes;
+            while let Some((job, bytes)) = state.next_outside() {
+                accepted.extend(state.admit(job, bytes));
+            }
+            // The writer has to make more room.
+            state.hurry |= !state.outside.is_empty();
+            self.wake(&state);
+        }
+        for tell in accepted {
+            // Whoever asked may have gone away.
+            drop(tell.send(Ok(())));
+        }
     }
 
     /// Takes nothing new any more, and has the writer end.
@@ -300,23 +293,70 @@ impl Queue {
 
     /// Ends the queue: the writer is gone, whatever took it away.
     pub(super) fn end(&self) {
-        let (jobs, ends, outcome) = {
+        let (jobs, outside, ends, outcome) = {
             let mut state = self.lock();
             state.closing = true;
             state.ended = true;
             let outcome = state.outcome.clone().unwrap_or(Err(Trouble::Closed));
             let ends = std::mem::take(&mut state.ends);
-            (take(&mut state).0, ends, outcome)
+            let outside = std::mem::take(&mut state.outside);
+            (take(&mut state).0, outside, ends, outcome)
         };
-        self.room.close();
         self.settled.notify_all();
         // Outside the lock, since a lease that was on its way is given back to this queue.
-        drop(jobs);
+        drop((jobs, outside));
         for end in ends {
             // Whoever waited may have gone away.
             drop(end.send(outcome.clone()));
         }
     }
+}
+
+impl State {
+    fn has_room(&self, bytes: usize) -> bool {
+        // Nobody overtakes those that wait for room.
+        self.outside.is_empty() && bytes <= self.room
+    }
+
+    /// Returns the first of those that wait for room, if there is enough for it.
+    fn next_outside(&mut self) -> Option<(Job, usize)> {
+        let (_, bytes) = self.outside.front()?;
+        (*bytes <= self.room).then(|| self.outside.pop_front())?
+    }
+
+    /// Notes an append that is taken in; returns whether it is accepted with that.
+    fn accept(&self, append: &Append) -> bool {
+        let may_accept = append.durability == Durability::Accepted && !self.trouble;
+        append.held.queue(append.failures, may_accept)
+    }
+
+    /// Takes a job in; returns who is to be told that it is accepted.
+    fn admit(&mut self, mut job: Job, bytes: usize) -> Option<Tell<()>> {
+        let told = match &mut job {
+            Job::Append(append) if self.accept(append) => append.tell.take(),
+            _ => None,
+        };
+        self.take_in(job, bytes);
+        told
+    }
+
+    fn take_in(&mut self, job: Job, bytes: usize) {
+        match &job {
+            Job::Append(append) => {
+                self.hurry |= append.tell.is_some();
+                self.since.get_or_insert_with(now);
+            }
+            _ => self.hurry = true,
+        }
+        self.jobs.push_back(job);
+        self.bytes += bytes;
+        self.room = self.room.saturating_sub(bytes);
+    }
+}
+
+/// Returns the room that a job with so many bytes takes.
+fn cost(bytes: usize) -> usize {
+    bytes.saturating_add(JOB_BYTES).min(WAITING_BYTES_MAX)
 }
 
 fn take(state: &mut State) -> (Vec<Job>, usize) {
@@ -326,7 +366,8 @@ fn take(state: &mut State) -> (Vec<Job>, usize) {
     (state.jobs.drain(..).collect(), bytes)
 }
 
-async fn outcome<T>(told: oneshot::Receiver<Result<T, Trouble>>) -> Result<T, Trouble> {
+/// Waits for what comes of a job.
+pub(super) async fn outcome<T>(told: Told<T>) -> Result<T, Trouble> {
     // Nobody tells when the writer is gone.
     told.await.unwrap_or(Err(Trouble::Closed))
 }

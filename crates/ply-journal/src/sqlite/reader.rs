@@ -129,7 +129,7 @@ fn run(path: &Path, mut jobs: Receiver<Job>) {
 }
 
 /// Reads in one transaction. After an error of the disk the file is opened anew.
-fn reading<T>(
+pub(super) fn reading<T>(
     path: &Path,
     connection: &mut Option<Connection>,
     work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -171,8 +171,14 @@ fn list(connection: &Connection, filter: &Filter) -> rusqlite::Result<Page> {
         Some(_) => "updated_ms <= ?2 AND (updated_ms < ?2 OR id > ?3)",
         None => "?2 IS NULL AND ?3 IS NULL",
     };
+    // In these words the index of unfinished sessions is used.
+    let unfinished_is = match filter.unfinished {
+        Some(true) => "unfinished <> 0",
+        Some(false) => "unfinished = 0",
+        None => "true",
+    };
     let query = format!(
-        "SELECT {} FROM sessions WHERE {cwd_is} AND {comes_after}
+        "SELECT {} FROM sessions WHERE {cwd_is} AND {unfinished_is} AND {comes_after}
          ORDER BY updated_ms DESC, id LIMIT ?4",
         head::COLUMNS
     );

@@ -30,7 +30,8 @@ pub(super) const RECORDS_MAX: u64 = (1 << RECORD_BITS) - 1;
 pub(super) const SESSION_NUMBER_MAX: i64 = (1 << (63 - RECORD_BITS)) - 1;
 
 /// What makes each version of the one before, the first of nothing.
-const STEPS: [&str; 1] = ["
+const STEPS: [&str; 2] = [
+    "
     -- Programs that hold sessions.
     CREATE TABLE owners (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -69,7 +70,18 @@ const STEPS: [&str; 1] = ["
     CREATE TABLE trash (
         session INTEGER PRIMARY KEY
     ) STRICT;
-"];
+",
+    "
+    -- `epoch` grows with each owner; 0 is a session that had none since it has the column. `key`
+    -- names the creation of a session; `host` is what its host wants to remember.
+    ALTER TABLE sessions ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE sessions ADD COLUMN key TEXT;
+    ALTER TABLE sessions ADD COLUMN unfinished INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE sessions ADD COLUMN host TEXT;
+    -- Few sessions are unfinished, so that a program finds them at its start however many there are.
+    CREATE INDEX sessions_unfinished ON sessions (updated_ms DESC, id) WHERE unfinished <> 0;
+",
+];
 
 /// The latest version that is known.
 #[expect(clippy::cast_possible_truncation, reason = "there are few steps")]
@@ -249,6 +261,12 @@ mod tests {
 
     /// A step that a later version might take.
     const LATER: &str = "CREATE TABLE later (x); INSERT INTO later SELECT number FROM sessions;";
+    const LATER_VERSION: u32 = VERSION + 1;
+
+    /// All steps there are, and one more.
+    fn steps(later: &str) -> Vec<&str> {
+        STEPS.into_iter().chain([later]).collect()
+    }
 
     /// A file in a directory of its own, removed when it is dropped.
     struct Place(PathBuf);
@@ -301,8 +319,8 @@ mod tests {
         let path = place.file("x.db");
         for _ in 0..2 {
             // Taken once, however often it is asked for.
-            migrate(&mut connection, &path, &[STEPS[0], LATER]).unwrap();
-            assert_eq!(versions(&connection), (2, 1));
+            migrate(&mut connection, &path, &steps(LATER)).unwrap();
+            assert_eq!(versions(&connection), (LATER_VERSION, 1));
         }
         let kept: i64 = connection
             .query_row("SELECT count(*) FROM later", [], |row| row.get(0))
@@ -312,7 +330,10 @@ mod tests {
         let refused = open_to_write(&path);
         assert!(matches!(
             refused,
-            Err(Trouble::Newer { found: 2, known: 1 })
+            Err(Trouble::Newer {
+                found: LATER_VERSION,
+                known: VERSION
+            })
         ));
     }
 
@@ -322,8 +343,8 @@ mod tests {
         let mut connection = place.made("x.db");
         let fails = format!("{LATER} INSERT INTO nowhere VALUES (1);");
         let path = place.file("x.db");
-        assert!(migrate(&mut connection, &path, &[STEPS[0], &fails]).is_err());
-        assert_eq!(versions(&connection), (1, 0));
+        assert!(migrate(&mut connection, &path, &steps(&fails)).is_err());
+        assert_eq!(versions(&connection), (VERSION, 0));
     }
 
     #[test]
@@ -332,7 +353,7 @@ mod tests {
         let mut connection = place.made("x.db");
         let transaction = connection.transaction().unwrap();
         transaction.execute_batch(LATER).unwrap();
-        pragma(&transaction, "user_version", 2).unwrap();
+        pragma(&transaction, "user_version", LATER_VERSION).unwrap();
         // What is on the disk at this moment is what a killed process leaves.
         let leave = |name: &str| {
             for ending in ["", "-wal"] {
@@ -341,8 +362,8 @@ mod tests {
             }
             versions(&Connection::open(place.file(name)).unwrap())
         };
-        assert_eq!(leave("before.db"), (1, 0));
+        assert_eq!(leave("before.db"), (VERSION, 0));
         transaction.commit().unwrap();
-        assert_eq!(leave("after.db"), (2, 1));
+        assert_eq!(leave("after.db"), (LATER_VERSION, 1));
     }
 }

@@ -6,25 +6,25 @@
 mod appends;
 
 use std::collections::HashMap;
-use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::head::{self, Stored, path_bytes};
-use super::job::{Held, Job};
+use super::held::Held;
+use super::job::{Append, Job};
 use super::lease::{self, Owner};
 use super::records::end_of_runs;
-use super::run::{Frames, Key};
+use super::run::Key;
 use super::schema::{RECORDS_MAX, SESSION_NUMBER_MAX};
 use super::trouble::Trouble;
-use crate::{Description, Head};
+use crate::Head;
 
 /// What came of a job.
 #[derive(Debug)]
 pub(super) enum Outcome {
     Done,
-    Held(Head, Grant),
+    Held(Grant),
     None,
     Deleted(bool),
     Failed(Trouble),
@@ -34,7 +34,9 @@ pub(super) enum Outcome {
 #[derive(Debug)]
 pub(super) struct Grant {
     pub(super) held: Arc<Held>,
-    pub(super) next: u64,
+    pub(super) head: Head,
+    pub(super) epoch: u64,
+    pub(super) records: u64,
 }
 
 /// One transaction's work.
@@ -45,7 +47,7 @@ pub(super) struct Work<'a> {
     /// Where the logs that are held end, by lease.
     ends: &'a HashMap<i64, u64>,
     /// Appends that are not written yet, by lease, in order.
-    waiting: Vec<(&'a Held, Vec<&'a Frames>)>,
+    waiting: Vec<(&'a Held, Vec<&'a Append>)>,
     /// Leases that were given out in this transaction.
     fresh: Vec<i64>,
     /// This store's number as an owner, if it has one.
@@ -88,10 +90,13 @@ impl<'a> Work<'a> {
     pub(super) fn all(&mut self, jobs: &'a [Job]) -> rusqlite::Result<()> {
         for job in jobs {
             let outcome = match job {
-                Job::Append { held, frames, .. } => {
-                    self.gather(held, frames);
-                    Outcome::Done
-                }
+                Job::Append(append) => match append.overtaken() {
+                    Some(trouble) => Outcome::Failed(trouble),
+                    None => {
+                        self.gather(append);
+                        Outcome::Done
+                    }
+                },
                 job => {
                     self.write()?;
                     self.one(job)?
@@ -102,8 +107,8 @@ impl<'a> Work<'a> {
         self.write()?;
         // An append is done only if its lease is not over.
         for (job, outcome) in jobs.iter().zip(&mut self.outcomes) {
-            if let Job::Append { held, .. } = job
-                && let Some(over) = self.over.get(&held.lease)
+            if let Job::Append(append) = job
+                && let Some(over) = self.over.get(&append.held.lease)
             {
                 *outcome = Outcome::Failed(over.clone());
             }
@@ -114,10 +119,9 @@ impl<'a> Work<'a> {
     fn one(&mut self, job: &'a Job) -> rusqlite::Result<Outcome> {
         match job {
             job if job.is_in_vain() => Ok(Outcome::None),
-            Job::Create { head, .. } => self.create(head),
+            Job::Create { head, key, .. } => self.create(head, key),
             Job::Open { id, .. } => self.open(id),
             Job::Delete { id, .. } => self.delete(id),
-            Job::Describe { held, change, .. } => self.describe(held, change),
             Job::Release { held } => {
                 self.transaction.execute(
                     "UPDATE sessions SET lease = NULL, owner = NULL WHERE number = ? AND lease = ?",
@@ -125,31 +129,8 @@ impl<'a> Work<'a> {
                 )?;
                 Ok(Outcome::Done)
             }
-            Job::Append { .. } | Job::Flush { .. } => Ok(Outcome::Done),
+            Job::Append(_) | Job::Flush { .. } => Ok(Outcome::Done),
         }
-    }
-
-    /// Returns why a lease does not hold any more.
-    fn why_over(&self, held: &Held) -> rusqlite::Result<Trouble> {
-        let row = self.transaction.query_row(
-            "SELECT lease, owner FROM sessions WHERE number = ?",
-            [held.number],
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        );
-        let (lease, owner): (Option<i64>, Option<i64>) = match row.optional()? {
-            Some(row) => row,
-            None => return Ok(Trouble::Deleted),
-        };
-        if lease == Some(held.lease) {
-            let words = "the number of a session's records has changed";
-            return Ok(Trouble::Unreadable(words.to_owned()));
-        }
-        let holder = match owner {
-            Some(owner) => lease::holder(self.transaction, owner, self.this)?,
-            None => None,
-        };
-        let nobody = || "another program, which has closed it again".to_owned();
-        Ok(Trouble::Lost(holder.unwrap_or_else(nobody)))
     }
 
     /// Returns this store's number as an owner.
@@ -162,23 +143,31 @@ impl<'a> Work<'a> {
         Ok(owner)
     }
 
-    fn create(&mut self, head: &Head) -> rusqlite::Result<Outcome> {
-        if self.find(&head.id)?.is_some() {
-            return Ok(Outcome::Failed(Trouble::Exists));
+    fn create(&mut self, head: &Head, key: &str) -> rusqlite::Result<Outcome> {
+        if let Some(found) = self.find(&head.id)? {
+            // Tried again, since nobody knew what came of it.
+            return match found.key.as_deref() == Some(key) {
+                true => self.take(found),
+                false => Ok(Outcome::Failed(Trouble::Exists)),
+            };
         }
         let (owner, lease) = (self.owner()?, lease::fresh_lease());
         self.transaction.execute(
             "INSERT INTO sessions
-                 (id, cwd, title, created_ms, updated_ms, next, lease, owner)
-             VALUES (?, ?, ?, ?, ?, 0, ?, ?)",
+                 (id, cwd, title, created_ms, updated_ms, unfinished, host, next,
+                  lease, owner, epoch, key)
+             VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, 1, ?)",
             (
                 &head.id,
                 path_bytes(&head.cwd),
                 &head.title,
                 head.created_ms,
                 head.updated_ms,
+                head.unfinished,
+                &head.host,
                 lease,
                 owner,
+                key,
             ),
         )?;
         let number = self.transaction.last_insert_rowid();
@@ -189,28 +178,31 @@ impl<'a> Work<'a> {
             self.transaction.execute(delete, [number])?;
             return Ok(Outcome::Failed(trouble));
         }
-        Ok(Outcome::Held(
-            head.clone(),
-            self.grant(&head.id, number, lease, 0),
-        ))
+        let (head, epoch) = (head.clone(), 1);
+        Ok(self.grant(head, epoch, number, lease, 0))
     }
 
     fn open(&mut self, id: &str) -> rusqlite::Result<Outcome> {
-        let Some(found) = self.find(id)? else {
-            return Ok(Outcome::None);
-        };
+        match self.find(id)? {
+            Some(found) => self.take(found),
+            None => Ok(Outcome::None),
+        }
+    }
+
+    /// Takes a session that is there, unless somebody has it.
+    fn take(&mut self, found: Found) -> rusqlite::Result<Outcome> {
         if let Some(holder) = self.holder(&found)? {
             return Ok(Outcome::Failed(Trouble::InUse(holder)));
         }
         let Stored { number, next, head } = found.stored;
         let next = self.end_of_records(number, next);
+        let epoch = found.epoch.saturating_add(1);
         let (owner, lease) = (self.owner()?, lease::fresh_lease());
         self.transaction.execute(
-            "UPDATE sessions SET lease = ?, owner = ?, next = ? WHERE number = ?",
-            (lease, owner, signed(next), number),
+            "UPDATE sessions SET lease = ?, owner = ?, next = ?, epoch = ? WHERE number = ?",
+            (lease, owner, signed(next), signed(epoch), number),
         )?;
-        let grant = self.grant(id, number, lease, next);
-        Ok(Outcome::Held(head, grant))
+        Ok(self.grant(head, epoch, number, lease, next))
     }
 
     /// Returns the number of the next record. The row of the session says it; but if that is damaged
@@ -245,32 +237,10 @@ impl<'a> Work<'a> {
         Ok(Outcome::Deleted(true))
     }
 
-    fn describe(&mut self, held: &Held, change: &Description) -> rusqlite::Result<Outcome> {
-        let described = self.transaction.execute(
-            "UPDATE sessions SET title = iif(?1, ?2, title), updated_ms = ifnull(?3, updated_ms)
-             WHERE number = ?4 AND lease = ?5",
-            (
-                change.title.is_some(),
-                change.title.as_ref().and_then(Option::as_deref),
-                change.updated_ms,
-                held.number,
-                held.lease,
-            ),
-        )?;
-        match described {
-            0 => {
-                let why = self.why_over(held)?;
-                self.over.insert(held.lease, why.clone());
-                Ok(Outcome::Failed(why))
-            }
-            _ => Ok(Outcome::Done),
-        }
-    }
-
     fn find(&self, id: &str) -> rusqlite::Result<Option<Found>> {
         let found = self.transaction.query_row(
             &format!(
-                "SELECT {}, lease, owner FROM sessions WHERE id = ?",
+                "SELECT {}, lease, owner, epoch, key FROM sessions WHERE id = ?",
                 head::COLUMNS
             ),
             [id],
@@ -279,25 +249,23 @@ impl<'a> Work<'a> {
                     stored: head::read(row)?,
                     lease: row.get("lease")?,
                     owner: row.get("owner")?,
+                    epoch: row.get::<_, i64>("epoch")?.unsigned_abs(),
+                    key: row.get("key")?,
                 })
             },
         );
         found.optional()
     }
 
-    fn grant(&mut self, id: &str, number: i64, lease: i64, next: u64) -> Grant {
+    fn grant(&mut self, head: Head, epoch: u64, number: i64, lease: i64, records: u64) -> Outcome {
         self.fresh.push(lease);
-        let held = Held {
-            number,
-            lease,
-            key: Key::new(id, number),
-            over: OnceLock::new(),
-            unwritten: AtomicUsize::new(0),
-        };
-        Grant {
-            held: Arc::new(held),
-            next,
-        }
+        let key = Key::new(&head.id, number);
+        Outcome::Held(Grant {
+            held: Arc::new(Held::new(number, lease, key)),
+            head,
+            epoch,
+            records,
+        })
     }
 
     /// Returns who writes a session, if anybody does who lives.
@@ -320,6 +288,8 @@ struct Found {
     stored: Stored,
     lease: Option<i64>,
     owner: Option<i64>,
+    epoch: u64,
+    key: Option<String>,
 }
 
 /// SQLite has signed numbers only; those of records are far below their end.

@@ -18,11 +18,13 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::checkpoint::Checkpointer;
-use super::job::{Held, Job};
+use super::held::Held;
+use super::job::Job;
 use super::lease::{BEAT_EVERY_MS, Owner, now_ms};
 use super::place::{self, Files, Identity};
 use super::queue::{Next, Queue};
 use super::schema;
+use super::tail::Tail;
 use super::trouble::{Remedy, Trouble};
 
 /// How often records that could not be written are tried again, if nobody asks for more.
@@ -37,7 +39,7 @@ pub(super) enum Missing {
 
 /// What came of opening.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Opened {
+pub(super) enum Ready {
     Yes,
     Missing,
 }
@@ -69,6 +71,8 @@ pub(super) struct Writer {
     kept: Vec<Job>,
     has_trash: bool,
     checkpointer: Checkpointer,
+    /// Those who wait for records.
+    tail: Arc<Tail>,
 }
 
 #[derive(Debug)]
@@ -104,11 +108,12 @@ impl OpenFile {
 }
 
 /// Ends the queue when the thread ends, even by a panic, so that nobody waits for ever.
-struct Ending(Arc<Queue>);
+struct Ending(Arc<Queue>, Arc<Tail>);
 
 impl Drop for Ending {
     fn drop(&mut self) {
         self.0.end();
+        self.1.end();
     }
 }
 
@@ -116,21 +121,22 @@ impl Drop for Ending {
 pub(super) fn run(
     path: PathBuf,
     queue: Arc<Queue>,
+    tail: Arc<Tail>,
     missing: Missing,
-    ready: oneshot::Sender<Result<Opened, Trouble>>,
+    ready: oneshot::Sender<Result<Ready, Trouble>>,
     reader: JoinHandle<()>,
 ) {
-    let _ending = Ending(Arc::clone(&queue));
+    let _ending = Ending(Arc::clone(&queue), Arc::clone(&tail));
     let opened = open(&path, missing);
     let (answer, file) = match opened {
-        Ok(Some(file)) => (Ok(Opened::Yes), Some(file)),
-        Ok(None) => (Ok(Opened::Missing), None),
+        Ok(Some(file)) => (Ok(Ready::Yes), Some(file)),
+        Ok(None) => (Ok(Ready::Missing), None),
         Err(trouble) => (Err(trouble), None),
     };
     // If nobody waits any more, the store was given up and its queue will close.
     drop(ready.send(answer));
     let Some(file) = file else { return };
-    let mut writer = Writer::new(path, queue, file);
+    let mut writer = Writer::new(path, queue, tail, file);
     writer.serve();
     writer.finish(reader);
 }
@@ -146,13 +152,21 @@ fn open(path: &Path, missing: Missing) -> Result<Option<OpenFile>, Trouble> {
     OpenFile::new(path).map(Some)
 }
 
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // Also by a panic, so that owners hear of it.
+        self.end_all(&Trouble::Closed);
+    }
+}
+
 impl Writer {
-    fn new(path: PathBuf, queue: Arc<Queue>, file: OpenFile) -> Self {
+    fn new(path: PathBuf, queue: Arc<Queue>, tail: Arc<Tail>, file: OpenFile) -> Self {
         Self {
             checkpointer: Checkpointer::new(path.clone()),
             identity: place::identity(&path),
             path,
             queue,
+            tail,
             this: Owner::this(),
             // Some may be left from another time.
             has_trash: file.has_trash,
@@ -221,8 +235,7 @@ impl Writer {
 
     fn end_all(&mut self, trouble: &Trouble) {
         for held in self.held.values() {
-            // If it is over already, the first reason stays.
-            held.over.get_or_init(|| trouble.clone());
+            held.end(trouble);
         }
         self.held.clear();
         self.ends.clear();

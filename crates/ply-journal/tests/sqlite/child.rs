@@ -4,9 +4,9 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use ply_journal::{Durability, Error, Head, Journal, Log, Sqlite};
+use ply_journal::{Description, Durability, Error, Head, Journal, Log, Sqlite};
 
-use crate::{all, append, head};
+use crate::{all, append, create, head, texts};
 
 const ROLE: &str = "PLY_JOURNAL_TEST_ROLE";
 const STORE: &str = "PLY_JOURNAL_TEST_STORE";
@@ -105,6 +105,7 @@ async fn a_child_process_plays_its_role() {
     let journal = Sqlite::new(&store);
     match role.as_str() {
         "writes" => writes(&journal).await,
+        "notes" => notes(&journal).await,
         "streams" => streams(&journal).await,
         "competes" => competes(&journal).await,
         "holds" => holds(&journal).await,
@@ -116,33 +117,54 @@ async fn a_child_process_plays_its_role() {
 
 async fn open(journal: &Sqlite, id: &str) -> Box<dyn Log> {
     match journal.open(id).await.unwrap() {
-        Some((_, log)) => log,
-        None => journal.create(head(id)).await.unwrap(),
+        Some(opened) => opened.log,
+        None => create(journal, head(id)).await,
     }
 }
 
-/// Writes numbers on and on, some soon and some now, and says those that are safe.
+/// Writes numbers on and on, some accepted, some written and some durable, and says those that are safe.
 async fn writes(journal: &Sqlite) {
-    let mut log = open(journal, "a").await;
-    let mut next = all(&mut log).await.len() as u64;
+    let log = open(journal, "a").await;
+    let mut next = all(&*log).await.len() as u64;
     loop {
-        append(&mut log, next..next + 3, Durability::Soon)
+        append(&*log, next..next + 3, Durability::Accepted)
             .await
             .unwrap();
-        append(&mut log, next + 3..next + 5, Durability::Now)
-            .await
-            .unwrap();
+        // A kill is not a loss of power.
+        let durability = match next % 2 {
+            0 => Durability::Durable,
+            _ => Durability::Written,
+        };
+        append(&*log, next + 3..next + 5, durability).await.unwrap();
         next += 5;
         say(next);
     }
 }
 
-/// Writes numbers soon, on and on, and says how many it wrote.
-async fn streams(journal: &Sqlite) {
-    let mut log = open(journal, "a").await;
-    let mut next = all(&mut log).await.len() as u64;
+/// Writes one number after the other, each with its description, and says those that are written.
+async fn notes(journal: &Sqlite) {
+    let opened = match journal.open("a").await.unwrap() {
+        Some(opened) => opened,
+        None => journal.create(head("a"), "key").await.unwrap(),
+    };
+    let mut next = opened.records;
     loop {
-        append(&mut log, next..next + 100, Durability::Soon)
+        let at = i64::try_from(next).unwrap() + 1;
+        let change = Description::updated(at).host(Some(format!("note {at}")));
+        let record = texts(next..next + 1);
+        let append = opened.log.append(record, Durability::Written, Some(change));
+        append.await.unwrap();
+        next += 1;
+        say(next);
+    }
+}
+
+/// Writes numbers that are accepted, on and on, and says how many it wrote.
+async fn streams(journal: &Sqlite) {
+    let log = open(journal, "a").await;
+    let mut next = all(&*log).await.len() as u64;
+    loop {
+        append(&*log, next..next + 100, Durability::Accepted)
             .await
             .unwrap();
         next += 100;
@@ -153,11 +175,11 @@ async fn streams(journal: &Sqlite) {
 /// Writes to a session of its own, together with other processes.
 async fn competes(journal: &Sqlite) {
     let id = std::process::id().to_string();
-    let mut log = journal.create(head(&id)).await.unwrap();
+    let log = create(journal, head(&id)).await;
     say("ready");
     wait();
     for number in 0..crate::leases::APPENDS {
-        append(&mut log, number..number + 1, Durability::Now)
+        append(&*log, number..number + 1, Durability::Durable)
             .await
             .unwrap();
     }
@@ -165,8 +187,8 @@ async fn competes(journal: &Sqlite) {
 
 /// Holds a session until it is let go.
 async fn holds(journal: &Sqlite) {
-    let mut log = open(journal, "a").await;
-    append(&mut log, 0..10, Durability::Now).await.unwrap();
+    let log = open(journal, "a").await;
+    append(&*log, 0..10, Durability::Durable).await.unwrap();
     say("held");
     wait();
 }
@@ -174,7 +196,7 @@ async fn holds(journal: &Sqlite) {
 /// Makes a session and waits.
 async fn makes(journal: &Sqlite) {
     let head = Head::new("a", "/work", 1);
-    let _log = journal.create(head).await.unwrap();
+    let _log = create(journal, head).await;
     say("made");
     wait();
 }
@@ -182,25 +204,27 @@ async fn makes(journal: &Sqlite) {
 /// Writes until its files may not grow any more, which is an error of the disk to it.
 async fn is_limited(journal: &Sqlite) {
     use rustix::process::{Resource, getrlimit, setrlimit};
-    let mut log = journal.create(head("a")).await.unwrap();
+    let log = create(journal, head("a")).await;
     let record = |number: u64| vec![format!("{number:01000}").into_bytes()];
     let mut next = 0;
     let failed = loop {
-        match log.append(record(next), Durability::Soon).await {
+        match log.append(record(next), Durability::Accepted, None).await {
             Ok(()) => next += 1,
             Err(error) => break error,
         }
         assert!(next < 1_000_000, "there is no limit");
     };
     assert!(matches!(failed, Error::Io(_)), "{failed}");
-    let again = log.append(record(next), Durability::Now).await;
+    let again = log.append(record(next), Durability::Durable, None).await;
     assert!(matches!(again, Err(Error::Io(_))), "{again:?}");
     let mut limit = getrlimit(Resource::Fsize);
     limit.current = limit.maximum;
     setrlimit(Resource::Fsize, limit).unwrap();
-    log.append(record(next), Durability::Now).await.unwrap();
+    log.append(record(next), Durability::Durable, None)
+        .await
+        .unwrap();
     let expected: Vec<Vec<u8>> = (0..=next).flat_map(record).collect();
-    assert!(all(&mut log).await == expected, "records are missing");
+    assert!(all(&*log).await == expected, "records are missing");
     drop(log);
     journal.close().await.unwrap();
     say("done");

@@ -11,8 +11,8 @@ const KILLS: u64 = 25;
 
 /// Reads what a dead process left, which must be numbers from 0 on, and returns how many.
 async fn left(journal: &Sqlite) -> u64 {
-    let (_, mut log) = journal.open("a").await.unwrap().unwrap();
-    let found = all(&mut log).await;
+    let log = journal.open("a").await.unwrap().unwrap().log;
+    let found = all(&*log).await;
     let count = found.len() as u64;
     assert!(found == texts(0..count), "records are missing or double");
     count
@@ -45,6 +45,37 @@ async fn f1_what_was_acknowledged_survives_a_kill() {
         .query_row("PRAGMA integrity_check", [], |row| row.get(0))
         .unwrap();
     assert_eq!(check, "ok");
+}
+
+#[tokio::test]
+async fn f1_what_was_written_survives_a_kill_with_its_description() {
+    let scratch = Scratch::new();
+    let (mut before, mut epoch) = (0, 0);
+    for round in 0..KILLS {
+        let mut process = Process::start("notes", &scratch.store());
+        let mut written = before;
+        for _ in 0..1 + round * 7 % 20 {
+            written = process.hear().unwrap().parse().unwrap();
+        }
+        process.kill();
+        // What it said while it was being killed counts too.
+        while let Some(said) = process.hear() {
+            written = said.parse().unwrap();
+        }
+        let journal = Sqlite::new(scratch.store());
+        let opened = journal.open("a").await.unwrap().unwrap();
+        let count = opened.records;
+        assert!(count >= written, "{count} of {written} in round {round}");
+        assert!(all(&*opened.log).await == texts(0..count));
+        // One with the other, or neither.
+        assert_eq!(opened.head.updated_ms.unsigned_abs(), count);
+        let note = opened.head.host.unwrap();
+        assert_eq!(note, format!("note {count}"));
+        assert!(opened.epoch > epoch, "a dead owner counts too");
+        (before, epoch) = (count, opened.epoch);
+        journal.close().await.unwrap();
+    }
+    assert_eq!(epoch, 2 * KILLS);
 }
 
 #[tokio::test]

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use ply_journal::{Durability, Error, Filter, Head, Journal, Records, Sqlite};
 
-use crate::head;
 use crate::scratch::Scratch;
+use crate::{create, head};
 
 /// Sessions of the file that is damaged, and how many records each has.
 const SESSIONS: [(&str, u64); 3] = [("few", 3), ("many", 2_000), ("large", 12)];
@@ -20,17 +20,17 @@ async fn make(scratch: &Scratch) -> Vec<u8> {
     let journal = Sqlite::new(scratch.store());
     let mut logs = Vec::new();
     for (id, _) in SESSIONS {
-        logs.push(journal.create(head(id)).await.unwrap());
+        logs.push(create(&journal, head(id)).await);
     }
-    for (log, (id, count)) in logs.iter_mut().zip(SESSIONS) {
+    for (log, (id, count)) in logs.iter().zip(SESSIONS) {
         let records: Vec<Vec<u8>> = (0..count).map(|number| record(id, number)).collect();
         // Some in runs of many, some alone.
         let (together, alone) = records.split_at(records.len() - 2);
-        log.append(together.to_vec(), Durability::Soon)
+        log.append(together.to_vec(), Durability::Accepted, None)
             .await
             .unwrap();
         for record in alone {
-            log.append(vec![record.clone()], Durability::Soon)
+            log.append(vec![record.clone()], Durability::Accepted, None)
                 .await
                 .unwrap();
             log.read(0, 0).await.unwrap();
@@ -42,13 +42,13 @@ async fn make(scratch: &Scratch) -> Vec<u8> {
 }
 
 /// Reads what can be read, and returns how many records that is. None of them may be wrong.
-async fn salvage(look: &mut dyn Records, id: &str, what: &str) -> u64 {
+async fn salvage(look: &dyn Records, id: &str, what: &str) -> u64 {
     let (mut from, mut found) = (0, 0);
     for _ in 0..5_000 {
         match look.read(from, 50_000).await {
             Ok(page) if page.is_empty() => return found,
             Ok(page) => {
-                for read in page {
+                for read in page.records {
                     assert!(read == record(id, from), "{what}: {id} {from} is wrong");
                     from += 1;
                     found += 1;
@@ -76,7 +76,7 @@ async fn read_damaged(path: &Path, what: &str) -> u64 {
     }
     for (id, _) in SESSIONS {
         match journal.look(id).await {
-            Ok(Some((_, mut look))) => found += salvage(&mut *look, id, what).await,
+            Ok(Some((_, look))) => found += salvage(&*look, id, what).await,
             Ok(None) | Err(Error::Unreadable(_) | Error::Newer { .. } | Error::Io(_)) => {}
             Err(error) => panic!("{what}: {error:?}"),
         }
@@ -166,9 +166,9 @@ async fn f8_a_damaged_session_can_be_written_on_and_others_do_not_notice() {
     damaged[at + 3] ^= 4;
     std::fs::write(scratch.store(), &damaged).unwrap();
     let journal = Sqlite::new(scratch.store());
-    let (_, mut log) = journal.open("many").await.unwrap().unwrap();
+    let log = journal.open("many").await.unwrap().unwrap().log;
     let page = log.read(690, 1_000_000).await.unwrap();
-    assert_eq!(page.len(), 10);
+    assert_eq!((page.from, page.next), (690, 700));
     let error = log.read(700, 1_000_000).await.unwrap_err();
     assert!(
         matches!(
@@ -182,11 +182,13 @@ async fn f8_a_damaged_session_can_be_written_on_and_others_do_not_notice() {
     );
     assert!(!log.read(701, 100).await.unwrap().is_empty());
     let more = vec![record("many", 2_000)];
-    log.append(more.clone(), Durability::Now).await.unwrap();
-    assert_eq!(log.read(2_000, 100).await.unwrap(), more);
-    assert_eq!(salvage(&mut *log, "many", "written on").await, 2_000);
-    let (_, mut few) = journal.open("few").await.unwrap().unwrap();
-    assert_eq!(salvage(&mut *few, "few", "others").await, 3);
+    log.append(more.clone(), Durability::Durable, None)
+        .await
+        .unwrap();
+    assert_eq!(log.read(2_000, 100).await.unwrap().records, more);
+    assert_eq!(salvage(&*log, "many", "written on").await, 2_000);
+    let few = journal.open("few").await.unwrap().unwrap().log;
+    assert_eq!(salvage(&*few, "few", "others").await, 3);
 }
 
 #[tokio::test]
@@ -205,14 +207,14 @@ async fn f8_writing_to_a_damaged_file_never_breaks_off() {
         let journal = Sqlite::new(scratch.store());
         let mut logs = Vec::new();
         for id in ["few", "many", "large"] {
-            if let Ok(Some((_, log))) = journal.open(id).await {
-                logs.push((id, log));
+            if let Ok(Some(opened)) = journal.open(id).await {
+                logs.push((id, opened.log));
             }
         }
-        for (id, log) in &mut logs {
+        for (id, log) in &logs {
             let number = SESSIONS.iter().find(|(known, _)| known == id).unwrap().1;
-            for durability in [Durability::Soon, Durability::Now] {
-                let written = log.append(vec![record(id, number)], durability).await;
+            for durability in [Durability::Accepted, Durability::Durable] {
+                let written = log.append(vec![record(id, number)], durability, None).await;
                 assert!(
                     matches!(
                         written,
@@ -222,7 +224,7 @@ async fn f8_writing_to_a_damaged_file_never_breaks_off() {
                 );
             }
         }
-        let fresh = journal.create(Head::new("fresh", "/work", 9)).await;
+        let fresh = journal.create(Head::new("fresh", "/work", 9), "key").await;
         assert!(
             matches!(fresh, Ok(_) | Err(Error::Unreadable(_))),
             "{fresh:?}"

@@ -7,7 +7,7 @@ use ply_journal::{Durability, Error, Filter, Head, Journal, Page, Sqlite};
 
 use crate::child::Process;
 use crate::scratch::Scratch;
-use crate::{all, append, head, texts};
+use crate::{all, append, create, head, texts};
 
 fn with_ending(path: &Path, ending: &str) -> std::path::PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -25,7 +25,7 @@ async fn no_file_is_made_before_a_session_is() {
     assert!(journal.look("a").await.unwrap().is_none());
     assert!(!journal.delete("a").await.unwrap());
     assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
-    drop(journal.create(head("a")).await.unwrap());
+    drop(create(&journal, head("a")).await);
     assert!(journal.open("a").await.unwrap().is_some());
     // Closed, it is one file.
     journal.close().await.unwrap();
@@ -46,7 +46,7 @@ async fn f7_a_place_where_no_file_can_be_is_a_clear_error() {
         ("/proc/ply/store.db".into(), "/proc/ply"),
     ] {
         let journal = Sqlite::new(&path);
-        let error = journal.create(head("a")).await.unwrap_err();
+        let error = journal.create(head("a"), "key").await.unwrap_err();
         assert!(matches!(error, Error::Io(_)), "{error:?}");
         let error = error.to_string();
         assert!(error.contains(words), "{error}");
@@ -72,7 +72,7 @@ async fn a_file_that_is_no_journal_is_left_as_it_is() {
         let before = std::fs::read(&path).unwrap();
         let journal = Sqlite::new(&path);
         for error in [
-            journal.create(head("a")).await.unwrap_err(),
+            journal.create(head("a"), "key").await.unwrap_err(),
             journal.list(Filter::new(1)).await.unwrap_err(),
         ] {
             assert!(matches!(error, Error::Unreadable(_)), "{error:?}");
@@ -86,7 +86,7 @@ async fn a_file_that_is_no_journal_is_left_as_it_is() {
 async fn f12_a_file_of_a_newer_program_is_refused_and_left_as_it_is() {
     let scratch = Scratch::new();
     let journal = Sqlite::new(scratch.store());
-    drop(journal.create(head("a")).await.unwrap());
+    drop(create(&journal, head("a")).await);
     journal.close().await.unwrap();
     let file = rusqlite::Connection::open(scratch.store()).unwrap();
     file.pragma_update(None, "user_version", 99).unwrap();
@@ -98,7 +98,7 @@ async fn f12_a_file_of_a_newer_program_is_refused_and_left_as_it_is() {
             error,
             Error::Newer {
                 found: 99,
-                known: 1
+                known: 2
             }
         ),
         "{error:?}"
@@ -113,18 +113,18 @@ async fn f13_a_file_that_is_deleted_or_replaced_is_noticed_before_the_next_write
         for replace in [false, true] {
             let scratch = Scratch::new();
             let journal = Sqlite::new(scratch.store());
-            let mut log = journal.create(head("a")).await.unwrap();
-            append(&mut log, 0..2, Durability::Now).await.unwrap();
+            let log = create(&journal, head("a")).await;
+            append(&*log, 0..2, Durability::Durable).await.unwrap();
             let file = with_ending(&scratch.store(), ending);
             std::fs::remove_file(&file).unwrap();
             if replace {
                 std::fs::write(&file, "another").unwrap();
             }
             for _ in 0..2 {
-                let refused = append(&mut log, 2..3, Durability::Now).await;
+                let refused = append(&*log, 2..3, Durability::Durable).await;
                 assert!(matches!(refused, Err(Error::Replaced)), "{refused:?}");
             }
-            let refused = journal.create(head("b")).await;
+            let refused = journal.create(head("b"), "key").await;
             assert!(matches!(refused, Err(Error::Replaced)), "{refused:?}");
             // Nor is anything tidied up that may belong to others by now.
             drop(log);
@@ -161,12 +161,14 @@ async fn a_deleted_session_leaves_nothing_in_the_file() {
     let secret = b"xyzzy-plugh-".repeat(10);
     let mut head = Head::new("kept", "/work", 1);
     head.title = Some("kept".to_owned());
-    let mut kept = journal.create(head).await.unwrap();
-    append(&mut kept, 0..50, Durability::Now).await.unwrap();
-    let mut log = journal.create(Head::new("a", "/work", 1)).await.unwrap();
+    let kept = create(&journal, head).await;
+    append(&*kept, 0..50, Durability::Durable).await.unwrap();
+    let log = create(&journal, Head::new("a", "/work", 1)).await;
     for _ in 0..60 {
         let records = vec![secret.clone(); 600];
-        log.append(records, Durability::Soon).await.unwrap();
+        log.append(records, Durability::Accepted, None)
+            .await
+            .unwrap();
     }
     drop(log);
     assert!(journal.delete("a").await.unwrap());
@@ -176,14 +178,16 @@ async fn a_deleted_session_leaves_nothing_in_the_file() {
     assert!(!file.windows(12).any(|window| window == b"xyzzy-plugh-"));
     // The space is used again.
     let journal = Sqlite::new(scratch.store());
-    let mut log = journal.create(Head::new("b", "/work", 1)).await.unwrap();
+    let log = create(&journal, Head::new("b", "/work", 1)).await;
     for _ in 0..60 {
         let records = vec![secret.clone(); 600];
-        log.append(records, Durability::Soon).await.unwrap();
+        log.append(records, Durability::Accepted, None)
+            .await
+            .unwrap();
     }
     drop(log);
-    let (_, mut kept) = journal.open("kept").await.unwrap().unwrap();
-    assert_eq!(all(&mut kept).await, texts(0..50));
+    let kept = journal.open("kept").await.unwrap().unwrap().log;
+    assert_eq!(all(&*kept).await, texts(0..50));
     drop(kept);
     journal.close().await.unwrap();
     let size = std::fs::metadata(scratch.store()).unwrap().len();

@@ -4,7 +4,7 @@ use ply_journal::{Durability, Error, Filter, Journal, Sqlite};
 
 use crate::child::Process;
 use crate::scratch::Scratch;
-use crate::{all, append, head, texts};
+use crate::{all, append, create, head, texts};
 
 /// Records that each of the competing processes writes, one at a time.
 pub(crate) const APPENDS: u64 = 100;
@@ -32,12 +32,12 @@ async fn a_live_owner_is_named_and_a_dead_one_is_taken_over() {
         journal.list(Filter::new(9)).await.unwrap().sessions.len(),
         1
     );
-    let (_, mut look) = journal.look("a").await.unwrap().unwrap();
-    assert_eq!(all(&mut look).await, texts(0..10));
+    let (_, look) = journal.look("a").await.unwrap().unwrap();
+    assert_eq!(all(&*look).await, texts(0..10));
     process.kill();
-    let (_, mut log) = journal.open("a").await.unwrap().unwrap();
-    append(&mut log, 10..12, Durability::Now).await.unwrap();
-    assert_eq!(all(&mut look).await, texts(0..12));
+    let log = journal.open("a").await.unwrap().unwrap().log;
+    append(&*log, 10..12, Durability::Durable).await.unwrap();
+    assert_eq!(all(&*look).await, texts(0..12));
     drop(log);
     // One that ends in order gives the session back.
     let mut process = Process::start("holds", &scratch.store());
@@ -51,16 +51,16 @@ async fn a_live_owner_is_named_and_a_dead_one_is_taken_over() {
 async fn two_stores_of_one_process_on_one_file_are_two_owners() {
     let scratch = Scratch::new();
     let (one, two) = (Sqlite::new(scratch.store()), Sqlite::new(scratch.store()));
-    let mut log = one.create(head("a")).await.unwrap();
-    append(&mut log, 0..1, Durability::Now).await.unwrap();
+    let log = create(&one, head("a")).await;
+    append(&*log, 0..1, Durability::Durable).await.unwrap();
     let refused = two.open("a").await.unwrap_err();
     let words = "the session is in use by this process; close it there first";
     assert_eq!(refused.to_string(), words);
     assert!(matches!(two.delete("a").await, Err(Error::InUse(_))));
     drop(log);
     drop(one);
-    let (_, mut log) = two.open("a").await.unwrap().unwrap();
-    assert_eq!(all(&mut log).await, texts(0..1));
+    let log = two.open("a").await.unwrap().unwrap().log;
+    assert_eq!(all(&*log).await, texts(0..1));
 }
 
 /// Makes the owner of all sessions one that is far away and was heard of last `age_ms` ago.
@@ -80,29 +80,29 @@ fn send_away(scratch: &Scratch, age_ms: i64) {
 async fn an_owner_that_was_taken_over_meanwhile_writes_nothing_more() {
     let scratch = Scratch::new();
     let (one, two) = (Sqlite::new(scratch.store()), Sqlite::new(scratch.store()));
-    let mut old = one.create(head("a")).await.unwrap();
-    append(&mut old, 0..3, Durability::Now).await.unwrap();
+    let old = create(&one, head("a")).await;
+    append(&*old, 0..3, Durability::Durable).await.unwrap();
     // Seen from elsewhere, only its heart tells that it lives.
     send_away(&scratch, 10_000);
     let refused = two.open("a").await.unwrap_err().to_string();
     assert!(refused.contains("ply (process 42 on far)"), "{refused}");
     // It slept for an hour.
     send_away(&scratch, 3_600_000);
-    let (_, mut new) = two.open("a").await.unwrap().unwrap();
-    append(&mut new, 3..5, Durability::Now).await.unwrap();
+    let new = two.open("a").await.unwrap().unwrap().log;
+    append(&*new, 3..5, Durability::Durable).await.unwrap();
     // It wakes up. What was accepted without a promise is gone, what follows is refused.
-    append(&mut old, 90..91, Durability::Soon).await.unwrap();
-    let lost = append(&mut old, 91..92, Durability::Now).await;
+    append(&*old, 90..91, Durability::Accepted).await.unwrap();
+    let lost = append(&*old, 91..92, Durability::Durable).await;
     assert!(matches!(lost, Err(Error::Lost(_))), "{lost:?}");
-    for durability in [Durability::Soon, Durability::Now] {
-        let lost = append(&mut old, 92..93, durability).await;
+    for durability in [Durability::Accepted, Durability::Durable] {
+        let lost = append(&*old, 92..93, durability).await;
         assert!(matches!(lost, Err(Error::Lost(_))), "{lost:?}");
     }
     // Giving back what one does not have takes it from nobody.
     drop(old);
     drop(one);
-    append(&mut new, 5..6, Durability::Now).await.unwrap();
-    assert_eq!(all(&mut new).await, texts(0..6));
+    append(&*new, 5..6, Durability::Durable).await.unwrap();
+    assert_eq!(all(&*new).await, texts(0..6));
 }
 
 #[tokio::test]
@@ -119,8 +119,8 @@ async fn f9_processes_that_write_to_one_file_wait_for_each_other() {
     processes.into_iter().for_each(Process::ends_well);
     let journal = Sqlite::new(scratch.store());
     for id in ids {
-        let (_, mut log) = journal.open(&id.to_string()).await.unwrap().unwrap();
-        assert_eq!(all(&mut log).await, texts(0..APPENDS));
+        let log = journal.open(&id.to_string()).await.unwrap().unwrap().log;
+        assert_eq!(all(&*log).await, texts(0..APPENDS));
     }
 }
 
@@ -128,7 +128,7 @@ async fn f9_processes_that_write_to_one_file_wait_for_each_other() {
 async fn a_lease_that_nobody_waits_for_any_more_is_given_back() {
     let scratch = Scratch::new();
     let journal = Sqlite::new(scratch.store());
-    drop(journal.create(head("a")).await.unwrap());
+    drop(create(&journal, head("a")).await);
     for _ in 0..100 {
         let mut opening = journal.open("a");
         // Begun, and given up at once, if it was not done at once.

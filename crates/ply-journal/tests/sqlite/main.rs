@@ -19,10 +19,16 @@ mod model;
 mod scratch;
 mod writing;
 
-use ply_journal::{Durability, Error, Head, Log, Records};
+use ply_journal::{Durability, Error, Head, Journal as _, Log, Records, Sqlite};
 
 fn head(id: &str) -> Head {
     Head::new(id, "/work", 1)
+}
+
+/// Creates a session, with a key of its own.
+async fn create(journal: &Sqlite, head: Head) -> Box<dyn Log> {
+    let key = format!("key of {}", head.id);
+    journal.create(head, &key).await.unwrap().log
 }
 
 fn texts(range: std::ops::Range<u64>) -> Vec<Vec<u8>> {
@@ -32,21 +38,21 @@ fn texts(range: std::ops::Range<u64>) -> Vec<Vec<u8>> {
 }
 
 async fn append(
-    log: &mut Box<dyn Log>,
+    log: &dyn Log,
     range: std::ops::Range<u64>,
     durability: Durability,
 ) -> Result<(), Error> {
-    log.append(texts(range), durability).await
+    log.append(texts(range), durability, None).await
 }
 
 /// Reads all records, which must be there without damage.
-async fn all<R: Records + ?Sized>(log: &mut Box<R>) -> Vec<Vec<u8>> {
+async fn all<R: Records + ?Sized>(log: &R) -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     loop {
         let page = log.read(found.len() as u64, 10_000).await.unwrap();
         if page.is_empty() {
             return found;
         }
-        found.extend(page);
+        found.extend(page.records);
     }
 }

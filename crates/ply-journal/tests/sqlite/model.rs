@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ply_journal::{Durability, Error, Filter, Head, Journal, Log, Sqlite};
+use ply_journal::{Durability, Error, Filter, Head, Journal, Log, Opened, Sqlite};
 use proptest::prelude::*;
 
 use crate::scratch::Scratch;
@@ -11,7 +11,8 @@ const SESSIONS: usize = 3;
 
 #[derive(Debug, Clone)]
 enum Op {
-    Create(usize),
+    /// With one of two keys.
+    Create(usize, bool),
     Open(usize),
     Release(usize),
     Delete(usize),
@@ -19,7 +20,9 @@ enum Op {
     Read(usize, u64, usize),
     Look(usize),
     List,
-    Reopen { close: bool },
+    Reopen {
+        close: bool,
+    },
 }
 
 fn op() -> impl Strategy<Value = Op> {
@@ -28,9 +31,9 @@ fn op() -> impl Strategy<Value = Op> {
         prop_oneof![8 => 0..200usize, 2 => 1_000..5_000usize, 1 => 60_000..200_000usize],
         0..6,
     );
-    let durability = prop_oneof![4 => Just(Durability::Soon), 1 => Just(Durability::Now)];
+    let durability = prop_oneof![4 => Just(Durability::Accepted), 1 => Just(Durability::Written), 1 => Just(Durability::Durable)];
     prop_oneof![
-        2 => session.clone().prop_map(Op::Create),
+        2 => (session.clone(), any::<bool>()).prop_map(|(a, b)| Op::Create(a, b)),
         2 => session.clone().prop_map(Op::Open),
         1 => session.clone().prop_map(Op::Release),
         1 => session.clone().prop_map(Op::Delete),
@@ -60,28 +63,55 @@ struct World {
     scratch: Scratch,
     journal: Sqlite,
     logs: BTreeMap<usize, Box<dyn Log>>,
-    model: BTreeMap<usize, Vec<Vec<u8>>>,
+    model: BTreeMap<usize, Session>,
     count: u8,
+}
+
+/// A session as it should be.
+#[derive(Debug, Default)]
+struct Session {
+    key: bool,
+    epoch: u64,
+    records: Vec<Vec<u8>>,
+}
+
+impl Session {
+    /// Compares a session that was opened with this one.
+    fn check(&mut self, opened: &Opened) {
+        assert!(opened.epoch > self.epoch);
+        self.epoch = opened.epoch;
+        assert_eq!(opened.records, self.records.len() as u64);
+    }
 }
 
 impl World {
     async fn step(&mut self, op: Op) {
         match op {
-            Op::Create(session) => {
+            Op::Create(session, key) => {
                 let head = Head::new(session.to_string(), "/work", 1);
-                match self.journal.create(head).await {
-                    Ok(log) => {
-                        self.logs.insert(session, log);
-                        assert!(self.model.insert(session, Vec::new()).is_none());
+                match self.journal.create(head, &key.to_string()).await {
+                    Ok(opened) => {
+                        let known = self.model.entry(session);
+                        let known = known.or_insert_with(|| Session {
+                            key,
+                            ..Session::default()
+                        });
+                        assert_eq!(known.key, key);
+                        known.check(&opened);
+                        assert!(self.logs.insert(session, opened.log).is_none());
                     }
-                    Err(Error::Exists) => assert!(self.model.contains_key(&session)),
+                    Err(Error::Exists) => assert!(self.model[&session].key != key),
+                    Err(Error::InUse(_)) => {
+                        assert!(self.model[&session].key == key);
+                        assert!(self.logs.contains_key(&session));
+                    }
                     Err(error) => panic!("{error}"),
                 }
             }
             Op::Open(session) => match self.journal.open(&session.to_string()).await {
-                Ok(Some((_, log))) => {
-                    assert!(self.model.contains_key(&session));
-                    assert!(self.logs.insert(session, log).is_none());
+                Ok(Some(opened)) => {
+                    self.model.get_mut(&session).unwrap().check(&opened);
+                    assert!(self.logs.insert(session, opened.log).is_none());
                 }
                 Ok(None) => assert!(!self.model.contains_key(&session)),
                 Err(Error::InUse(_)) => assert!(self.logs.contains_key(&session)),
@@ -91,13 +121,13 @@ impl World {
             Op::Delete(session) => {
                 let deleted = self.journal.delete(&session.to_string()).await.unwrap();
                 assert_eq!(deleted, self.model.remove(&session).is_some());
-                if let Some(mut log) = self.logs.remove(&session) {
-                    let late = log.append(vec![vec![1]], Durability::Now).await;
+                if let Some(log) = self.logs.remove(&session) {
+                    let late = log.append(vec![vec![1]], Durability::Durable, None).await;
                     assert!(matches!(late, Err(Error::Deleted)), "{late:?}");
                 }
             }
             Op::Append(session, sizes, durability) => {
-                let Some(log) = self.logs.get_mut(&session) else {
+                let Some(log) = self.logs.get(&session) else {
                     return;
                 };
                 let records: Vec<Vec<u8>> = sizes
@@ -107,21 +137,26 @@ impl World {
                         vec![self.count; *size]
                     })
                     .collect();
-                log.append(records.clone(), durability).await.unwrap();
-                self.model.get_mut(&session).unwrap().extend(records);
+                log.append(records.clone(), durability, None).await.unwrap();
+                self.model
+                    .get_mut(&session)
+                    .unwrap()
+                    .records
+                    .extend(records);
             }
             Op::Read(session, from, bytes_max) => {
-                if let Some(log) = self.logs.get_mut(&session) {
+                if let Some(log) = self.logs.get(&session) {
                     let read = log.read(from, bytes_max).await.unwrap();
-                    assert!(read == page(&self.model[&session], from, bytes_max));
+                    let records = &self.model[&session].records;
+                    assert!(read.records == page(records, from, bytes_max));
                 }
             }
             Op::Look(session) => {
                 let found = self.journal.look(&session.to_string()).await.unwrap();
                 assert_eq!(found.is_some(), self.model.contains_key(&session));
-                if let Some((_, mut look)) = found {
+                if let Some((_, look)) = found {
                     let read = look.read(0, usize::MAX).await.unwrap();
-                    assert!(read == self.model[&session]);
+                    assert!(read.records == self.model[&session].records);
                 }
             }
             Op::List => {

@@ -1,20 +1,24 @@
 //! Appends: gathered as they come, and written by session.
 
 use super::{Work, signed};
-use crate::sqlite::job::Held;
-use crate::sqlite::run::{Frames, pack};
+use crate::Description;
+use crate::sqlite::held::Held;
+use crate::sqlite::job::Append;
+use crate::sqlite::lease;
+use crate::sqlite::run::pack;
 use crate::sqlite::schema::{RECORDS_MAX, run_key};
 use crate::sqlite::trouble::Trouble;
 
 impl<'a> Work<'a> {
-    pub(super) fn gather(&mut self, held: &'a Held, frames: &'a Frames) {
+    pub(super) fn gather(&mut self, append: &'a Append) {
+        let held = &append.held;
         let known = self
             .waiting
             .iter_mut()
             .find(|(known, _)| known.lease == held.lease);
         match known {
-            Some((_, all)) => all.push(frames),
-            None => self.waiting.push((held, vec![frames])),
+            Some((_, all)) => all.push(append),
+            None => self.waiting.push((held, vec![append])),
         }
     }
 
@@ -35,7 +39,7 @@ impl<'a> Work<'a> {
                 self.over.entry(held.lease).or_insert(why);
                 continue;
             };
-            let count: u64 = all.iter().map(|frames| frames.count()).sum();
+            let count: u64 = all.iter().map(|append| append.frames.count()).sum();
             let next = end + count;
             if next > RECORDS_MAX {
                 let words = "the session holds as many records as it can";
@@ -45,18 +49,48 @@ impl<'a> Work<'a> {
             }
             // One row changes only if the lease is ours and no record is missing or written twice.
             if guard.execute((signed(next), held.number, held.lease, signed(end)))? != 1 {
-                let why = self.why_over(held)?;
-                self.over.insert(held.lease, why);
+                let why = lease::why_lost(self.transaction, held, self.this)?;
+                let changed = || {
+                    let words = "the number of a session's records has changed";
+                    Trouble::Unreadable(words.to_owned())
+                };
+                self.over.insert(held.lease, why.unwrap_or_else(changed));
                 continue;
             }
+            for change in all.iter().filter_map(|append| append.description.as_ref()) {
+                self.describe(held, change)?;
+            }
             let bytes = &mut self.bytes;
-            pack(held.key, end, all.into_iter(), |first, count, run| {
+            let frames = all.into_iter().map(|append| &append.frames);
+            pack(held.key, end, frames, |first, count, run| {
                 *bytes += run.len();
                 insert.execute((run_key(held.number, first), count, run))?;
                 Ok::<_, rusqlite::Error>(())
             })?;
             self.moved.insert(held.lease, next);
         }
+        Ok(())
+    }
+
+    fn describe(&self, held: &Held, change: &Description) -> rusqlite::Result<()> {
+        let text = |text: &'_ Option<Option<String>>| text.clone().flatten();
+        let mut update = self.transaction.prepare(
+            "UPDATE sessions SET
+                 title = iif(?1, ?2, title),
+                 updated_ms = ifnull(?3, updated_ms),
+                 unfinished = ifnull(?4, unfinished),
+                 host = iif(?5, ?6, host)
+             WHERE number = ?7",
+        )?;
+        update.execute((
+            change.title.is_some(),
+            text(&change.title),
+            change.updated_ms,
+            change.unfinished,
+            change.host.is_some(),
+            text(&change.host),
+            held.number,
+        ))?;
         Ok(())
     }
 

@@ -6,10 +6,10 @@ use rusqlite::TransactionBehavior;
 
 use super::{OpenFile, Sync, Writer};
 use crate::Durability;
-use crate::sqlite::job::{Job, Lease, Tell};
+use crate::sqlite::job::{Append, Given, Job, Lease, Tell};
 use crate::sqlite::schema::pragma;
 use crate::sqlite::trouble::{Failure, Remedy, Trouble};
-use crate::sqlite::work::{Grant, Outcome, Work};
+use crate::sqlite::work::{Outcome, Work};
 
 /// What a transaction did that counts once it is safe.
 #[derive(Debug, Default)]
@@ -108,12 +108,17 @@ impl Writer {
         self.attempted.clear();
         self.owner = done.owner;
         self.has_trash |= done.has_trash;
+        // Records were written, or sessions deleted.
+        let is_stirred = !done.moved.is_empty() || done.has_trash;
         self.ends.extend(done.moved);
         for (lease, why) in done.over {
             self.ends.remove(&lease);
             if let Some(held) = self.held.remove(&lease) {
-                held.over.get_or_init(|| why);
+                held.end(&why);
             }
+        }
+        if is_stirred {
+            self.tail.stir();
         }
         for (job, outcome) in jobs.into_iter().zip(done.outcomes) {
             self.tell(job, outcome);
@@ -124,9 +129,9 @@ impl Writer {
     fn tell(&mut self, job: Job, outcome: Outcome) {
         match job {
             Job::Create { tell, .. } => {
-                let made = self.granted(outcome).map(|(_, lease)| lease);
-                if let Err(Ok(lease)) = tell.send(made) {
-                    lease.give_back();
+                let made = self.granted(outcome);
+                if let Err(Ok(given)) = tell.send(made) {
+                    given.lease.give_back();
                 }
             }
             Job::Open { tell, .. } => {
@@ -134,8 +139,8 @@ impl Writer {
                     Outcome::None => Ok(None),
                     outcome => self.granted(outcome).map(Some),
                 };
-                if let Err(Ok(Some((_, lease)))) = tell.send(opened) {
-                    lease.give_back();
+                if let Err(Ok(Some(given))) = tell.send(opened) {
+                    given.lease.give_back();
                 }
             }
             Job::Delete { tell, .. } => {
@@ -145,11 +150,11 @@ impl Writer {
                 };
                 give(tell, deleted);
             }
-            Job::Append { held, tell, .. } => match tell {
-                Some(tell) => give(tell, plain(outcome)),
+            Job::Append(Append { held, tell, .. }) => match tell {
+                Some(tell) => held.tell(tell, plain(outcome)),
                 None => held.note_written(),
             },
-            Job::Describe { tell, .. } | Job::Flush { tell } => give(tell, plain(outcome)),
+            Job::Flush { tell } => give(tell, plain(outcome)),
             Job::Release { held } => {
                 self.held.remove(&held.lease);
                 self.ends.remove(&held.lease);
@@ -157,12 +162,18 @@ impl Writer {
         }
     }
 
-    fn granted(&mut self, outcome: Outcome) -> Result<(crate::Head, Lease), Trouble> {
+    fn granted(&mut self, outcome: Outcome) -> Result<Given, Trouble> {
         match outcome {
-            Outcome::Held(head, Grant { held, next }) => {
+            Outcome::Held(grant) => {
+                let held = grant.held;
                 self.held.insert(held.lease, Arc::clone(&held));
-                self.ends.insert(held.lease, next);
-                Ok((head, Lease::new(held, Arc::clone(&self.queue))))
+                self.ends.insert(held.lease, grant.records);
+                Ok(Given {
+                    head: grant.head,
+                    epoch: grant.epoch,
+                    records: grant.records,
+                    lease: Lease::new(held, Arc::clone(&self.queue)),
+                })
             }
             outcome => Err(plain(outcome).err().unwrap_or(Trouble::Closed)),
         }
@@ -176,22 +187,10 @@ impl Writer {
         }
         for job in jobs {
             match job {
-                Job::Append {
-                    held,
-                    frames,
-                    durability,
-                    tell: None,
-                } => match keeps {
-                    true => self.kept.push(Job::Append {
-                        held,
-                        frames,
-                        durability,
-                        tell: None,
-                    }),
+                Job::Append(append) if append.tell.is_none() => match keeps {
+                    true => self.kept.push(Job::Append(append)),
                     // It was accepted and is lost, so nothing may follow it.
-                    false => {
-                        held.over.get_or_init(|| trouble.clone());
-                    }
+                    false => append.held.end(trouble),
                 },
                 Job::Release { .. } if keeps => self.kept.push(job),
                 Job::Release { held } => {
@@ -213,7 +212,7 @@ impl Writer {
 fn sync_of(jobs: &[Job]) -> Sync {
     let is_durable = |job: &Job| match job {
         Job::Create { .. } | Job::Delete { .. } | Job::Release { .. } => true,
-        Job::Append { durability, .. } => *durability == Durability::Now,
+        Job::Append(append) => append.durability == Durability::Durable,
         _ => false,
     };
     match jobs.iter().any(is_durable) {

@@ -1,12 +1,14 @@
 //! What the writer does beside its jobs: beats, recovery, trash, checkpoints, and the end.
 
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior};
 
 use super::{OpenFile, Sync, Writer};
 use crate::sqlite::checkpoint::{self, LOG_ALARM_BYTES, Report};
-use crate::sqlite::job::{Held, Job};
+use crate::sqlite::held::Held;
+use crate::sqlite::job::Job;
 use crate::sqlite::lease::{self, now_ms};
 use crate::sqlite::schema::{PAGE_BYTES, RECORDS_MAX, run_key};
 use crate::sqlite::trouble::{Failure, Trouble};
@@ -19,15 +21,31 @@ const TRASH_ROUNDS_AT_END: u32 = 256;
 const PAGES_PER_COMMIT: u64 = 3;
 
 impl Writer {
-    /// Says that this store is alive.
+    /// Says that this store is alive, and finds out which sessions others took over meanwhile.
     pub(super) fn beat(&mut self) {
         self.beat_ms = now_ms();
         let Some(owner) = self.owner else { return };
-        match self.aside(Sync::Later, |transaction| lease::beat(transaction, owner)) {
-            Some(true) | None => {}
-            // Somebody took this store for dead. Its leases are gone, as the next who writes finds;
-            // to hold more it enters itself anew.
-            Some(false) => self.owner = None,
+        let held: Vec<Arc<Held>> = self.held.values().map(Arc::clone).collect();
+        let this = self.this.clone();
+        let beaten = self.aside(Sync::Later, |transaction| {
+            let is_known = lease::beat(transaction, owner)?;
+            let mut lost = Vec::new();
+            for held in held {
+                if let Some(why) = lease::why_lost(transaction, &held, &this)? {
+                    lost.push((held.lease, why));
+                }
+            }
+            Ok((is_known, lost))
+        });
+        let Some((is_known, lost)) = beaten else {
+            return;
+        };
+        if !is_known {
+            // Somebody took this store for dead. To hold more it enters itself anew.
+            self.owner = None;
+        }
+        for (lease, why) in lost {
+            self.forget(lease, &why);
         }
     }
 
@@ -164,10 +182,10 @@ impl Writer {
             let before = self.ends.insert(lease, next);
             let mut there = next.saturating_sub(before.unwrap_or(next));
             self.kept.retain(|job| match job {
-                Job::Append { held, frames, .. } if held.lease == lease && there > 0 => {
+                Job::Append(append) if append.held.lease == lease && there > 0 => {
                     // Appends are written whole, so this comes out even.
-                    there = there.saturating_sub(frames.count());
-                    held.note_written();
+                    there = there.saturating_sub(append.frames.count());
+                    append.held.note_written();
                     false
                 }
                 _ => true,
@@ -181,11 +199,12 @@ impl Writer {
     fn forget(&mut self, lease: i64, why: &Trouble) {
         self.ends.remove(&lease);
         if let Some(held) = self.held.remove(&lease) {
-            held.over.get_or_init(|| why.clone());
+            held.end(why);
         }
         let is_other = |held: &Held| held.lease != lease;
         self.kept.retain(|job| match job {
-            Job::Append { held, .. } | Job::Release { held } => is_other(held),
+            Job::Append(append) => is_other(&append.held),
+            Job::Release { held } => is_other(held),
             _ => true,
         });
     }
@@ -198,7 +217,7 @@ impl Writer {
 
     /// Gives everything back, brings all into the file itself and closes it.
     pub(super) fn finish(mut self, reader: JoinHandle<()>) {
-        let is_unwritten = |job: &Job| matches!(job, Job::Append { .. });
+        let is_unwritten = |job: &Job| matches!(job, Job::Append(_));
         let mut outcome = match self.kept.iter().any(is_unwritten) {
             true => Err(self.trouble()),
             false => Ok(()),
@@ -222,6 +241,7 @@ impl Writer {
             self.empty_trash();
         }
         self.checkpointer.end();
+        self.tail.end();
         if reader.join().is_err() {
             tracing::error!("the journal's reader broke off");
         }
