@@ -1,5 +1,6 @@
 //! What is asked of the writer, and what it gives out.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use tokio::sync::oneshot;
@@ -91,11 +92,13 @@ impl Append {
         self.frames.len() + texts
     }
 
-    /// Returns why it must not be written: one that was called before it has failed since.
-    pub(super) fn overtaken(&self) -> Option<Trouble> {
+    /// Returns why it must not be written: one that was called before it has failed since, or is
+    /// among those that are about to, by lease.
+    pub(super) fn overtaken(&self, failing: &HashMap<i64, Trouble>) -> Option<Trouble> {
         // What was accepted had none before it that could fail.
         let _waits = self.tell.as_ref()?;
-        self.held.failed_since(self.failures)
+        let failing = failing.get(&self.held.lease).cloned();
+        failing.or_else(|| self.held.failed_since(self.failures))
     }
 }
 

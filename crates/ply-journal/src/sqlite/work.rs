@@ -88,10 +88,15 @@ impl<'a> Work<'a> {
 
     /// Does all jobs, in order. Appends of a session are written together.
     pub(super) fn all(&mut self, jobs: &'a [Job]) -> rusqlite::Result<()> {
+        // Leases with appends that fail here, so that those behind them fail as well.
+        let mut failing: HashMap<i64, Trouble> = HashMap::new();
         for job in jobs {
             let outcome = match job {
-                Job::Append(append) => match append.overtaken() {
-                    Some(trouble) => Outcome::Failed(trouble),
+                Job::Append(append) => match append.overtaken(&failing) {
+                    Some(trouble) => {
+                        failing.insert(append.held.lease, trouble.clone());
+                        Outcome::Failed(trouble)
+                    }
                     None => {
                         self.gather(append);
                         Outcome::Done

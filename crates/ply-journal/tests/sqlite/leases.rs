@@ -1,6 +1,8 @@
 //! Who may write a session, between processes.
 
-use ply_journal::{Durability, Error, Filter, Journal, Sqlite};
+use std::time::Duration;
+
+use ply_journal::{Durability, Error, ErrorKind, Filter, Journal, Loss, Sqlite};
 
 use crate::child::Process;
 use crate::scratch::Scratch;
@@ -63,13 +65,13 @@ async fn two_stores_of_one_process_on_one_file_are_two_owners() {
     assert_eq!(all(&*log).await, texts(0..1));
 }
 
-/// Makes the owner of all sessions one that is far away and was heard of last `age_ms` ago.
+/// Makes the first owner one that is far away and was heard of last `age_ms` ago.
 fn send_away(scratch: &Scratch, age_ms: i64) {
     let file = rusqlite::Connection::open(scratch.store()).unwrap();
     let changed = file
         .execute(
             "UPDATE owners SET namespace = 'far', host = 'far', program = 'ply', pid = 42,
-             beat_ms = (unixepoch() * 1000) - ?",
+             beat_ms = (unixepoch() * 1000) - ? WHERE number = 1",
             [age_ms],
         )
         .unwrap();
@@ -103,6 +105,68 @@ async fn an_owner_that_was_taken_over_meanwhile_writes_nothing_more() {
     drop(one);
     append(&*new, 5..6, Durability::Durable).await.unwrap();
     assert_eq!(all(&*new).await, texts(0..6));
+}
+
+/// Waits for an owner to hear that it lost its session, which it does with its next heartbeat.
+async fn heard(lost: Loss) -> Error {
+    let patience = Duration::from_secs(30);
+    tokio::time::timeout(patience, lost).await.unwrap()
+}
+
+#[tokio::test]
+async fn an_owner_that_was_taken_for_dead_hears_of_it_without_writing() {
+    let scratch = Scratch::new();
+    let (one, two) = (Sqlite::new(scratch.store()), Sqlite::new(scratch.store()));
+    let (old, other) = (create(&one, head("a")).await, create(&one, head("b")).await);
+    append(&*old, 0..3, Durability::Durable).await.unwrap();
+    let (lost, also_lost) = (old.lost(), other.lost());
+    send_away(&scratch, 3_600_000);
+    let new = two.open("a").await.unwrap().unwrap();
+    assert_eq!((new.epoch, new.records), (2, 3));
+    let error = heard(lost).await;
+    assert!(
+        matches!(&error, Error::Lost(owner) if owner == "this process"),
+        "{error:?}"
+    );
+    assert_eq!(error.kind(), ErrorKind::Taken);
+    // With its owner everything went that it had, although nobody has it yet.
+    assert!(matches!(heard(also_lost).await, Error::Lost(_)));
+    for log in [&old, &other] {
+        let lost = append(&**log, 9..10, Durability::Accepted).await;
+        assert!(matches!(lost, Err(Error::Lost(_))), "{lost:?}");
+    }
+    // What nobody has can be had again, also by the one who lost it.
+    drop(other);
+    let again = one.open("b").await.unwrap().unwrap();
+    assert_eq!(again.epoch, 2);
+    append(&*again.log, 0..1, Durability::Durable)
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn an_owner_that_lost_one_session_keeps_the_others() {
+    let scratch = Scratch::new();
+    let (one, two) = (Sqlite::new(scratch.store()), Sqlite::new(scratch.store()));
+    let (a, b, c) = (
+        create(&one, head("a")).await,
+        create(&one, head("b")).await,
+        create(&one, head("c")).await,
+    );
+    let losses = (a.lost(), b.lost(), c.lost());
+    // It is an owner already, so it takes what it is asked for and nothing else.
+    let _own = create(&two, head("own")).await;
+    send_away(&scratch, 3_600_000);
+    let taken = two.open("a").await.unwrap().unwrap();
+    assert_eq!(taken.epoch, 2);
+    assert!(two.delete("b").await.unwrap());
+    assert!(matches!(heard(losses.0).await, Error::Lost(_)));
+    assert!(matches!(heard(losses.1).await, Error::Deleted));
+    // The owner lives, as it has said meanwhile.
+    append(&*c, 0..1, Durability::Durable).await.unwrap();
+    assert!(matches!(two.open("c").await, Err(Error::InUse(_))));
+    drop(c);
+    assert!(matches!(heard(losses.2).await, Error::Closed));
 }
 
 #[tokio::test]

@@ -25,6 +25,57 @@ async fn what_is_written_soon_is_there_soon_without_anybody_asking() {
 }
 
 #[tokio::test]
+async fn readers_in_other_processes_hear_of_records_and_of_the_end() {
+    let scratch = Scratch::new();
+    let (journal, other) = (Sqlite::new(scratch.store()), Sqlite::new(scratch.store()));
+    let log = create(&journal, head("a")).await;
+    // Another store of this process learns of it as one of another process would.
+    let (_, look) = other.look("a").await.unwrap().unwrap();
+    for number in 0..5 {
+        let waiting = look.wait(number);
+        let durability = match number % 2 {
+            0 => Durability::Accepted,
+            _ => Durability::Written,
+        };
+        append(&*log, number..number + 1, durability).await.unwrap();
+        tokio::time::timeout(PATIENCE, waiting)
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!(look.read(number, 1).await.unwrap().records.len(), 1);
+    }
+    let waiting = look.wait(5);
+    journal.delete("a").await.unwrap();
+    let over = tokio::time::timeout(PATIENCE, waiting).await.unwrap();
+    assert!(matches!(over, Err(Error::Deleted)), "{over:?}");
+    drop(look);
+    // Who waits keeps no store open.
+    drop(create(&journal, head("b")).await);
+    let (_, look) = other.look("b").await.unwrap().unwrap();
+    let waiting = look.wait(0);
+    drop((look, other));
+    let over = tokio::time::timeout(PATIENCE, waiting).await.unwrap();
+    assert!(matches!(over, Err(Error::Closed)), "{over:?}");
+}
+
+#[tokio::test]
+async fn an_append_waits_for_another_process_that_keeps_the_file_busy() {
+    let scratch = Scratch::new();
+    let journal = Sqlite::new(scratch.store());
+    let log = create(&journal, head("a")).await;
+    let busy = rusqlite::Connection::open(scratch.store()).unwrap();
+    for durability in [Durability::Written, Durability::Durable] {
+        busy.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let mut written = log.append(texts(0..1), durability, None);
+        let early = tokio::time::timeout(Duration::from_millis(200), &mut written);
+        assert!(early.await.is_err(), "it was written although it was busy");
+        busy.execute_batch("ROLLBACK").unwrap();
+        written.await.unwrap();
+    }
+    assert_eq!(log.read(0, 100).await.unwrap().next, 2);
+}
+
+#[tokio::test]
 async fn an_append_that_is_given_up_is_there_whole_or_not_at_all() {
     let scratch = Scratch::new();
     let journal = Sqlite::new(scratch.store());

@@ -155,6 +155,16 @@ fn nobody_waits_for_a_writer_that_is_gone() {
     queue.wait_settled(Duration::MAX);
 }
 
+#[test]
+fn whoever_waits_for_a_written_record_does_not_wait_for_others() {
+    let (queue, held) = (Queue::new(), held());
+    let _accepted = append(&queue, &held, 10, SOON);
+    assert!(!queue.lock().hurry);
+    let mut written = append(&queue, &held, 10, Durability::Written);
+    assert!(queue.lock().hurry);
+    assert!(!is_done(&mut written));
+}
+
 /// Returns the sizes of appends, in the order of the queue.
 fn sizes(jobs: &[Job]) -> Vec<usize> {
     let size = |job: &Job| match job {
@@ -215,9 +225,10 @@ fn nothing_is_accepted_behind_an_append_that_may_fail_yet() {
     // The third would leave a gap, the fourth was called by one who knows.
     let mut fourth = append(&queue, &held, 10, NOW);
     let (taken, _) = jobs(queue.next(None));
+    let none = std::collections::HashMap::new();
     let overtaken: Vec<bool> = taken
         .iter()
-        .map(|job| matches!(job, Job::Append(append) if append.overtaken().is_some()))
+        .map(|job| matches!(job, Job::Append(append) if append.overtaken(&none).is_some()))
         .collect();
     assert_eq!(overtaken, [true, false]);
     assert!(!is_done(&mut third) && !is_done(&mut fourth));

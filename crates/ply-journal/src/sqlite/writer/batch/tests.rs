@@ -53,13 +53,23 @@ impl Bench {
 
     /// Writes a record, and returns what comes of it.
     fn now(&mut self, record: &str) -> Result<(), Trouble> {
-        let (tell, mut told) = oneshot::channel();
+        let (job, mut told) = self.waiting(record, Durability::Durable);
+        self.writer.batch(vec![job]);
+        told.try_recv().unwrap()
+    }
+
+    /// An append that somebody waits for.
+    fn waiting(
+        &self,
+        record: &str,
+        durability: Durability,
+    ) -> (Job, oneshot::Receiver<Result<(), Trouble>>) {
+        let (tell, told) = oneshot::channel();
         let held = self.held();
-        let mut append = Append::new(&held, frames(record), None, Durability::Durable);
+        let mut append = Append::new(&held, frames(record), None, durability);
         held.queue(append.failures, false);
         append.tell = Some(tell);
-        self.writer.batch(vec![Job::Append(append)]);
-        told.try_recv().unwrap()
+        (Job::Append(append), told)
     }
 
     /// Has the disk fail in a transaction, after the commit or before it.
@@ -161,4 +171,34 @@ fn f13_a_file_that_is_another_one_after_an_error_of_the_disk_is_not_written() {
     drop(open(&path, Missing::Make).unwrap());
     assert!(matches!(bench.now("two"), Err(Trouble::Replaced)));
     assert!(matches!(bench.held().check(), Err(Trouble::Replaced)));
+}
+
+#[test]
+fn only_what_must_survive_a_loss_of_power_waits_for_the_disk() {
+    let bench = Bench::new("sync");
+    for (durability, expected) in [
+        (Durability::Accepted, Sync::Later),
+        (Durability::Written, Sync::Later),
+        (Durability::Durable, Sync::Now),
+    ] {
+        let (job, _told) = bench.waiting("one", durability);
+        assert_eq!(sync_of(&[job]), expected, "{durability:?}");
+    }
+}
+
+#[test]
+fn what_was_called_before_a_failure_was_known_fails_with_it() {
+    let mut bench = Bench::new("overtaken");
+    let (first, mut first_told) = bench.waiting("one", Durability::Durable);
+    // Called while the first is being written, and so in the next transaction.
+    let (second, mut second_told) = bench.waiting("two", Durability::Durable);
+    bench.fail_at(vec![first], false);
+    let (third, mut third_told) = bench.waiting("three", Durability::Durable);
+    bench.writer.batch(vec![second, third]);
+    assert!(matches!(first_told.try_recv(), Ok(Err(Trouble::Io(..)))));
+    assert!(matches!(second_told.try_recv(), Ok(Err(Trouble::Io(..)))));
+    // Nobody could know of the second's failure when the third was called.
+    assert!(matches!(third_told.try_recv(), Ok(Err(Trouble::Io(..)))));
+    bench.now("four").unwrap();
+    assert_eq!(bench.records(), ["four"]);
 }
