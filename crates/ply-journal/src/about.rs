@@ -37,8 +37,8 @@ impl Head {
         }
     }
 
-    /// Changes what a description changes.
-    pub(crate) fn describe(&mut self, change: Description) {
+    /// Changes what a description changes, for those who implement a journal.
+    pub fn describe(&mut self, change: Description) {
         if let Some(title) = change.title {
             self.title = title;
         }
