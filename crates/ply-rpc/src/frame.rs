@@ -78,6 +78,23 @@ impl Encoded {
         Self::with_method(start(), method, params)
     }
 
+    /// Encodes a notification whose params are JSON already.
+    pub(crate) fn notification_of(method: &str, params: &[&str]) -> Self {
+        let mut out = start();
+        out.extend_from_slice(b",\"method\":\"");
+        out.extend_from_slice(method.as_bytes());
+        out.extend_from_slice(b"\",\"params\":");
+        let from = out.len();
+        let bytes: usize = params.iter().map(|part| part.len()).sum();
+        if out.capacity() - out.len() < bytes {
+            grow(&mut out, bytes);
+        }
+        for part in params {
+            out.extend_from_slice(part.as_bytes());
+        }
+        Self::finish(out, from)
+    }
+
     fn with_method(
         mut out: Vec<u8>,
         method: &str,

@@ -135,6 +135,18 @@ impl Peer {
             .map_err(|_| self.closed_error(method))
     }
 
+    /// Tells as [`Peer::notify_now`] does, with params that are JSON already, in pieces that make one value.
+    ///
+    /// # Errors
+    ///
+    /// The link is gone.
+    pub fn notify_json_now(&self, method: &str, params: &[&str]) -> Result<(), CallError> {
+        self.shared
+            .outbox
+            .send_now(Encoded::notification_of(method, params))
+            .map_err(|_| self.closed_error(method))
+    }
+
     /// Waits until what was sent so far fits the outgoing budget, in turn with everybody else who waits, or the link is gone.
     ///
     /// With it a sender that must not stop in the middle of something can send with [`Peer::notify_now`] and wait afterwards.
