@@ -16,6 +16,18 @@ impl Transcript {
         self.entries().map(entry_update).chain(self.rest())
     }
 
+    /// Returns the update at a place of that list, so that it can be gone through with pauses.
+    #[must_use]
+    pub fn update_at(&self, place: usize) -> Option<v2::SessionUpdate> {
+        match self.entry(place) {
+            Some(entry) => Some(entry_update(entry)),
+            None => {
+                let place = place.checked_sub(self.entries().len())?;
+                self.rest().into_iter().nth(place)
+            }
+        }
+    }
+
     fn rest(&self) -> Vec<v2::SessionUpdate> {
         let mut updates = Vec::new();
         if !self.config_options.is_empty() {

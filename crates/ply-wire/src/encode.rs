@@ -1,0 +1,129 @@
+//! The JSON of what is sent most, written without a serializer.
+
+use std::ops::Range;
+
+use crate::transcript::is_plain_text;
+use crate::v2;
+
+/// A chunk of plain text that the agent says or thinks.
+#[derive(Debug, Clone, Copy)]
+pub struct PlainChunk<'a> {
+    thought: bool,
+    message: &'a v2::MessageId,
+    text: &'a str,
+}
+
+impl<'a> PlainChunk<'a> {
+    /// Returns the chunk that an update is, if it is one.
+    #[must_use]
+    pub fn of(update: &'a v2::SessionUpdate) -> Option<Self> {
+        let (thought, chunk) = match update {
+            v2::SessionUpdate::AgentMessageChunk(chunk) => (false, chunk),
+            v2::SessionUpdate::AgentThoughtChunk(chunk) => (true, chunk),
+            _ => return None,
+        };
+        match &chunk.content {
+            v2::ContentBlock::Text(text)
+                if chunk.meta.is_none() && is_plain_text(&chunk.content) =>
+            {
+                Some(Self {
+                    thought,
+                    message: &chunk.message_id,
+                    text: &text.text,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the message that it belongs to.
+    #[must_use]
+    pub fn message(&self) -> &'a v2::MessageId {
+        self.message
+    }
+
+    /// Returns whether it is thought and not said.
+    #[must_use]
+    pub fn is_thought(&self) -> bool {
+        self.thought
+    }
+
+    /// Writes the JSON of the update, and returns where in `out` the escaped text is.
+    pub fn write(&self, out: &mut String) -> Range<usize> {
+        out.reserve(self.text.len() + 128);
+        out.push_str(if self.thought {
+            "{\"sessionUpdate\":\"agent_thought_chunk\",\"messageId\":\""
+        } else {
+            "{\"sessionUpdate\":\"agent_message_chunk\",\"messageId\":\""
+        });
+        escape(&self.message.0, out);
+        out.push_str("\",\"content\":{\"type\":\"text\",\"text\":\"");
+        let start = out.len();
+        escape(self.text, out);
+        let text = start..out.len();
+        out.push_str("\"}}");
+        text
+    }
+}
+
+/// Appends a text as it stands between the quotes of a JSON string. Runs without anything to escape are copied whole.
+pub fn escape(text: &str, out: &mut String) {
+    let mut rest = text;
+    while let Some(at) = rest
+        .bytes()
+        .position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\')
+    {
+        let (plain, special) = rest.split_at(at);
+        out.push_str(plain);
+        let mut chars = special.chars();
+        match chars.next() {
+            Some('"') => out.push_str("\\\""),
+            Some('\\') => out.push_str("\\\\"),
+            Some('\n') => out.push_str("\\n"),
+            Some('\r') => out.push_str("\\r"),
+            Some('\t') => out.push_str("\\t"),
+            Some('\u{8}') => out.push_str("\\b"),
+            Some('\u{c}') => out.push_str("\\f"),
+            Some(other) => {
+                let code = u32::from(other);
+                let digit = |value: u32| char::from_digit(value & 0xf, 16).unwrap_or('0');
+                out.push_str("\\u00");
+                out.push(digit(code >> 4));
+                out.push(digit(code));
+            }
+            None => {}
+        }
+        rest = chars.as_str();
+    }
+    out.push_str(rest);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_chunk_is_written_as_the_official_type_writes_it() {
+        let every: String = (0..0x300).filter_map(char::from_u32).collect();
+        for text in [
+            "",
+            "hi",
+            "a\"b\\c\n\r\t\u{8}\u{c}\u{1f}\u{7f}é\u{2028}",
+            &every,
+        ] {
+            for thought in [false, true] {
+                let chunk = v2::ContentChunk::new(text.into(), "m\"1\"");
+                let update = match thought {
+                    true => v2::SessionUpdate::AgentThoughtChunk(chunk),
+                    false => v2::SessionUpdate::AgentMessageChunk(chunk),
+                };
+                let mut written = String::new();
+                let plain = PlainChunk::of(&update).expect("it is plain");
+                let at = plain.write(&mut written);
+                assert_eq!(written, serde_json::to_string(&update).expect("JSON"));
+                let quoted = format!("\"{}\"", &written[at]);
+                assert_eq!(quoted, serde_json::to_string(text).expect("JSON"));
+            }
+        }
+    }
+}
