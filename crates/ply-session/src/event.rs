@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use ply_wire::{MaybeUndefined, v2};
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, AskId, Question, TurnId};
+use crate::{Answer, AskId, Level, Question, Settings, TurnId};
 
 /// One event of a session, in the meaning of version 2.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,7 +37,75 @@ pub enum Event {
         ask: AskId,
         /// What came of it.
         answer: Answer,
+        /// Whose answer it was, where several people share the session.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
     },
+    /// A prompt was queued that is to survive its sender and this process.
+    Queued {
+        /// Its name in the queue.
+        key: String,
+        /// What it says.
+        content: Vec<v2::ContentBlock>,
+        /// Who sent it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
+    /// The queue changed otherwise.
+    Queue(QueueChange),
+    /// The prompt that became this message was sent under this key; sent again, it is the same prompt.
+    Operation {
+        /// The sender's name for the request.
+        key: String,
+        /// The message it became.
+        message: v2::MessageId,
+    },
+    /// Another program runs the turns of the session from here on.
+    Runner {
+        /// The agent's name.
+        agent: String,
+        /// Its version.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        version: Option<String>,
+        /// Its own id for the session.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<String>,
+    },
+    /// The lines of that program are recorded up to this number.
+    Lines {
+        /// The number of the last one.
+        upto: u64,
+    },
+}
+
+/// A change of the queue.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum QueueChange {
+    /// A queued prompt says something else now.
+    Edited {
+        /// Its name.
+        key: String,
+        /// What it says.
+        content: Vec<v2::ContentBlock>,
+    },
+    /// A queued prompt has another place.
+    Moved {
+        /// Its name.
+        key: String,
+        /// How many are before it.
+        to: usize,
+    },
+    /// A queued prompt was taken back, or its turn began.
+    Left {
+        /// Its name.
+        key: String,
+    },
+    /// No queued prompt begins until the queue is resumed.
+    Paused,
+    /// Queued prompts begin again.
+    Resumed,
 }
 
 /// The whole text of a file before and after an edit.
@@ -64,18 +132,36 @@ impl Event {
     #[must_use]
     pub fn is_durable(&self) -> bool {
         match self {
-            Self::Update(update) => match update {
+            Self::Update(update) | Self::Edited { update, .. } => match update {
                 v2::SessionUpdate::UserMessage(_)
                 | v2::SessionUpdate::StateUpdate(
                     v2::StateUpdate::Running(_) | v2::StateUpdate::Idle(_),
                 ) => true,
-                v2::SessionUpdate::ToolCallUpdate(call) => {
-                    call.status == MaybeUndefined::Value(v2::ToolCallStatus::InProgress)
-                }
+                v2::SessionUpdate::ToolCallUpdate(call) => begins(call),
                 _ => false,
             },
-            Self::Answered { .. } => true,
-            Self::Edited { .. } | Self::Asked { .. } => false,
+            Self::Asked {
+                question: Question::Permission(request),
+                ..
+            } => match &request.subject {
+                Some(v2::RequestPermissionSubject::ToolCall(subject)) => begins(&subject.tool_call),
+                _ => false,
+            },
+            Self::Answered { .. }
+            | Self::Queued { .. }
+            | Self::Queue(_)
+            | Self::Operation { .. }
+            | Self::Runner { .. } => true,
+            Self::Asked { .. } | Self::Lines { .. } => false,
+        }
+    }
+
+    /// Returns how far it must have come before anybody hears of it.
+    pub(crate) fn level(&self, settings: &Settings) -> Level {
+        if self.is_durable() {
+            Level::Durable
+        } else {
+            settings.shows
         }
     }
 
@@ -84,9 +170,14 @@ impl Event {
     pub fn update(&self) -> Option<&v2::SessionUpdate> {
         match self {
             Self::Update(update) | Self::Edited { update, .. } => Some(update),
-            Self::Asked { .. } | Self::Answered { .. } => None,
+            _ => None,
         }
     }
+}
+
+/// Returns whether an update says that a tool call runs.
+fn begins(call: &v2::ToolCallUpdate) -> bool {
+    call.status == MaybeUndefined::Value(v2::ToolCallStatus::InProgress)
 }
 
 /// Joins text chunks of one message that follow each other, so that a journal of many small chunks

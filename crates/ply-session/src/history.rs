@@ -1,6 +1,6 @@
 //! The fold of a session's events: what was said, and what of it still counts.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 
@@ -8,7 +8,8 @@ use ply_wire::project::{EditText, EditTexts};
 use ply_wire::transcript::{Change, Entry, State, Transcript};
 use ply_wire::v2;
 
-use crate::{Edit, Event, Question};
+use crate::edits::Edits;
+use crate::{AskId, Event, Question};
 
 /// Everything a session's events add up to.
 #[derive(Debug, Clone, Default)]
@@ -20,9 +21,9 @@ pub struct History {
     interrupted: Vec<usize>,
     /// Where the turn that runs began.
     turn_began: Option<usize>,
-    edits: HashMap<v2::ToolCallId, Vec<Edit>>,
-    /// Those of them that are durable.
-    durable: u64,
+    edits: Edits,
+    /// Questions that were not answered.
+    asked: BTreeSet<AskId>,
 }
 
 impl History {
@@ -38,7 +39,6 @@ impl History {
 
     /// Adds one event and returns what it changed in the transcript.
     pub fn apply(&mut self, event: &Event) -> Change {
-        self.durable += u64::from(event.is_durable());
         match event {
             Event::Update(update) => self.apply_update(update),
             Event::Edited { update, edits } => {
@@ -46,16 +46,22 @@ impl History {
                 if let ToolCallUpdate(v2::ToolCallUpdate { tool_call_id, .. })
                 | ToolCallContentChunk(v2::ToolCallContentChunk { tool_call_id, .. }) = update
                 {
-                    let kept = self.edits.entry(tool_call_id.clone()).or_default();
-                    kept.extend(edits.iter().cloned());
+                    self.edits.keep(tool_call_id, edits);
                 }
                 self.apply_update(update)
             }
-            Event::Asked {
-                question: Question::Permission(request),
-                ..
-            } => self.transcript.permission_requested(request),
-            Event::Asked { .. } | Event::Answered { .. } => Change::Nothing,
+            Event::Asked { ask, question, .. } => {
+                self.asked.insert(*ask);
+                match question {
+                    Question::Permission(request) => self.transcript.permission_requested(request),
+                    Question::Elicitation(_) => Change::Nothing,
+                }
+            }
+            Event::Answered { ask, .. } => {
+                self.asked.remove(ask);
+                Change::Nothing
+            }
+            _ => Change::Nothing,
         }
     }
 
@@ -123,16 +129,9 @@ impl History {
         self.is_active() || self.turn_began.is_some()
     }
 
-    /// Returns a number that no id of an earlier life holds, whatever a crash took and however short
-    /// the journal was [written](crate::coalesce).
-    ///
-    /// Every turn adds a durable event, and every id that is still there is counted past. It is the
-    /// sum, since with the larger of both the one could catch up with the other.
-    pub(crate) fn next_life(&self) -> u64 {
-        let messages = self.transcript.messages().map(|message| &*message.id.0);
-        let calls = self.transcript.tool_calls().map(|call| &*call.id.0);
-        let lives = messages.chain(calls).filter_map(life_of);
-        self.durable + lives.max().map_or(0, |life| life + 1)
+    /// Returns the questions that were not answered.
+    pub(crate) fn asked(&self) -> impl Iterator<Item = AskId> {
+        self.asked.iter().copied()
     }
 
     pub(crate) fn state(&self) -> &State {
@@ -140,33 +139,8 @@ impl History {
     }
 }
 
-/// Returns the life in an id such as `msg-7-1`. Ids that an agent made up may look the same and do
-/// no harm, but for huge numbers.
-fn life_of(id: &str) -> Option<u64> {
-    let life: u32 = id.split('-').nth(1)?.parse().ok()?;
-    Some(life.into())
-}
-
 impl EditTexts for History {
     fn texts(&self, call: &v2::ToolCallId, diff: &v2::Diff, path: &Path) -> Option<EditText> {
-        let mut kept = self
-            .edits
-            .get(call)?
-            .iter()
-            .filter(|edit| edit.path == path);
-        let mut edit = kept.next()?;
-        // A file edited twice in one call: the patch tells which one this is.
-        for later in kept {
-            let of = |edit: &Edit| {
-                ply_wire::convert::diff::edit(path, edit.old.as_deref(), edit.new.as_deref())
-            };
-            if of(later).patch == diff.patch {
-                edit = later;
-            }
-        }
-        Some(EditText {
-            old: edit.old.clone(),
-            new: edit.new.clone().unwrap_or_default(),
-        })
+        self.edits.texts(call, diff, path)
     }
 }

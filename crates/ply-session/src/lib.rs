@@ -1,49 +1,46 @@
-//! The session engine, sans-IO: events in, ordered actions out.
+//! The core of a session, sans-IO: everything that is decided about a session happens here.
 //!
-//! One [`Engine`] is the only writer of one session. A driver feeds it [`Input`]s one at a time and
-//! does the [`Action`]s it answers with, in order: whatever [`Action::Append`] holds is in the
-//! journal before anything after it is done. The engine knows no clock, no task and no transport,
-//! and it has no opinion about who runs the turn.
+//! A session is a journal of [`Event`]s in the meaning of protocol version 2, and every client is a view of it. One [`Core`]
+//! owns one session. A driver feeds it [`Input`]s (what clients sent, what the agent's code reported, what the journal said,
+//! that time has passed) and does the [`Effect`]s that come of them. The core knows no clock, no task, no disk and no
+//! transport, and it has no opinion about who runs the turns.
 //!
 //! ```
-//! use ply_session::{Action, Engine, Input, Outcome, Prompt, PromptId, Stop, ViewId};
+//! use std::{sync::Arc, time::Duration};
+//! use ply_session::{Core, Effect, Input, Outcome, RequestId, Settings, Setup, Stop};
 //!
-//! let mut engine = Engine::new(Default::default());
-//! let (view, mut out) = (ViewId(1), Vec::new());
-//! engine.step(Input::Attach { view, answers: Default::default() }, &mut out);
-//! let prompt = Prompt { id: PromptId(1), view, content: vec!["Hi".into()] };
-//! engine.step(Input::Prompt(prompt), &mut out);
-//! let turn = out.iter().find_map(|action| match action {
-//!     Action::StartTurn(start) => Some(start.turn),
-//!     _ => None,
-//! });
-//! out.clear();
-//! let outcome = Outcome::Stopped(Stop::EndTurn);
-//! engine.step(Input::TurnEnded { turn: turn.unwrap(), outcome }, &mut out);
-//! assert!(matches!(out.last(), Some(Action::Settle { prompt: PromptId(1), .. })));
+//! let (mut core, mut out) = (Core::new("s1".into(), Settings::default(), Arc::new(Setup::new("/work"))), Vec::new());
+//! let now = Duration::ZERO;
+//! core.step(now, Input::Prepared { outcome: Ok(()) }, &mut out);
+//! // The agent starts a turn by itself. Its beginning must be safe first, so the session is created in the journal.
+//! core.step(now, Input::Begin { request: RequestId(1) }, &mut out);
+//! assert!(matches!(out.pop(), Some(Effect::Create)));
 //! ```
 
-mod action;
-mod asks;
-mod engine;
+mod core;
+mod edits;
+pub mod engine;
 mod event;
 mod history;
-mod input;
 mod limits;
-mod open;
-mod queue;
-mod turn;
-mod update;
+mod settings;
+mod size;
+mod types;
 
-pub use self::{
-    action::{Action, Refusal, Start},
-    engine::Engine,
-    event::{Edit, Event, coalesce, joined},
-    history::History,
-    input::{
-        Accepts, Answer, Answers, Ask, AskId, Input, Outcome, Prompt, PromptId, Question, Reply,
-        Settings, Stop, TurnId, ViewId,
-    },
-    limits::{ASKS_OPEN_MAX, CANCEL_TIME_MAX, PROMPTS_HELD_MAX},
-    open::Opening,
+pub use self::core::{
+    Attach, Close, Core, Description, Effect, Empty, Form, How, Input, Json, Keep, Message, Opened,
+    OptionChange, Persist, Prompt, Pull, Response, Rights, Setup, Viewer, no_such_session,
+    wrong_directory,
+};
+pub use self::engine::{Opening, Refusal, Start};
+pub use self::event::{Edit, Event, QueueChange, coalesce, joined};
+pub use self::history::History;
+pub use self::limits::*;
+pub use self::settings::{
+    CancelScope, CloseEffect, LastClient, Level, Pace, Questions, QueuedPrompts, Settings,
+};
+pub use self::size::{block_bytes, update_bytes};
+pub use self::types::{
+    Accepts, Answer, Answers, Ask, AskId, Outcome, PromptId, Question, Reply, RequestId, Stop,
+    TurnId, ViewId,
 };

@@ -7,7 +7,8 @@
 
 mod support;
 
-use ply_session::{Action, Answer, Input, Outcome, Refusal, Stop};
+use ply_session::engine::{Action, Input};
+use ply_session::{Answer, Outcome, Refusal, Stop};
 use ply_wire::v2;
 use support::{
     Session, call, error, refused, resolved, retracts, settled, started, states, updates, yes,

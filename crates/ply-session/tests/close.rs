@@ -7,7 +7,8 @@
 
 mod support;
 
-use ply_session::{Action, Answer, Refusal};
+use ply_session::engine::Action;
+use ply_session::{Answer, Refusal};
 use ply_wire::v2;
 use support::{Session, refused, resolved, settled, started, states, yes};
 

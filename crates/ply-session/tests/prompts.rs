@@ -7,9 +7,8 @@
 
 mod support;
 
-use ply_session::{
-    Action, Engine, Input, PROMPTS_HELD_MAX, Prompt, PromptId, Refusal, Settings, ViewId,
-};
+use ply_session::engine::{Action, Engine, Input, Prompt};
+use ply_session::{PROMPTS_HELD_MAX, PromptId, Refusal, Settings, ViewId};
 use ply_wire::v2;
 use support::{Session, accepted, refused, settled, started, states, updates};
 
@@ -117,7 +116,7 @@ fn v2_prompt_12_a_refused_prompt_leaves_no_message() {
 fn v1_content_02_every_agent_takes_text_and_links_and_what_it_advertised() {
     let mut settings = Settings::default();
     settings.accepts.image = true;
-    let mut engine = Engine::new(settings);
+    let mut engine = Engine::new(settings, 1);
     let content = vec![
         "text".into(),
         v2::ContentBlock::ResourceLink(v2::ResourceLink::new("n", "file:///x")),

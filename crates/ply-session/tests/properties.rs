@@ -5,16 +5,20 @@
     reason = "tests fail by panicking"
 )]
 
+use ply_session::engine::{Action, Engine, Input, Prompt};
 use ply_session::{
-    Action, Answers, Ask, AskId, Engine, Event, History, Input, Outcome, Prompt, PromptId,
-    Question, Reply, Settings, Stop, TurnId, ViewId, coalesce,
+    Answers, Ask, AskId, Event, History, Outcome, PromptId, Question, Reply, Settings, Stop,
+    TurnId, ViewId, coalesce,
 };
-use ply_sim::Ledger;
 use ply_wire::lift::Lifter;
 use ply_wire::project::{Down, Projector, Shows};
 use ply_wire::transcript::{State, Transcript, what_v1_can_carry};
 use ply_wire::v2;
 use proptest::prelude::*;
+use support::ledger::Ledger;
+
+#[path = "support/mod.rs"]
+mod support;
 
 /// One input, with small numbers that meet. Turns are counted back from the one that runs: 0 is
 /// that one, 1 the one before it, 2 is none.
@@ -74,7 +78,7 @@ struct Run {
 
 impl Run {
     fn new() -> Self {
-        let engine = Engine::new(Settings::default());
+        let engine = Engine::new(Settings::default(), 1);
         Self {
             ledger: Ledger::new(&engine, &[]).unwrap(),
             engine,
@@ -285,15 +289,20 @@ proptest! {
     #[test]
     fn invariant_6_the_v1_view_equals_the_v2_view(ops in ops()) {
         let run = Run::of(&ops)?;
-        let (mut projector, mut view) = (Projector::new(Shows::ALL, "v/"), Vec::new());
-        for update in shown(&run.journal) {
-            projector.apply(&update, &mut view);
-        }
-        projector.flush(&mut view);
+        let mut projector = Projector::new(Shows::ALL, "v/");
         let (mut lifter, mut lifted) = (Lifter::new("lifted-", ""), Vec::new());
-        for down in &view {
+        for update in shown(&run.journal) {
+            let mut view = Vec::new();
+            projector.apply(&update, &mut view);
+            for down in view {
+                lifter.update(down.into_update(&update).unwrap(), &mut lifted);
+            }
+        }
+        let mut view = Vec::new();
+        projector.flush(&mut view);
+        for down in view {
             if let Down::Update(update) = down {
-                lifter.update(update.clone(), &mut lifted);
+                lifter.update(update, &mut lifted);
             }
         }
         let kept = run.engine.history().transcript();
@@ -306,7 +315,7 @@ proptest! {
         let mut journal = run.journal;
         journal.truncate(cut.index(journal.len() + 1));
         let mut out = Vec::new();
-        let engine = Engine::open(Settings::default(), journal.clone(), &mut out);
+        let engine = Engine::open(Settings::default(), 2, journal.clone(), &mut out);
         Ledger::new(&engine, &out).map_err(TestCaseError::fail)?;
         prop_assert_eq!(engine.history().transcript().state(), &State::Idle);
         for action in out.drain(..) {
@@ -314,7 +323,7 @@ proptest! {
                 journal.push(event);
             }
         }
-        let again = Engine::open(Settings::default(), journal.clone(), &mut out);
+        let again = Engine::open(Settings::default(), 2, journal.clone(), &mut out);
         prop_assert_eq!(out.len(), 0);
         prop_assert_eq!(again.history().transcript(), &live(&journal));
     }

@@ -7,9 +7,8 @@
 
 mod support;
 
-use ply_session::{
-    ASKS_OPEN_MAX, Action, Answer, Answers, Ask, AskId, Input, Question, Reply, ViewId,
-};
+use ply_session::engine::{Action, Input};
+use ply_session::{ASKS_OPEN_MAX, Answer, Answers, Ask, AskId, Question, Reply, ViewId};
 use ply_wire::v2;
 use support::{
     Session, form, offers, permission, resolved, retracts, settled, started, states, yes,

@@ -9,7 +9,8 @@ mod support;
 
 use std::collections::BTreeSet;
 
-use ply_session::{Answer, Edit, Event, History, Input, Outcome, Reply, Stop, coalesce};
+use ply_session::engine::Input;
+use ply_session::{Answer, Edit, Event, History, Outcome, Reply, Stop, coalesce};
 use ply_wire::transcript::{State, Transcript};
 use ply_wire::v2;
 use support::{Session, started, user_texts, yes};
@@ -82,7 +83,14 @@ fn d17_what_was_cut_off_is_failed_its_questions_are_cancelled_and_its_end_is_tol
     let (session, repair) = Session::open(&session.journal);
     assert_eq!(session.status("c"), Status::Failed);
     let answer = Answer::Cancelled;
-    assert_eq!(repair[0], Event::Answered { ask, answer });
+    assert_eq!(
+        repair[0],
+        Event::Answered {
+            ask,
+            answer,
+            by: None
+        }
+    );
     let stop = session.engine.history().transcript().stop_reason();
     assert!(matches!(stop, Some(v2::StopReason::Error(_))));
 }
@@ -108,7 +116,7 @@ fn ids_never_repeat_over_many_lives_cut_anywhere() {
     let mut journal = Vec::new();
     let mut seen: BTreeSet<String> = BTreeSet::new();
     for life in 0..30 {
-        let (mut session, _) = Session::open(&journal);
+        let (mut session, _) = Session::open_as(life + 1, &journal);
         let before = session.journal.len();
         session.attach(1);
         let turn = started(&session.prompt(1, "go")).unwrap();
@@ -130,7 +138,7 @@ fn ids_never_repeat_over_many_lives_cut_anywhere() {
             assert!(seen.insert(id.clone()), "{id} again in life {life}");
         }
         // The prompt was safe; of the rest some was lost.
-        let kept = before + 1 + life % 4;
+        let kept = before + 1 + life as usize % 4;
         journal = session.journal[..kept].to_vec();
         if life % 3 == 0 {
             journal = coalesce(&journal);

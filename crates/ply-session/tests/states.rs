@@ -7,7 +7,8 @@
 
 mod support;
 
-use ply_session::{Input, Outcome, Reply, Stop};
+use ply_session::engine::Input;
+use ply_session::{Outcome, Reply, Stop};
 use ply_wire::transcript::State;
 use ply_wire::v2;
 use support::{Session, error, settled, states, updates, yes};
@@ -154,7 +155,7 @@ fn a_notice_is_told_and_not_kept() {
         update: update.clone(),
         edits: Vec::new(),
     });
-    assert_eq!(out, [ply_session::Action::Tell(update)]);
+    assert_eq!(out, [ply_session::engine::Action::Tell(update)]);
     assert_eq!(session.journal.len(), before);
 }
 

@@ -2,11 +2,14 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 #![allow(missing_docs, reason = "a module of tests only")]
 
+pub mod ledger;
+
+use self::ledger::Ledger;
+use ply_session::engine::{Action, Engine, Input, Prompt};
 use ply_session::{
-    Action, Answer, Answers, Ask, AskId, Engine, Event, History, Input, Outcome, Prompt, PromptId,
-    Question, Refusal, Reply, Settings, Stop, TurnId, ViewId,
+    Answer, Answers, Ask, AskId, Event, History, Outcome, PromptId, Question, Refusal, Reply,
+    Settings, Stop, TurnId, ViewId,
 };
-use ply_sim::Ledger;
 use ply_wire::v2;
 
 pub const ALL_ANSWERS: Answers = Answers {
@@ -30,7 +33,7 @@ impl Default for Session {
 
 impl Session {
     pub fn new() -> Self {
-        let engine = Engine::new(Settings::default());
+        let engine = Engine::new(Settings::default(), 1);
         let ledger = Ledger::new(&engine, &[]).unwrap();
         Self {
             engine,
@@ -42,8 +45,13 @@ impl Session {
 
     /// Opens a session from its journal; returns what was appended to close what was cut off.
     pub fn open(journal: &[Event]) -> (Self, Vec<Event>) {
+        Self::open_as(2, journal)
+    }
+
+    /// Does the same as a later owner of the session.
+    pub fn open_as(epoch: u64, journal: &[Event]) -> (Self, Vec<Event>) {
         let mut out = Vec::new();
-        let engine = Engine::open(Settings::default(), journal.to_vec(), &mut out);
+        let engine = Engine::open(Settings::default(), epoch, journal.to_vec(), &mut out);
         let ledger = Ledger::new(&engine, &out).unwrap();
         let repair = appended(&out);
         let journal = journal.iter().chain(&repair).cloned().collect();

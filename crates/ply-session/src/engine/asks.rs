@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use ply_wire::v2;
 
-use crate::engine::Engine;
+use super::Action;
+use super::Engine;
 use crate::{
-    ASKS_OPEN_MAX, Action, Answer, Answers, Ask, AskId, Event, Question, Reply, TurnId, ViewId,
+    ASKS_OPEN_MAX, Answer, Answers, Ask, AskId, Event, Question, Questions, Reply, TurnId, ViewId,
 };
 
 /// Questions that wait for an answer.
@@ -35,15 +36,24 @@ impl Asks {
             .any(|ask| ask.question.tool_call().is_some_and(|id| id == call))
     }
 
+    /// Gives up all questions, and returns who was asked which.
+    pub(crate) fn take_offers(&mut self) -> Vec<(AskId, ViewId)> {
+        let asks = std::mem::take(&mut self.0).into_iter();
+        asks.flat_map(|(ask, open)| open.offered_to.into_iter().map(move |view| (ask, view)))
+            .collect()
+    }
+
     /// Takes a view out, and returns the questions that nobody can answer any more. A permission
     /// waits for the next client instead, which can always be asked (D13).
-    fn detach(&mut self, view: ViewId) -> Vec<AskId> {
+    fn detach(&mut self, view: ViewId, questions: Questions) -> Vec<AskId> {
         let mut lost = Vec::new();
         for (id, ask) in &mut self.0 {
             let asked = ask.offered_to.len();
             ask.offered_to.retain(|offered| *offered != view);
             let left = ask.offered_to.len() < asked && ask.offered_to.is_empty();
-            if left && (ask.failed || matches!(ask.question, Question::Elicitation(_))) {
+            let waits =
+                questions == Questions::Wait || matches!(ask.question, Question::Permission(_));
+            if left && (ask.failed || !waits) {
                 lost.push(*id);
             }
         }
@@ -52,6 +62,14 @@ impl Asks {
 }
 
 impl Question {
+    /// Leaves out what it says of its call: that is in what the client has seen, and may be old by now.
+    pub(crate) fn without_call(mut self) -> Self {
+        if let Some(call) = self.tool_call_mut() {
+            *call = v2::ToolCallUpdate::new(call.tool_call_id.clone());
+        }
+        self
+    }
+
     fn tool_call(&self) -> Option<&v2::ToolCallId> {
         match self {
             Self::Permission(request) => match &request.subject {
@@ -74,7 +92,7 @@ impl Question {
         }
     }
 
-    fn tool_call_mut(&mut self) -> Option<&mut v2::ToolCallUpdate> {
+    pub(crate) fn tool_call_mut(&mut self) -> Option<&mut v2::ToolCallUpdate> {
         match self {
             Self::Permission(request) => match &mut request.subject {
                 Some(v2::RequestPermissionSubject::ToolCall(subject)) => {
@@ -127,6 +145,11 @@ impl Engine {
         self.asks.0.get(&ask).map(|ask| &ask.question)
     }
 
+    /// Returns the questions that wait for an answer.
+    pub(crate) fn open_questions(&self) -> Vec<AskId> {
+        self.asks.0.keys().copied().collect()
+    }
+
     /// Returns how many questions wait for an answer.
     #[must_use]
     pub fn open_asks(&self) -> usize {
@@ -140,10 +163,6 @@ impl Engine {
         self.views.push((view, answers));
         for (ask, open) in &mut self.asks.0 {
             if open.question.can_be_asked_by(answers) {
-                // What it says of its call is in what the view has seen, and may be old by now.
-                if let Some(call) = open.question.tool_call_mut() {
-                    *call = v2::ToolCallUpdate::new(call.tool_call_id.clone());
-                }
                 open.offered_to.push(view);
                 out.push(Action::Offer { ask: *ask, view });
             }
@@ -207,7 +226,7 @@ impl Engine {
     }
 
     pub(crate) fn detach_asks(&mut self, view: ViewId, out: &mut Vec<Action>) {
-        for ask in self.asks.detach(view) {
+        for ask in self.asks.detach(view, self.settings.questions) {
             self.resolve(ask, Answer::Unanswered, out);
         }
         self.refresh_state(out);
@@ -258,6 +277,7 @@ impl Engine {
         let event = Event::Answered {
             ask,
             answer: answer.clone(),
+            by: None,
         };
         self.append(event, out);
         let retract = |view| Action::Retract { ask, view };

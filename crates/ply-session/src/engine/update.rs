@@ -3,9 +3,10 @@
 use ply_wire::transcript::{MessageKind, ToolCall};
 use ply_wire::{MaybeUndefined, v2};
 
-use crate::asks::Asks;
-use crate::engine::Engine;
-use crate::{Action, Edit, Event, TurnId};
+use super::Action;
+use super::Engine;
+use super::asks::Asks;
+use crate::{Edit, Event, TurnId};
 
 /// The message that the next words belong to.
 #[derive(Debug)]
@@ -80,6 +81,26 @@ impl OpenCalls {
     }
 }
 
+/// Terminals whose end was not reported, with the turn they belong to.
+#[derive(Debug, Default)]
+pub(crate) struct OpenTerminals(Vec<(v2::TerminalId, Option<TurnId>)>);
+
+impl OpenTerminals {
+    fn follow(&mut self, id: &v2::TerminalId, turn: Option<TurnId>, has_ended: bool) {
+        if has_ended {
+            self.0.retain(|(open, _)| open != id);
+        } else if !self.0.iter().any(|(open, _)| open == id) {
+            self.0.push((id.clone(), turn));
+        }
+    }
+
+    /// Lets what a turn left open go on without it.
+    pub(crate) fn outlive(&mut self, turn: TurnId) {
+        let of_turn = self.0.iter_mut().filter(|(_, of)| *of == Some(turn));
+        of_turn.for_each(|(_, of)| *of = None);
+    }
+}
+
 impl Engine {
     pub(crate) fn say(
         &mut self,
@@ -128,7 +149,18 @@ impl Engine {
             v2::SessionUpdate::UserMessage(_)
             | v2::SessionUpdate::UserMessageChunk(_)
             | v2::SessionUpdate::StateUpdate(_) => return,
-            v2::SessionUpdate::Notice(_) => return out.push(Action::Tell(update)),
+            v2::SessionUpdate::Notice(_) => return self.tell(update, out),
+            v2::SessionUpdate::TerminalUpdate(terminal) => {
+                let has_ended = matches!(terminal.exit_status, MaybeUndefined::Value(_));
+                self.terminals
+                    .follow(&terminal.terminal_id, turn, has_ended);
+            }
+            v2::SessionUpdate::TerminalOutputChunk(chunk) => {
+                let known = self.history.transcript().terminal(&chunk.terminal_id);
+                if known.is_none() {
+                    self.terminals.follow(&chunk.terminal_id, turn, false);
+                }
+            }
             v2::SessionUpdate::ToolCallUpdate(call) => {
                 self.follow_call(turn, call);
                 changes_state = true;
@@ -186,6 +218,27 @@ impl Engine {
         }
     }
 
+    /// Reports the end of the terminals that `turn`, or nothing, left open. How their commands ended is not known.
+    pub(crate) fn end_terminals(&mut self, turn: Option<TurnId>, out: &mut Vec<Action>) {
+        let (ended, open) = std::mem::take(&mut self.terminals.0)
+            .into_iter()
+            .partition(|(_, of)| *of == turn);
+        self.terminals.0 = open;
+        let ended: Vec<(v2::TerminalId, _)> = ended;
+        for (id, _) in ended {
+            self.end_terminal(id, out);
+        }
+    }
+
+    pub(super) fn end_terminal(&mut self, id: v2::TerminalId, out: &mut Vec<Action>) {
+        self.append(Event::Update(ended_terminal(id)), out);
+    }
+
+    fn tell(&mut self, update: v2::SessionUpdate, out: &mut Vec<Action>) {
+        self.emitted += 1;
+        out.push(Action::Tell(update));
+    }
+
     /// Brings a compaction to a final status.
     pub(crate) fn end_compaction(
         &mut self,
@@ -202,4 +255,10 @@ impl Engine {
     fn is_late(&self, turn: Option<TurnId>) -> bool {
         self.is_closed() || turn.is_some_and(|turn| self.running() != Some(turn))
     }
+}
+
+/// Returns the update that reports the end of a terminal of which nothing else is known.
+pub(super) fn ended_terminal(id: v2::TerminalId) -> v2::SessionUpdate {
+    let update = v2::TerminalUpdate::new(id).exit_status(v2::TerminalExitStatus::new());
+    v2::SessionUpdate::TerminalUpdate(update)
 }

@@ -1,10 +1,10 @@
-//! What the engine wants done.
+//! What follows from an input.
 
 use ply_wire::v2;
 
 use crate::{Answer, AskId, Event, PromptId, TurnId, ViewId};
 
-/// Something for the driver to do. Actions are done in order; one [`Input`](crate::Input) at a time.
+/// Something for the driver to do. Actions are done in order; one [`Input`](super::Input) at a time.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Action {
@@ -33,8 +33,17 @@ pub enum Action {
     },
     /// Run the agent's code for a turn.
     StartTurn(Start),
+    /// Pass a prompt to the turn that runs.
+    Steer {
+        /// The turn.
+        turn: TurnId,
+        /// The prompt's message.
+        message: v2::MessageId,
+        /// What it says.
+        content: Vec<v2::ContentBlock>,
+    },
     /// Ask the agent's code to stop, and say that it is
-    /// [overdue](crate::Input::TurnOverdue) if it does not.
+    /// [overdue](super::Input::TurnOverdue) if it does not.
     CancelTurn {
         /// The turn.
         turn: TurnId,

@@ -1,13 +1,15 @@
-//! What can happen to a session.
+//! Words that inputs, effects and records share.
 
 use ply_wire::v2;
 use serde::{Deserialize, Serialize};
 
-use crate::Edit;
-
 /// An attached client. The driver numbers them and uses no number twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ViewId(pub u64);
+
+/// A request of a client, or of the agent's code for a turn of its own. The driver numbers them and uses no number twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RequestId(pub u64);
 
 /// A prompt, or a turn of the agent's own, from its arrival to its end. The driver numbers them and
 /// uses no number twice.
@@ -21,13 +23,6 @@ pub struct TurnId(pub u64);
 /// A question to the user. The driver numbers them and uses no number twice while it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct AskId(pub u64);
-
-/// How the engine treats its session.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Settings {
-    /// The content it takes in prompts.
-    pub accepts: Accepts,
-}
 
 /// Which kinds of content a prompt may hold besides text and resource links, which every agent
 /// takes (V1-CONTENT-02, V1-CONTENT-03).
@@ -49,103 +44,6 @@ pub struct Answers {
     pub form: bool,
     /// URLs to visit.
     pub url: bool,
-}
-
-/// Something that happened.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly all inputs are updates, and boxing each would cost more"
-)]
-pub enum Input {
-    /// A client attached. It has seen everything up to here.
-    Attach {
-        /// Its number.
-        view: ViewId,
-        /// What it can ask its user.
-        answers: Answers,
-    },
-    /// A client left. Its held prompts are withdrawn; a running turn goes on.
-    Detach {
-        /// Its number.
-        view: ViewId,
-    },
-    /// A client sent a prompt.
-    Prompt(Prompt),
-    /// The agent wants a turn of its own, with no prompt.
-    Begin {
-        /// Its number, counted with the prompts.
-        prompt: PromptId,
-    },
-    /// A prompt is no longer wanted (`$/cancel_request`). Held, it is dropped; inserted, it stays.
-    Withdraw {
-        /// Its number.
-        prompt: PromptId,
-    },
-    /// The user wants everything that goes on to stop (`session/cancel`).
-    Cancel,
-    /// The user wants the turn that runs to stop, and nothing else.
-    CancelTurn,
-    /// The session is to end.
-    Close,
-    /// The agent says or thinks something; the engine names the message.
-    Say {
-        /// The turn it belongs to; none for words outside any turn.
-        turn: Option<TurnId>,
-        /// Whether it is a thought.
-        thought: bool,
-        /// What it says.
-        content: v2::ContentBlock,
-    },
-    /// The agent reports something else.
-    Update {
-        /// The turn it belongs to; none outside any turn.
-        turn: Option<TurnId>,
-        /// What it reports.
-        update: v2::SessionUpdate,
-        /// Whole texts of the files whose diffs the update shows.
-        edits: Vec<Edit>,
-    },
-    /// The agent asks the user something.
-    Ask(Ask),
-    /// The agent no longer needs an answer.
-    Unask {
-        /// The question.
-        ask: AskId,
-    },
-    /// A client answered a question.
-    Answer {
-        /// The question.
-        ask: AskId,
-        /// Who answered.
-        view: ViewId,
-        /// What it answered.
-        reply: Reply,
-    },
-    /// The agent's code for the turn is done, however it went.
-    TurnEnded {
-        /// The turn.
-        turn: TurnId,
-        /// How it went.
-        outcome: Outcome,
-    },
-    /// A cancelled turn has not ended within [`CANCEL_TIME_MAX`](crate::CANCEL_TIME_MAX).
-    TurnOverdue {
-        /// The turn.
-        turn: TurnId,
-    },
-}
-
-/// A prompt of a client.
-#[derive(Debug, Clone)]
-pub struct Prompt {
-    /// Its number.
-    pub id: PromptId,
-    /// Who sent it.
-    pub view: ViewId,
-    /// What it says.
-    pub content: Vec<v2::ContentBlock>,
 }
 
 /// A question of the agent.

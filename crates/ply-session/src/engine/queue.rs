@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use ply_wire::v2;
 
-use crate::{Accepts, PROMPTS_HELD_MAX, Prompt, PromptId, Refusal, ViewId};
+use super::{Prompt, Refusal};
+use crate::{Accepts, PROMPTS_HELD_BYTES_MAX, PROMPTS_HELD_MAX, PromptId, ViewId};
 
 /// A prompt, or a wish of the agent for a turn of its own, whose turn has not come.
 #[derive(Debug)]
@@ -34,6 +35,13 @@ impl From<Prompt> for Held {
     }
 }
 
+impl Held {
+    /// Returns about how much memory it takes.
+    fn bytes(&self) -> usize {
+        self.content.iter().map(crate::size::block_bytes).sum()
+    }
+}
+
 /// First come, first served.
 #[derive(Debug, Default)]
 pub(crate) struct Queue(VecDeque<Held>);
@@ -45,7 +53,10 @@ impl Queue {
 
     /// Gives the prompt back if there is no room.
     pub(crate) fn push(&mut self, held: Held) -> Result<(), Held> {
-        if self.0.len() >= PROMPTS_HELD_MAX {
+        let bytes: usize = self.0.iter().map(Held::bytes).sum();
+        // One that is alone may be as large as a message can be.
+        let is_too_much = !self.0.is_empty() && bytes + held.bytes() > PROMPTS_HELD_BYTES_MAX;
+        if self.0.len() >= PROMPTS_HELD_MAX || is_too_much {
             return Err(held);
         }
         self.0.push_back(held);

@@ -3,14 +3,17 @@
 use ply_wire::transcript::State;
 use ply_wire::v2;
 
-use crate::engine::Engine;
-use crate::{Action, PromptId, TurnId};
+use super::Action;
+use super::Engine;
+use crate::{PromptId, TurnId};
 
 #[derive(Debug)]
 pub(crate) struct ActiveTurn {
     pub(crate) id: TurnId,
     pub(crate) prompt: PromptId,
     pub(crate) cancelled: bool,
+    /// Further prompts that it works on.
+    pub(crate) steered: Vec<PromptId>,
 }
 
 impl ActiveTurn {
@@ -19,6 +22,7 @@ impl ActiveTurn {
             id,
             prompt,
             cancelled: false,
+            steered: Vec::new(),
         }
     }
 }

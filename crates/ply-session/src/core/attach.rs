@@ -1,0 +1,334 @@
+//! Clients come and go.
+
+use std::collections::VecDeque;
+
+use ply_wire::negotiate::Version;
+use ply_wire::v2;
+
+use super::effect::{Effect, Message};
+use super::input::{Attach, How, Input};
+use super::response;
+use super::view::{Apart, View};
+use super::{Core, Setup};
+use crate::engine;
+use crate::{Answer, LastClient, PromptId, RequestId, ViewId};
+
+impl Core {
+    pub(super) fn prepared(&mut self, outcome: Result<(), v2::Error>, out: &mut Vec<Effect>) {
+        match outcome {
+            Ok(()) => self.is_prepared = true,
+            Err(error) => {
+                self.fail_waiting(&error, out);
+                self.close_unprepared(out);
+            }
+        }
+    }
+
+    pub(super) fn attach(&mut self, attach: Attach, out: &mut Vec<Effect>) {
+        let Attach {
+            request,
+            view: id,
+            viewer,
+            how,
+            setup,
+        } = attach;
+        if setup.cwd != self.setup.cwd {
+            let response = Err(wrong_directory());
+            return out.push(Effect::Respond { request, response });
+        }
+        // A client that sees the session already starts anew.
+        if self.view(id).is_some() {
+            if self.prompts.values().any(|view| *view == id) {
+                let reason = "a prompt of this client is not answered yet; wait or cancel";
+                return refuse(request, v2::ErrorCode::InvalidRequest, reason, out);
+            }
+            self.remove_view(id, out);
+        }
+        (self.was_seen, self.was_answered) = (true, true);
+        let history = self.engine.history();
+        let (place, transcript) = match self.engine.snapshot() {
+            Some(snapshot) => (snapshot.at, snapshot.history.transcript()),
+            None => (self.window.head(), history.transcript()),
+        };
+        let answers = viewer.answers;
+        let may_approve = viewer.rights.approve;
+        let response = response::setup(how, &self.session, transcript, &viewer);
+        let mode = match viewer.version {
+            Version::V1 => ply_wire::convert::config::modes_down(transcript.config_options()),
+            Version::V2 => None,
+        };
+        let mode = mode.map(|modes| modes.current_mode_id);
+        let after = response::after(how, transcript, viewer.version);
+        let mut view = View::new((id, viewer), how, place, transcript, history, self.epoch);
+        view.at(place, &self.window, Apart::Setup(request, response, mode));
+        let notices = self.notices(how, &setup);
+        for update in after.into_iter().chain(notices) {
+            view.at(place, &self.window, Apart::Show(Box::new(update)));
+        }
+        self.views.push(view);
+        if may_approve {
+            self.converse(engine::Input::Attach { view: id, answers }, out);
+        }
+    }
+
+    /// Returns what the client has to know about the session that no answer says.
+    fn notices(&self, how: How, setup: &Setup) -> Vec<v2::SessionUpdate> {
+        let mut notices = Vec::new();
+        if self.damaged > 0 && how == How::Replay {
+            let records = match self.damaged {
+                1 => "1 record".to_owned(),
+                more => format!("{more} records"),
+            };
+            notices.push(format!(
+                "{records} of this session cannot be read: the journal is damaged. Everything else is shown."
+            ));
+        }
+        let differs = |own: bool, given: bool| given && own;
+        let servers = differs(
+            setup.mcp_servers != self.setup.mcp_servers,
+            !setup.mcp_servers.is_empty(),
+        );
+        let directories = differs(
+            setup.additional_directories != self.setup.additional_directories,
+            !setup.additional_directories.is_empty(),
+        );
+        let given = match (servers, directories) {
+            (true, true) => "MCP servers and additional directories",
+            (true, false) => "MCP servers",
+            (false, true) => "additional directories",
+            (false, false) => "",
+        };
+        if !given.is_empty() {
+            notices.push(format!(
+                "This session was already open with other {given}; the ones in this request are not used. \
+                 Close the session everywhere and load it again to change them."
+            ));
+        }
+        let warning = |message| {
+            v2::SessionUpdate::Notice(v2::Notice::new(v2::NoticeSeverity::Warning, message))
+        };
+        notices.into_iter().map(warning).collect()
+    }
+
+    pub(super) fn detach(&mut self, view: ViewId, out: &mut Vec<Effect>) {
+        let (gone, others) = std::mem::take(&mut self.waiting)
+            .into_iter()
+            .partition(|input| is_of(input, view));
+        self.waiting = others;
+        let gone: VecDeque<Input> = gone;
+        for input in gone {
+            self.refuse_waiting(input, &cancelled(), out);
+        }
+        // While the view is there, since its queued prompts are answered now.
+        self.remove_view(view, out);
+        // Also if it never attached: whoever made the session is gone.
+        self.was_seen = true;
+    }
+
+    pub(super) fn remove_view(&mut self, id: ViewId, out: &mut Vec<Effect>) {
+        self.converse(engine::Input::Detach { view: id }, out);
+        let prompts = self.prompts.iter().filter(|(_, view)| **view == id);
+        let prompts: Vec<PromptId> = prompts.map(|(prompt, _)| *prompt).collect();
+        let Some(at) = self.views.iter().position(|view| view.id == id) else {
+            return;
+        };
+        // Its connection may live on, and then whoever sent these waits for them. What its turn comes to is not known.
+        for prompt in prompts {
+            self.prompts.remove(&prompt);
+            let (request, response) = (RequestId(prompt.0), Err(cancelled()));
+            out.push(Effect::Respond { request, response });
+        }
+        let mut view = self.views.remove(at);
+        for barrier in view.take_barriers() {
+            self.barrier(barrier, None, out);
+        }
+        for ask in view.take_asked() {
+            out.push(Effect::Retract { ask, view: id });
+        }
+        for (request, response) in view.take_answers(self.window.visible(), &cancelled()) {
+            out.push(Effect::Respond { request, response });
+        }
+    }
+
+    pub(super) fn hung_up(&mut self, view: ViewId, out: &mut Vec<Effect>) {
+        let Some(view) = self.view(view) else {
+            return;
+        };
+        view.hung_up = true;
+        if self.views.iter().all(|view| view.hung_up) {
+            self.converse(engine::Input::Cancel, out);
+        }
+    }
+
+    /// Ends a session that no client sees any more, once nothing runs in it. Its journal stays.
+    pub(super) fn leave_if_abandoned(&mut self, out: &mut Vec<Effect>) {
+        let is_abandoned = self.was_seen
+            && self.views.is_empty()
+            && self.waiting.is_empty()
+            && self.engine.running().is_none()
+            && self.engine.held() == 0
+            && self.engine.is_open();
+        if !is_abandoned || self.engine.settings().last_client == LastClient::Stays {
+            return;
+        }
+        if self.store.is_new() && self.was_answered {
+            // It lives with its server: its client may come back for it.
+            self.was_seen = false;
+            return out.push(Effect::Unattended);
+        }
+        // One that nobody was told of is as if it had not been.
+        if self.store.is_new() {
+            self.close_unprepared(out);
+        } else {
+            self.converse(engine::Input::Close, out);
+        }
+    }
+
+    /// Answers a request that waits with an error.
+    pub(super) fn refuse_waiting(
+        &mut self,
+        input: Input,
+        error: &v2::Error,
+        out: &mut Vec<Effect>,
+    ) {
+        let request = match input {
+            Input::Attach(attach) => attach.request,
+            Input::Prompt(prompt) => prompt.request,
+            Input::SetOption { request, .. } => request,
+            Input::Close(close) => return self.close(close, out),
+            Input::Begin { request } => {
+                let stop = None;
+                return out.push(Effect::Settled { request, stop });
+            }
+            Input::Ask(ask) => {
+                let (ask, answer) = (ask.id, Answer::Cancelled);
+                return out.push(Effect::Resolve { ask, answer });
+            }
+            _ => return,
+        };
+        let response = Err(error.clone());
+        out.push(Effect::Respond { request, response });
+    }
+
+    pub(super) fn fail_waiting(&mut self, error: &v2::Error, out: &mut Vec<Effect>) {
+        let mut later = Vec::new();
+        for input in std::mem::take(&mut self.waiting) {
+            match input {
+                // It ends without a journal, too.
+                Input::Close(close) => self.close(close, out),
+                Input::Attach(attach) if !self.engine.is_open() => {
+                    later.push(attach.view);
+                    self.waiting.push_back(Input::Attach(attach));
+                }
+                // It is for whoever sees the session when it goes on.
+                input if is_report(&input) && !self.store.is_gone() => {
+                    self.waiting.push_back(input);
+                }
+                input if later.iter().any(|view| is_of(&input, *view)) => {
+                    self.waiting.push_back(input);
+                }
+                input => self.refuse_waiting(input, error, out),
+            }
+        }
+    }
+
+    /// Takes back a request that waits; returns whether there was one.
+    pub(super) fn withdraw_waiting(&mut self, request: RequestId, out: &mut Vec<Effect>) -> bool {
+        let is_it = |input: &Input| match input {
+            Input::Attach(attach) => attach.request == request,
+            Input::Prompt(prompt) => prompt.request == request,
+            Input::SetOption { request: of, .. } => *of == request,
+            _ => false,
+        };
+        let Some(at) = self.waiting.iter().position(is_it) else {
+            return false;
+        };
+        if let Some(input) = self.waiting.remove(at) {
+            let is_prompt = matches!(input, Input::Prompt(_));
+            let is_attach = matches!(input, Input::Attach(_));
+            if is_prompt {
+                self.cancel_prompt(input, out);
+            } else {
+                self.refuse_waiting(input, &cancelled(), out);
+            }
+            if is_attach && !self.is_prepared && self.waiting.is_empty() {
+                // Nobody wants the session that is being prepared.
+                self.close_unprepared(out);
+            }
+        }
+        true
+    }
+
+    /// Drops the prompts of some views that wait until the session can serve them.
+    pub(super) fn cancel_waiting(&mut self, of: impl Fn(ViewId) -> bool, out: &mut Vec<Effect>) {
+        let (prompts, others) = std::mem::take(&mut self.waiting)
+            .into_iter()
+            .partition(|input| matches!(input, Input::Prompt(prompt) if of(prompt.view)));
+        self.waiting = others;
+        let prompts: VecDeque<Input> = prompts;
+        for prompt in prompts {
+            self.cancel_prompt(prompt, out);
+        }
+    }
+
+    fn cancel_prompt(&mut self, input: Input, out: &mut Vec<Effect>) {
+        let Input::Prompt(prompt) = input else {
+            return;
+        };
+        let id = PromptId(prompt.request.0);
+        if self.view(prompt.view).is_some() {
+            self.prompts.insert(id, prompt.view);
+            self.refuse_prompt(id, &cancelled());
+        } else {
+            let (request, response) = (prompt.request, Err(cancelled()));
+            out.push(Effect::Respond { request, response });
+        }
+    }
+}
+
+fn cancelled() -> v2::Error {
+    let code = v2::ErrorCode::RequestCancelled.into();
+    v2::Error::new(code, "The request was cancelled.")
+}
+
+/// Returns what a client is told that wants to see a session in another directory than its own.
+#[must_use]
+pub fn wrong_directory() -> v2::Error {
+    let reason = "The session has another working directory; give the one that session/list shows.";
+    v2::Error::new(v2::ErrorCode::InvalidParams.into(), reason)
+}
+
+/// Returns whether the agent reports something.
+pub(super) fn is_report(input: &Input) -> bool {
+    matches!(
+        input,
+        Input::Say { .. } | Input::Update { .. } | Input::Ask(_) | Input::Unask { .. }
+    )
+}
+
+fn is_of(input: &Input, view: ViewId) -> bool {
+    match input {
+        Input::Attach(attach) => attach.view == view,
+        Input::Prompt(prompt) => prompt.view == view,
+        Input::SetOption { view: of, .. } => *of == view,
+        _ => false,
+    }
+}
+
+fn refuse(request: RequestId, code: v2::ErrorCode, reason: &str, out: &mut Vec<Effect>) {
+    let response = Err(v2::Error::new(code.into(), reason));
+    out.push(Effect::Respond { request, response });
+}
+
+/// An answer for a client that may be there or not.
+pub(super) fn respond(
+    view: Option<&mut View>,
+    request: RequestId,
+    response: Result<response::Response, v2::Error>,
+    out: &mut Vec<Effect>,
+) {
+    match view {
+        Some(view) => view.urgent(Message::Respond { request, response }),
+        None => out.push(Effect::Respond { request, response }),
+    }
+}

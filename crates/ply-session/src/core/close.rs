@@ -1,0 +1,175 @@
+//! The end of a session in this process.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use ply_wire::v2;
+
+use super::attach::{is_report, respond};
+use super::effect::{Effect, Message};
+use super::input::{Close, Input, Keep};
+use super::response::{Empty, Response};
+use super::{Core, no_right};
+use crate::engine;
+use crate::{CLOSE_TIME_MAX, CloseEffect, RequestId, ViewId};
+
+/// How far the end has come.
+#[derive(Debug, Default)]
+pub(super) struct Closing {
+    /// Who is told that the session is closed.
+    pub(super) requests: Vec<(Option<ViewId>, RequestId)>,
+    /// Whether the session has to be in the journal for it.
+    keeps: bool,
+    deletes: bool,
+    /// Whether the conversation is closed.
+    pub(super) is_closed: bool,
+    /// When a journal that does not answer is given up.
+    until: Option<Duration>,
+    /// Whether a journal that failed was opened once more for the last words.
+    was_opened: bool,
+    is_releasing: bool,
+    /// Whether it was given up.
+    is_given_up: bool,
+}
+
+impl Closing {
+    pub(super) fn wants_journal(&self) -> bool {
+        self.keeps && !self.deletes
+    }
+
+    /// Returns whether a close has to wait for the next life of the session: this one is not deleted.
+    pub(super) fn is_too_late_for(&self, close: &Close) -> bool {
+        self.is_releasing && !self.deletes && close.journal == Keep::Nothing
+    }
+
+    pub(super) fn deletes(&self) -> bool {
+        self.deletes
+    }
+
+    /// Gives up keeping a session in which nothing was said.
+    pub(super) fn give_up(&mut self) {
+        self.keeps = false;
+    }
+
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        self.until
+            .filter(|_| !self.is_releasing && !self.is_given_up)
+    }
+}
+
+impl Core {
+    pub(super) fn close(&mut self, close: Close, out: &mut Vec<Effect>) {
+        let Close {
+            request,
+            view,
+            journal,
+        } = close;
+        if let (Some(id), Some(request)) = (view, request)
+            && !self.may_prompt(id)
+        {
+            return respond(self.view(id), request, Err(no_right()), out);
+        }
+        let detaches = self.engine.settings().close == CloseEffect::Detaches;
+        if let (true, Some(view), Some(request), Keep::All) = (detaches, view, request, journal) {
+            self.detach(view, out);
+            let response = Ok(Response::Close(Empty {}));
+            return out.push(Effect::Respond { request, response });
+        }
+        self.closing
+            .requests
+            .extend(request.map(|request| (view, request)));
+        self.closing.keeps |= journal == Keep::All;
+        self.closing.deletes |= journal == Keep::Nothing;
+        self.close_waits();
+        self.converse(engine::Input::Close, out);
+    }
+
+    /// Notes that the end is wanted, though it has to wait for the journal.
+    pub(super) fn close_waits(&mut self) {
+        self.closing.until.get_or_insert(self.now + CLOSE_TIME_MAX);
+    }
+
+    /// Ends a session that was never ready.
+    pub(super) fn close_unprepared(&mut self, out: &mut Vec<Effect>) {
+        self.is_prepared = true;
+        self.closing.deletes |= self.store.is_new();
+        self.close_waits();
+        self.converse(engine::Input::Close, out);
+    }
+
+    /// Closes what belongs to the session once its last words are safe, or cannot be.
+    pub(super) fn release_journal(&mut self, out: &mut Vec<Effect>) {
+        if !self.closing.is_closed || self.closing.is_releasing {
+            return;
+        }
+        self.close_waits();
+        let is_overdue = self.closing.until.is_some_and(|until| until <= self.now);
+        let retries =
+            self.store.is_failed() && (self.window.has_unwritten() || self.engine.is_cut_off());
+        if retries && !self.closing.was_opened && !self.closing.deletes && !is_overdue {
+            self.closing.was_opened = true;
+            return self.open_if_failed(out);
+        }
+        let is_done = self.is_kept() && self.gated.is_empty();
+        if is_done || is_overdue {
+            self.closing.is_releasing = true;
+            let delete = self.closing.deletes;
+            out.push(Effect::Release { delete });
+        }
+    }
+
+    /// Gives up what a journal that does not answer holds up.
+    pub(super) fn close_overdue(&mut self, out: &mut Vec<Effect>) {
+        let is_overdue = self
+            .closing
+            .deadline()
+            .is_some_and(|until| until <= self.now);
+        if is_overdue {
+            self.closing.is_given_up = true;
+            let reason = "the journal does not answer; what was not safe may be lost";
+            let error = v2::Error::new(v2::ErrorCode::InternalError.into(), reason);
+            self.lost(&error, out);
+        }
+    }
+
+    /// Tells everybody who waits that the session is over.
+    pub(super) fn released(&mut self, failed: Option<&v2::Error>, out: &mut Vec<Effect>) {
+        self.store.set_gone();
+        let error = self.no_such_session();
+        let prompts: Vec<_> = self.prompts.keys().copied().collect();
+        for prompt in prompts {
+            self.refuse_prompt(prompt, &error);
+        }
+        self.fail_options(&error, out);
+        // What the agent asked for or reports does not outlive the session.
+        let (own, others) = std::mem::take(&mut self.waiting)
+            .into_iter()
+            .partition(|input| matches!(input, Input::Begin { .. }) || is_report(input));
+        self.waiting = others;
+        let own: VecDeque<Input> = own;
+        for begin in own {
+            self.refuse_waiting(begin, &error, out);
+        }
+        let visible = self.window.visible();
+        for view in &mut self.views {
+            view.end(visible, &error);
+        }
+        for (view, request) in std::mem::take(&mut self.closing.requests) {
+            let response = match failed.filter(|_| self.closing.deletes) {
+                Some(error) => Err(error.clone()),
+                None => Ok(Response::Close(Empty {})),
+            };
+            match view.and_then(|view| self.view(view)) {
+                Some(view) => view.last(Message::Respond { request, response }),
+                None => respond(None, request, response, out),
+            }
+        }
+        out.push(Effect::Over);
+    }
+}
+
+/// Returns what clients are told when another owner wrote the session meanwhile.
+pub(super) fn moved() -> v2::Error {
+    let reason = "The session was taken over by another process; load it again to go on.";
+    v2::Error::new(v2::ErrorCode::InternalError.into(), reason)
+}

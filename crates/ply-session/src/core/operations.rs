@@ -1,0 +1,152 @@
+//! Prompts with a name of their sender's: sent again, they are carried out once and answered alike.
+
+use std::collections::VecDeque;
+
+use ply_wire::negotiate::Version;
+use ply_wire::transcript::{MessageKind, Transcript};
+use ply_wire::v2;
+
+use super::act::settle_v1;
+use super::response::Response;
+use crate::{Event, OPERATIONS_MAX, PromptId, RequestId, ViewId};
+
+/// What is known of the newest of them.
+#[derive(Debug, Default)]
+pub(crate) struct Operations(VecDeque<Operation>);
+
+#[derive(Debug, Default)]
+pub(crate) struct Operation {
+    key: String,
+    /// None if another owner of the session carried it out.
+    prompt: Option<PromptId>,
+    message: Option<v2::MessageId>,
+    stop: Option<v2::StopReason>,
+    /// Who sent it again and was not answered yet.
+    repeats: Vec<(RequestId, ViewId)>,
+}
+
+impl Operation {
+    /// Returns what its sender is answered, once that is known.
+    pub(super) fn response(&self, version: Version) -> Option<Result<Response, v2::Error>> {
+        match version {
+            Version::V2 => self
+                .message
+                .clone()
+                .map(|message| Ok(Response::Prompt(v2::PromptResponse::new(message)))),
+            Version::V1 => self.stop.as_ref().map(settle_v1),
+        }
+    }
+}
+
+impl Operations {
+    /// Notes a prompt of the past.
+    pub(crate) fn recorded(&mut self, event: &Event) {
+        match event {
+            Event::Operation { key, message } => self.push(Operation {
+                key: key.clone(),
+                message: Some(message.clone()),
+                ..Operation::default()
+            }),
+            Event::Update(v2::SessionUpdate::StateUpdate(v2::StateUpdate::Idle(idle))) => {
+                for operation in &mut self.0 {
+                    if operation.stop.is_none() {
+                        operation.stop.clone_from(&idle.stop_reason);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn begin(&mut self, key: String, prompt: PromptId) {
+        self.push(Operation {
+            key,
+            prompt: Some(prompt),
+            ..Operation::default()
+        });
+    }
+
+    fn push(&mut self, operation: Operation) {
+        self.0.push_back(operation);
+        if self.0.len() > OPERATIONS_MAX {
+            self.0.pop_front();
+        }
+    }
+
+    /// Notes that a prompt is sent again, and returns which one.
+    pub(super) fn repeat(
+        &mut self,
+        key: &str,
+        request: RequestId,
+        view: ViewId,
+    ) -> Option<PromptId> {
+        let mut known = self.0.iter_mut();
+        let operation = known.find(|operation| operation.key == key)?;
+        // One of another owner has no number here; this request can stand for it.
+        let prompt = *operation.prompt.get_or_insert(PromptId(request.0));
+        operation.repeats.push((request, view));
+        Some(prompt)
+    }
+
+    pub(super) fn accepted(&mut self, prompt: PromptId, message: &v2::MessageId) -> Option<Event> {
+        let operation = self.get(prompt)?;
+        operation.message = Some(message.clone());
+        Some(Event::Operation {
+            key: operation.key.clone(),
+            message: message.clone(),
+        })
+    }
+
+    pub(super) fn settled(&mut self, prompt: PromptId, stop: &v2::StopReason) {
+        if let Some(operation) = self.get(prompt) {
+            operation.stop = Some(stop.clone());
+        }
+    }
+
+    /// Forgets a prompt that was refused, and returns who sent it again. One that is part of the conversation is not
+    /// carried out again, however its sender was answered.
+    pub(super) fn forget(&mut self, prompt: PromptId) -> Vec<(RequestId, ViewId)> {
+        let is_it = |operation: &Operation| operation.prompt == Some(prompt);
+        let Some(at) = self.0.iter().position(is_it) else {
+            return Vec::new();
+        };
+        if let Some(operation) = self.0.get_mut(at).filter(|known| known.message.is_some()) {
+            return std::mem::take(&mut operation.repeats);
+        }
+        let operation = self.0.remove(at);
+        operation.map_or_else(Vec::new, |operation| operation.repeats)
+    }
+
+    /// Forgets prompts that turned out not to be part of the conversation, and returns who sent them again.
+    pub(super) fn roll_back(&mut self, transcript: &Transcript) -> Vec<(RequestId, ViewId)> {
+        let mut repeats = Vec::new();
+        self.0.retain_mut(|operation| {
+            let message = operation.message.as_ref();
+            let is_kept =
+                message.is_some_and(|id| transcript.message(MessageKind::User, id).is_some());
+            if !is_kept {
+                repeats.append(&mut operation.repeats);
+            }
+            is_kept
+        });
+        repeats
+    }
+
+    /// Goes through those who sent a prompt again, and keeps those that are not answered.
+    pub(super) fn respond(
+        &mut self,
+        prompt: PromptId,
+        mut respond: impl FnMut(ViewId, RequestId, &Operation) -> bool,
+    ) {
+        if let Some(operation) = self.get(prompt) {
+            let mut repeats = std::mem::take(&mut operation.repeats);
+            repeats.retain(|(request, view)| !respond(*view, *request, operation));
+            operation.repeats = repeats;
+        }
+    }
+
+    fn get(&mut self, prompt: PromptId) -> Option<&mut Operation> {
+        let mut known = self.0.iter_mut();
+        known.find(|operation| operation.prompt == Some(prompt))
+    }
+}

@@ -1,0 +1,145 @@
+//! Answers to the requests of clients.
+
+use ply_wire::convert::session as convert;
+use ply_wire::negotiate::Version;
+use ply_wire::transcript::Transcript;
+use ply_wire::{v1, v2};
+use serde::Serialize;
+
+use super::{How, Viewer};
+use crate::engine::Refusal;
+
+/// An answer, in the version of its client.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum Response {
+    /// To `session/new`.
+    New(Box<v2::NewSessionResponse>),
+    /// To `session/new` of version 1.
+    NewV1(Box<v1::NewSessionResponse>),
+    /// To `session/load` of version 1.
+    LoadV1(Box<v1::LoadSessionResponse>),
+    /// To `session/resume`.
+    Resume(Box<v2::ResumeSessionResponse>),
+    /// To `session/resume` of version 1.
+    ResumeV1(Box<v1::ResumeSessionResponse>),
+    /// To `session/prompt`: it is part of the conversation.
+    Prompt(v2::PromptResponse),
+    /// To `session/prompt` of version 1: its work has ended.
+    PromptV1(v1::PromptResponse),
+    /// To `session/set_config_option`.
+    Options(Box<v2::SetSessionConfigOptionResponse>),
+    /// To `session/set_config_option` of version 1.
+    OptionsV1(Box<v1::SetSessionConfigOptionResponse>),
+    /// To `session/set_mode` of version 1.
+    ModeV1(v1::SetSessionModeResponse),
+    /// To `session/close`.
+    Close(Empty),
+}
+
+/// An answer that says nothing but that it is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Empty {}
+
+/// A change of an option, as the client asked for it. What it means depends on the options there are.
+#[derive(Debug, Clone)]
+pub enum OptionChange {
+    /// `session/set_config_option` of version 1.
+    V1(v1::SetSessionConfigOptionRequest),
+    /// `session/set_mode` of version 1.
+    V1Mode(v1::SetSessionModeRequest),
+    /// `session/set_config_option`.
+    V2(v2::SetSessionConfigOptionRequest),
+}
+
+/// The answer that a change of an option gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OptionAnswer {
+    V1,
+    V1Mode,
+    V2,
+}
+
+impl OptionAnswer {
+    pub(super) fn response(self, transcript: &Transcript, viewer: &Viewer) -> Response {
+        let options = transcript.config_options().to_vec();
+        let answer = v2::SetSessionConfigOptionResponse::new(options);
+        match self {
+            Self::V2 => Response::Options(Box::new(answer)),
+            Self::V1 => Response::OptionsV1(Box::new(convert::set_option_response_down(
+                &answer,
+                viewer.shows.booleans,
+            ))),
+            Self::V1Mode => Response::ModeV1(convert::set_mode_response_down(&answer)),
+        }
+    }
+}
+
+/// Returns the answer to the request that attached a client.
+pub(super) fn setup(
+    how: How,
+    session: &v2::SessionId,
+    transcript: &Transcript,
+    viewer: &Viewer,
+) -> Response {
+    let (options, commands) = (transcript.config_options(), transcript.commands());
+    let booleans = viewer.shows.booleans;
+    let resumed = || {
+        v2::ResumeSessionResponse::new()
+            .config_options(options.to_vec())
+            .available_commands(commands.to_vec())
+    };
+    match (viewer.version, how) {
+        (version, How::New) => {
+            let answer = v2::NewSessionResponse::new(session.clone())
+                .config_options(options.to_vec())
+                .available_commands(commands.to_vec());
+            match version {
+                Version::V2 => Response::New(Box::new(answer)),
+                Version::V1 => {
+                    Response::NewV1(Box::new(convert::new_response_down(&answer, booleans).0))
+                }
+            }
+        }
+        (Version::V2, How::Replay | How::Resume) => Response::Resume(Box::new(resumed())),
+        (Version::V1, How::Replay) => Response::LoadV1(Box::new(
+            convert::load_response_down(&resumed(), booleans).0,
+        )),
+        (Version::V1, How::Resume) => Response::ResumeV1(Box::new(
+            convert::resume_response_down(&resumed(), booleans).0,
+        )),
+    }
+}
+
+/// Returns what a client is shown right after that answer: what the answer does not say, and what
+/// was not replayed before it.
+pub(super) fn after(how: How, transcript: &Transcript, version: Version) -> Vec<v2::SessionUpdate> {
+    if how == How::Replay {
+        return Vec::new();
+    }
+    let updates = transcript.updates().filter(|update| match update {
+        v2::SessionUpdate::ConfigOptionUpdate(_) => false,
+        v2::SessionUpdate::AvailableCommandsUpdate(_) => version == Version::V1,
+        v2::SessionUpdate::SessionInfoUpdate(_) | v2::SessionUpdate::UsageUpdate(_) => true,
+        v2::SessionUpdate::PlanUpdate(_) => true,
+        // A session that was just made counts as idle; one that was resumed has said its state.
+        v2::SessionUpdate::StateUpdate(state) => {
+            how == How::New && !matches!(state, v2::StateUpdate::Idle(_))
+        }
+        // What the agent said while it prepared a new session.
+        _ => how == How::New,
+    });
+    updates.collect()
+}
+
+/// Returns what a client is told about a prompt that was refused.
+pub(super) fn refusal_error(refusal: Refusal) -> v2::Error {
+    let code = match refusal {
+        Refusal::Empty | Refusal::Unsupported(_) => v2::ErrorCode::InvalidParams,
+        Refusal::Cancelled => v2::ErrorCode::RequestCancelled,
+        Refusal::Closed => v2::ErrorCode::ResourceNotFound,
+        Refusal::QueueFull => v2::ErrorCode::InternalError,
+    };
+    v2::Error::new(code.into(), refusal.to_string())
+}

@@ -1,0 +1,440 @@
+//! The newest records of a session, for views that are not far behind and for a journal that is.
+
+use std::collections::VecDeque;
+
+use ply_wire::v2;
+
+use super::record::Record;
+use crate::{Event, Level, Settings};
+
+/// What is counted for a slot besides its JSON.
+const SLOT_BYTES: usize = size_of::<Slot>();
+
+/// One event in its place.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    pub(crate) kind: Kind,
+    pub(crate) record: Record,
+    /// How far it must have come before views may see it.
+    level: Level,
+    /// How many records of the journal end before or with it, once that is known.
+    pub(crate) records: u64,
+    /// Bytes of text in the same record before it.
+    pub(crate) text_before: usize,
+}
+
+#[derive(Debug)]
+pub(crate) enum Kind {
+    Event(Event),
+    /// An update that is shown and not kept.
+    Told(v2::SessionUpdate),
+}
+
+impl Slot {
+    pub(crate) fn update(&self) -> Option<&v2::SessionUpdate> {
+        match &self.kind {
+            Kind::Event(event) => event.update(),
+            Kind::Told(update) => Some(update),
+        }
+    }
+
+    fn is_told(&self) -> bool {
+        matches!(self.kind, Kind::Told(_))
+    }
+
+    fn bytes(&self) -> usize {
+        SLOT_BYTES + 2 * self.record.json.len()
+    }
+}
+
+/// Slots in a row. Places are counted from the first event of this life of the core.
+#[derive(Debug, Default)]
+pub(crate) struct Window {
+    slots: VecDeque<Slot>,
+    /// The place of the first slot, and how many records end before it.
+    start: u64,
+    start_records: u64,
+    bytes: usize,
+    /// Up to where views may see.
+    visible: u64,
+    /// Up to where records were handed to the journal, and how many those are in all.
+    handed: u64,
+    records: u64,
+    /// Up to where the journal has reported each level.
+    written: u64,
+    durable: u64,
+    unwritten_bytes: usize,
+    /// Bytes of text that are joined to one record.
+    record_text_bytes: usize,
+}
+
+/// What is to be appended to the journal.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) level: Level,
+    pub(crate) records: Vec<Vec<u8>>,
+}
+
+impl Window {
+    /// Returns the window of a session that has so many records in its journal.
+    pub(crate) fn new(records: u64, record_text_bytes: usize) -> Self {
+        Self {
+            records,
+            start_records: records,
+            record_text_bytes,
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn push(&mut self, event: Event, settings: &Settings) {
+        let (level, record) = (event.level(settings), Record::new(&event));
+        self.push_slot(Kind::Event(event), record, level);
+    }
+
+    pub(crate) fn tell(&mut self, update: v2::SessionUpdate) {
+        let record = Record::new(&Event::Update(update.clone()));
+        self.push_slot(Kind::Told(update), record, Level::Accepted);
+    }
+
+    fn push_slot(&mut self, kind: Kind, record: Record, level: Level) {
+        let slot = Slot {
+            kind,
+            record,
+            level,
+            records: 0,
+            text_before: 0,
+        };
+        self.bytes += slot.bytes();
+        self.unwritten_bytes += slot.bytes();
+        self.slots.push_back(slot);
+    }
+
+    /// Returns the place after the last slot.
+    pub(crate) fn head(&self) -> u64 {
+        self.start + self.slots.len() as u64
+    }
+
+    pub(crate) fn start(&self) -> u64 {
+        self.start
+    }
+
+    pub(crate) fn start_records(&self) -> u64 {
+        self.start_records
+    }
+
+    pub(crate) fn visible(&self) -> u64 {
+        self.visible
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(crate) fn unwritten_bytes(&self) -> usize {
+        self.unwritten_bytes
+    }
+
+    /// Returns how many records the journal has been given.
+    pub(crate) fn records(&self) -> u64 {
+        self.records
+    }
+
+    pub(crate) fn get(&self, place: u64) -> Option<&Slot> {
+        let at = place.checked_sub(self.start)?;
+        self.slots.get(usize::try_from(at).ok()?)
+    }
+
+    /// Returns how many bytes are between a place and the head.
+    pub(crate) fn bytes_from(&self, place: u64, enough: usize) -> usize {
+        if place <= self.start {
+            return self.bytes;
+        }
+        let mut bytes = 0;
+        for at in (place..self.head()).rev() {
+            bytes += self.get(at).map_or(0, Slot::bytes);
+            if bytes >= enough {
+                break;
+            }
+        }
+        bytes
+    }
+
+    /// Returns how far the journal has to come with what it was given before views see all of it.
+    pub(crate) fn unsafe_level(&self) -> Option<Level> {
+        let end = self.handed.saturating_sub(self.visible);
+        let given = self.slots_from(self.visible);
+        given
+            .take(usize::try_from(end).unwrap_or(usize::MAX))
+            .map(|slot| slot.level)
+            .max()
+    }
+
+    /// Returns whether the journal was given something that it has not reported as written.
+    pub(crate) fn has_unreported(&self) -> bool {
+        self.written < self.handed
+    }
+
+    /// Returns whether something waits to be handed to the journal; what is only shown does not count.
+    pub(crate) fn has_unhanded(&self) -> bool {
+        self.slots_from(self.handed).any(|slot| !slot.is_told())
+    }
+
+    /// Returns whether something may be lost that is to be kept.
+    pub(crate) fn has_unwritten(&self) -> bool {
+        self.slots_from(self.written).any(|slot| !slot.is_told())
+    }
+
+    /// Returns whether something waits that must be safe.
+    pub(crate) fn needs_journal(&self) -> bool {
+        self.slots_from(self.handed)
+            .any(|slot| slot.level > Level::Accepted)
+    }
+
+    fn slots_from(&self, place: u64) -> impl Iterator<Item = &Slot> {
+        let skip = place.saturating_sub(self.start);
+        self.slots
+            .iter()
+            .skip(usize::try_from(skip).unwrap_or(usize::MAX))
+    }
+
+    /// Takes what waits for the journal, with texts of one message joined.
+    pub(crate) fn hand_over(&mut self) -> Option<Run> {
+        let (from, upto) = (self.handed, self.head());
+        let level = self.slots_from(from).map(|slot| slot.level).max()?;
+        let records = self.number(from, upto);
+        self.handed = upto;
+        if records.is_empty() && self.written >= from {
+            // There is nothing to write.
+            self.persisted(upto, Level::Written);
+        }
+        (!records.is_empty()).then_some(Run { level, records })
+    }
+
+    /// Numbers the slots and returns their records.
+    fn number(&mut self, from: u64, upto: u64) -> Vec<Vec<u8>> {
+        let skip = usize::try_from(from - self.start).unwrap_or(usize::MAX);
+        let take = usize::try_from(upto - from).unwrap_or(usize::MAX);
+        let mut records = Vec::new();
+        let mut group: Vec<&Record> = Vec::new();
+        let mut last: Option<(Option<v2::MessageId>, bool, usize)> = None;
+        for slot in self.slots.iter_mut().skip(skip).take(take) {
+            if let Kind::Told(_) = &slot.kind {
+                // It stands between records, so that a view that goes on in the journal from here misses nothing.
+                flush(&mut group, &mut records);
+                last = None;
+                slot.records = self.records;
+                continue;
+            }
+            let (message, thought) = chunk_of(&slot.kind);
+            let text = slot.record.text_bytes();
+            let follows = last.as_ref().is_some_and(|(of, was_thought, before)| {
+                of.is_some()
+                    && *of == message
+                    && *was_thought == thought
+                    && before + text <= self.record_text_bytes
+            });
+            if follows {
+                let before = last.as_ref().map_or(0, |(_, _, before)| *before);
+                slot.text_before = before;
+                last = Some((message, thought, before + text));
+            } else {
+                flush(&mut group, &mut records);
+                self.records += 1;
+                slot.text_before = 0;
+                last = Some((message, thought, text));
+            }
+            slot.records = self.records;
+            group.push(&slot.record);
+        }
+        flush(&mut group, &mut records);
+        records
+    }
+
+    /// Notes how far the journal has come.
+    pub(crate) fn persisted(&mut self, upto: u64, level: Level) {
+        if level >= Level::Written {
+            let newly = self.slots_between(self.written, upto);
+            self.unwritten_bytes = self.unwritten_bytes.saturating_sub(newly);
+            self.written = self.written.max(upto);
+        }
+        if level == Level::Durable {
+            self.durable = self.durable.max(upto);
+        }
+        self.advance();
+    }
+
+    fn slots_between(&self, from: u64, upto: u64) -> usize {
+        (from..upto)
+            .filter_map(|place| self.get(place))
+            .map(Slot::bytes)
+            .sum()
+    }
+
+    /// Moves the place up to which views may see.
+    pub(crate) fn advance(&mut self) {
+        while let Some(slot) = self.get(self.visible) {
+            let is_safe = match slot.level {
+                Level::Accepted => true,
+                Level::Written => self.visible < self.written,
+                Level::Durable => self.visible < self.durable,
+            };
+            if !is_safe {
+                return;
+            }
+            self.visible += 1;
+        }
+    }
+
+    /// Returns the events from one place to another.
+    pub(crate) fn events_between(&self, place: u64, upto: u64) -> impl Iterator<Item = &Event> {
+        let upto = usize::try_from(upto.saturating_sub(place)).unwrap_or(usize::MAX);
+        self.slots_from(place)
+            .take(upto)
+            .filter_map(|slot| match &slot.kind {
+                Kind::Event(event) => Some(event),
+                Kind::Told(_) => None,
+            })
+    }
+
+    /// Forgets what is at a place and after it.
+    pub(crate) fn truncate(&mut self, place: u64) {
+        let kept = usize::try_from(place.saturating_sub(self.start)).unwrap_or(usize::MAX);
+        for slot in self.slots.drain(kept.min(self.slots.len())..) {
+            self.bytes -= slot.bytes();
+            self.unwritten_bytes = self.unwritten_bytes.saturating_sub(slot.bytes());
+        }
+        self.handed = self.handed.min(self.head());
+        let last = self.handed.checked_sub(1).and_then(|last| self.get(last));
+        self.records = last.map_or(self.start_records, |slot| slot.records);
+    }
+
+    /// Adds an event that the journal has already; so many records end with it.
+    pub(crate) fn restore(&mut self, event: Event, records: u64, settings: &Settings) {
+        self.push(event, settings);
+        if let Some(slot) = self.slots.back_mut() {
+            slot.records = records;
+        }
+        self.handed = self.head();
+    }
+
+    /// Begins again with the journal: what was handed over and not confirmed is handed over once more.
+    ///
+    /// `confirmed` is the place up to which the journal has everything, and `records` how many records that is.
+    pub(crate) fn rewind(&mut self, confirmed: u64, records: u64) {
+        // What was only shown after it may be gone.
+        self.handed = confirmed.max(self.start);
+        self.records = records;
+    }
+
+    /// Returns the records that were handed to the journal from a place on, each with the place after it.
+    pub(crate) fn handed_from(&self, place: u64) -> Vec<(Vec<u8>, u64)> {
+        // What was only shown after it may be gone.
+        let place = place.max(self.start);
+        let slots = self.slots_from(place).zip(place..self.handed);
+        let mut kept = slots.filter(|(slot, _)| !slot.is_told()).peekable();
+        let mut records = Vec::new();
+        while let Some((first, at)) = kept.next() {
+            let (mut more, mut after) = (Vec::new(), at + 1);
+            while let Some((slot, at)) = kept.next_if(|(slot, _)| slot.records == first.records) {
+                more.push(&slot.record);
+                after = at + 1;
+            }
+            records.push((first.record.joined(&more), after));
+        }
+        records
+    }
+
+    pub(crate) fn handed(&self) -> u64 {
+        self.handed
+    }
+
+    /// Returns the place up to which slots have to go for the rest to be within a limit.
+    pub(crate) fn above(&self, limit: usize) -> u64 {
+        let mut bytes = self.bytes;
+        let mut slots = self.slots.iter().zip(self.start..);
+        loop {
+            if bytes <= limit {
+                return slots.next().map_or_else(|| self.head(), |(_, place)| place);
+            }
+            let Some((slot, _)) = slots.next() else {
+                return self.head();
+            };
+            bytes -= slot.bytes();
+        }
+    }
+
+    /// Returns the first place that is still needed: by the journal, or because views may not see it yet.
+    pub(crate) fn pinned(&self) -> u64 {
+        self.written.min(self.visible).min(self.handed)
+    }
+
+    /// Lets go of slots before a place, whole records at a time, and says what goes.
+    pub(crate) fn evict(&mut self, upto: u64, mut goes: impl FnMut(u64, &Slot)) {
+        let upto = upto.min(self.pinned());
+        // A record goes as a whole, so that whoever needs a part of it can read it again.
+        let mut end = upto;
+        while end > self.start {
+            let splits = match (self.get(end), self.get(end - 1)) {
+                (Some(next), Some(last)) => {
+                    !next.is_told() && next.text_before > 0 && next.records == last.records
+                }
+                _ => false,
+            };
+            if !splits {
+                break;
+            }
+            end -= 1;
+        }
+        while self.start < end {
+            let Some(slot) = self.slots.pop_front() else {
+                return;
+            };
+            self.bytes -= slot.bytes();
+            goes(self.start, &slot);
+            self.start_records = slot.records;
+            self.start += 1;
+        }
+    }
+
+    /// Returns where a reader that has all records before number `record` goes on here; none if it has to read on in the
+    /// journal.
+    pub(crate) fn place_of(&self, record: u64) -> Option<u64> {
+        let first = self.slots.front().filter(|_| self.start < self.handed);
+        let kept_from = match first {
+            Some(slot) if slot.is_told() => slot.records,
+            Some(slot) => slot.records.saturating_sub(1),
+            None => self.records,
+        };
+        if record < kept_from {
+            return None;
+        }
+        let handed = self.slots.iter().zip(self.start..self.handed);
+        let mut after = handed.filter(|(slot, _)| slot.records > record);
+        Some(after.next().map_or(self.handed, |(_, place)| place))
+    }
+}
+
+fn flush(group: &mut Vec<&Record>, records: &mut Vec<Vec<u8>>) {
+    if let Some((first, more)) = group.split_first() {
+        records.push(first.joined(more));
+    }
+    group.clear();
+}
+
+fn chunk_of(kind: &Kind) -> (Option<v2::MessageId>, bool) {
+    let Kind::Event(Event::Update(update)) = kind else {
+        return (None, false);
+    };
+    match ply_wire::encode::PlainChunk::of(update) {
+        Some(chunk) => (Some(chunk.message().clone()), chunk.is_thought()),
+        None => (None, false),
+    }
+}
+
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking"
+)]
+mod tests;

@@ -1,0 +1,136 @@
+//! Opening a session from its journal, also one whose last turn was cut off.
+
+use ply_wire::transcript::Entry;
+use ply_wire::v2;
+
+use super::Action;
+use super::Engine;
+use super::update::ended_terminal;
+use crate::core::Operations;
+use crate::{Answer, AskId, Event, History, Settings};
+
+/// What a client is told about a turn that ended with its process.
+const INTERRUPTED: &str = "The turn was interrupted: the agent stopped before it ended.";
+
+/// A session on its way back from its journal, of which no more than its state is held.
+#[derive(Debug, Default)]
+pub struct Opening {
+    history: History,
+    pub(crate) operations: Operations,
+    pub(crate) damaged: u64,
+}
+
+impl Opening {
+    /// Takes the next event of the journal.
+    pub fn event(&mut self, event: &Event) {
+        self.operations.recorded(event);
+        self.history.apply(event);
+    }
+
+    /// Takes the next record of the journal. One that cannot be read is counted, and the rest of the session is not affected.
+    pub fn record(&mut self, record: &[u8]) {
+        match serde_json::from_slice::<Event>(record) {
+            Ok(event) => self.event(&event),
+            Err(_) => self.damaged += 1,
+        }
+    }
+
+    /// Notes records that the journal itself could not read.
+    pub fn missing(&mut self, records: u64) {
+        self.damaged += records;
+    }
+
+    /// Returns how many records could not be read.
+    #[must_use]
+    pub fn damaged(&self) -> u64 {
+        self.damaged
+    }
+
+    /// Returns what happened in the session.
+    #[must_use]
+    pub fn into_history(self) -> History {
+        self.history
+    }
+
+    /// Returns the engine of the session, and appends what must be done to close a turn that was cut
+    /// off: its questions are cancelled, its tool calls failed, its state is idle.
+    #[must_use]
+    pub fn finish(self, settings: Settings, epoch: u64, out: &mut Vec<Action>) -> Engine {
+        let mut engine = Engine::with_history(settings, epoch, self.history);
+        let error = v2::Error::new(v2::ErrorCode::InternalError.into(), INTERRUPTED);
+        engine.repair(error, out);
+        engine
+    }
+}
+
+impl Engine {
+    /// Returns the engine of a session that was kept; see [`Opening`].
+    #[must_use]
+    pub fn open(
+        settings: Settings,
+        epoch: u64,
+        events: impl IntoIterator<Item = Event>,
+        out: &mut Vec<Action>,
+    ) -> Self {
+        let mut opening = Opening::default();
+        for event in events {
+            opening.event(&event);
+        }
+        opening.finish(settings, epoch, out)
+    }
+
+    /// Ends everything that was cut off, with what cut it off.
+    pub(crate) fn repair(&mut self, error: v2::Error, out: &mut Vec<Action>) {
+        let asked: Vec<AskId> = self.history.asked().collect();
+        for ask in asked {
+            let answer = Answer::Cancelled;
+            self.append(
+                Event::Answered {
+                    ask,
+                    answer,
+                    by: None,
+                },
+                out,
+            );
+        }
+        for update in self.cut_off() {
+            self.append(Event::Update(update), out);
+        }
+        if self.history.is_cut_off() {
+            let stop = v2::StopReason::Error(v2::ErrorStopReason::new().error(error));
+            let idle = v2::IdleStateUpdate::new().stop_reason(stop);
+            self.set_state(v2::StateUpdate::Idle(idle), out);
+        }
+    }
+
+    /// Returns whether something was cut off and not ended.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        self.turn.is_none()
+            && (self.history.is_cut_off()
+                || self.history.asked().next().is_some()
+                || !self.cut_off().is_empty())
+    }
+
+    /// Returns updates that end the tool calls, terminals and compactions that are open.
+    pub(crate) fn cut_off(&self) -> Vec<v2::SessionUpdate> {
+        let transcript = self.history.transcript();
+        let calls = transcript.tool_calls().filter(|call| !call.is_finished());
+        let calls = calls.map(|call| {
+            let failed = v2::ToolCallStatus::Failed;
+            let update = v2::ToolCallUpdate::new(call.id.clone()).status(failed);
+            v2::SessionUpdate::ToolCallUpdate(update)
+        });
+        let terminals = transcript.open_terminals().cloned().map(ended_terminal);
+        let compactions = transcript.entries().filter_map(|entry| match entry {
+            Entry::Compaction(compaction)
+                if compaction.status == v2::CompactionStatus::InProgress =>
+            {
+                let failed = v2::CompactionStatus::Failed;
+                let update = v2::CompactionUpdate::new(compaction.id.clone(), failed);
+                Some(v2::SessionUpdate::CompactionUpdate(update))
+            }
+            _ => None,
+        });
+        calls.chain(terminals).chain(compactions).collect()
+    }
+}

@@ -1,0 +1,212 @@
+//! The end of a session: in order, and in time whatever the journal does.
+
+use ply_session::{CANCEL_TIME_MAX, CLOSE_TIME_MAX, Input, Keep, RequestId};
+use ply_wire::v2;
+
+use crate::journal::Mode;
+use crate::world::{V1, V2, World};
+
+#[test]
+fn the_idle_comes_first_then_the_prompts_answer_then_that_of_the_close() {
+    let mut world = World::running();
+    let own = world.prompt(2, "queued");
+    let (first, second) = (world.close(1), world.close(2));
+    assert_eq!(world.done(), ["cancel"]);
+    assert_eq!(
+        world.seen(2),
+        [format!("refuse {own} The prompt was cance")]
+    );
+    world.say("I stop");
+    world.end();
+    assert_eq!(world.done(), ["release", "over"]);
+    let expected = [
+        "say I stop",
+        "answer 3 cancelled",
+        &format!("answer {first}"),
+    ];
+    assert_eq!(world.seen(1), expected);
+    let expected = ["say I stop", "idle cancelled", &format!("answer {second}")];
+    assert_eq!(world.seen(2), expected);
+    world.assert_same(&[1, 2]);
+}
+
+#[test]
+fn a_slow_client_is_shown_everything_before_the_answer_to_its_close() {
+    let mut world = World::running();
+    for view in [1, 2] {
+        world.clients.get_mut(&view).unwrap().reads = false;
+    }
+    let text = "x".repeat(100_000);
+    for _ in 0..20 {
+        world.say(&text);
+    }
+    let close = world.close(2);
+    world.end();
+    assert_eq!(world.done(), ["cancel", "release", "over"]);
+    world.pull(1, usize::MAX);
+    world.pull(2, usize::MAX);
+    world.assert_same(&[1, 2]);
+    assert_eq!(world.seen(1).last().unwrap(), "answer 3 cancelled");
+    assert_eq!(world.seen(2).last().unwrap(), &format!("answer {close}"));
+}
+
+#[test]
+fn code_that_hangs_does_not_keep_a_session_open() {
+    let mut world = World::running();
+    world.close(2);
+    world.pass(CANCEL_TIME_MAX);
+    assert_eq!(world.done(), ["cancel", "abandon", "release", "over"]);
+}
+
+#[test]
+fn a_journal_that_never_answers_is_given_up() {
+    let mut world = World::running();
+    world.journal.appends = Mode::Stuck;
+    let close = world.close(2);
+    world.end();
+    world.pass(CLOSE_TIME_MAX / 2);
+    assert_eq!(world.done(), ["cancel"]);
+    world.pass(CLOSE_TIME_MAX);
+    assert_eq!(world.done(), ["release", "over"]);
+    // Nobody is told that something is safe which is not.
+    assert_eq!(world.seen(1), ["refuse 3 the journal does not"]);
+    let expected = [
+        "idle error the journal does not".to_owned(),
+        format!("answer {close}"),
+    ];
+    assert_eq!(world.seen(2), expected);
+}
+
+#[test]
+fn a_journal_that_never_opens_is_given_up() {
+    let mut world = World::running();
+    world.journal.appends = Mode::Fails;
+    world.journal.opens = Mode::Stuck;
+    world.call("c", v2::ToolCallStatus::InProgress);
+    world.forget();
+    let prompt = world.prompt(2, "two");
+    let close = world.close(2);
+    world.pass(CLOSE_TIME_MAX);
+    let done = world.done();
+    assert_eq!(
+        done[1..],
+        [
+            format!("refuse {prompt} the journal does not"),
+            "release".into(),
+            "over".into()
+        ]
+    );
+    assert_eq!(world.seen(2).last().unwrap(), &format!("answer {close}"));
+}
+
+#[test]
+fn a_session_that_was_cut_off_and_cannot_be_repaired_still_closes() {
+    let mut world = World::running();
+    world.say("half");
+    let journal = world.journal.records.clone();
+    world = world.reopen();
+    assert!(
+        world.journal.records.len() > journal.len(),
+        "it was repaired"
+    );
+
+    let mut world = World::running();
+    world.call("c", v2::ToolCallStatus::InProgress);
+    world.journal.appends = Mode::Stuck;
+    world = world.reopen();
+    let attach = world.attach(1, V2);
+    let close = world.close_with(None, Keep::IfUsed);
+    assert_eq!(close, 0);
+    world.pass(CLOSE_TIME_MAX);
+    let done = world.done();
+    assert_eq!(done[0], format!("refuse {attach} the journal does not"));
+    assert_eq!(done[1..], ["release", "over"]);
+}
+
+#[test]
+fn a_client_that_comes_too_late_is_for_the_next_life() {
+    let mut world = World::running();
+    world.close(1);
+    let late = world.attach(3, V2);
+    assert_eq!(world.seen(3), [""; 0]);
+    world.end();
+    assert_eq!(world.done(), ["cancel", "release", "over"]);
+    let later = world.attach(4, V1);
+    let waiting = world.core.take_waiting();
+    let requests: Vec<_> = waiting.iter().map(Input::request).collect();
+    assert_eq!(requests, [Some(RequestId(late)), Some(RequestId(later))]);
+    assert_eq!(world.seen(3), [""; 0]);
+}
+
+#[test]
+fn prompts_after_the_close_are_refused() {
+    let mut world = World::running();
+    world.close(1);
+    let prompt = world.prompt(2, "too late");
+    assert_eq!(
+        world.seen(2),
+        [format!("refuse {prompt} The session is close")]
+    );
+    world.end();
+    let prompt = world.prompt(2, "much too late");
+    assert!(
+        world
+            .seen(2)
+            .contains(&format!("refuse {prompt} The session is close"))
+    );
+}
+
+#[test]
+fn an_option_change_under_way_is_answered_when_the_session_is_over() {
+    let mut world = World::new();
+    world.update(crate::requests::options("small"));
+    world.attach(2, V2);
+    let set = crate::requests::set_option(&mut world, 2, "large");
+    world.forget();
+    let close = world.close(2);
+    let seen = world.seen(2);
+    assert_eq!(seen[0], format!("refuse {set} There is no such ses"));
+    assert_eq!(seen.last().unwrap(), &format!("answer {close}"));
+}
+
+#[test]
+fn a_closed_session_opens_again_with_everything() {
+    let mut world = World::running();
+    world.say("words");
+    world.close(1);
+    world.end();
+    let mut world = world.reopen();
+    world.attach(1, V1);
+    world.attach(2, V2);
+    world.assert_same(&[1, 2]);
+    world.prompt(1, "again");
+    world.say("yes");
+    world.end();
+    world.assert_same(&[1, 2]);
+    assert!(
+        world
+            .journal
+            .text()
+            .iter()
+            .any(|record| record.contains("msg-e2-"))
+    );
+}
+
+#[test]
+fn a_session_that_was_cut_off_is_seen_when_its_end_is_safe() {
+    let mut world = World::running();
+    world.call("c", v2::ToolCallStatus::InProgress);
+    world.journal.appends = Mode::Stuck;
+    let mut world = world.reopen();
+    let attach = world.attach(1, V2);
+    assert_eq!(
+        world.seen(1),
+        [""; 0],
+        "what it would be shown may not survive"
+    );
+    world.unstick();
+    assert_eq!(world.seen(1).last().unwrap(), &format!("answer {attach}"));
+    world.assert_same(&[1]);
+    let mut calls = world.clients[&1].transcript.tool_calls();
+    assert!(calls.all(|call| call.is_finished()));
+}

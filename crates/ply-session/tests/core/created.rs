@@ -1,0 +1,198 @@
+//! Sessions that are not in the journal yet.
+
+use ply_session::{How, Input, Keep, LastClient, RequestId, Settings, UNCREATED_BYTES_MAX};
+use ply_wire::v2;
+
+use crate::journal::Mode;
+use crate::world::{V1, V2, World};
+
+fn title() -> v2::SessionUpdate {
+    v2::SessionUpdate::SessionInfoUpdate(v2::SessionInfoUpdate::new().title("A title"))
+}
+
+/// Returns a session that a client has just made, and that has a title.
+fn fresh() -> World {
+    let mut world = World::new();
+    world.attach_as(1, V2, How::New);
+    world.update(title());
+    world.forget();
+    world
+}
+
+#[test]
+fn nothing_is_created_before_something_must_be_kept() {
+    let mut world = fresh();
+    assert!(world.core.is_new());
+    assert_eq!(world.done(), [""; 0]);
+    world.prompt(1, "one");
+    assert_eq!(world.done(), ["create", "start 2"]);
+    assert!(!world.core.is_new());
+    let records = world.journal.text();
+    assert!(
+        records[0].contains("session_info_update"),
+        "what came before goes first"
+    );
+    assert!(records[1].contains("user_message"));
+    assert_eq!(
+        world.journal.descriptions[0].title,
+        Some(Some("A title".to_owned()))
+    );
+    assert_eq!(world.journal.descriptions[0].unfinished, Some(true));
+    world.end();
+    assert_eq!(
+        world.journal.descriptions.last().unwrap().unfinished,
+        Some(false)
+    );
+}
+
+#[test]
+fn what_is_kept_in_memory_alone_is_bounded() {
+    let mut world = fresh();
+    let text = "x".repeat(UNCREATED_BYTES_MAX);
+    world.say(&text);
+    assert_eq!(world.done(), ["create"]);
+}
+
+#[test]
+fn a_session_that_its_client_closes_can_be_opened_again() {
+    let mut world = fresh();
+    let close = world.close(1);
+    assert_eq!(world.done(), ["create", "release", "over"]);
+    assert_eq!(world.journal.records.len(), 1);
+    assert_eq!(world.seen(1), [format!("answer {close}")]);
+}
+
+#[test]
+fn an_empty_session_is_not_kept_when_the_host_ends_or_deletes_it() {
+    let mut world = fresh();
+    world.close_with(None, Keep::IfUsed);
+    assert_eq!(world.done(), ["release", "over"]);
+    let mut world = fresh();
+    let delete = world.close_with(Some(1), Keep::Nothing);
+    assert_eq!(world.done(), ["delete", "over"]);
+    assert_eq!(world.seen(1), [format!("answer {delete}")]);
+    let mut world = World::new();
+    world.attach(1, V1);
+    world.prompt(1, "one");
+    world.end();
+    world.forget();
+    world.close_with(None, Keep::IfUsed);
+    assert_eq!(world.done(), ["release", "over"]);
+}
+
+#[test]
+fn c11_a_session_that_is_deleted_in_the_middle_of_a_failure_is_deleted() {
+    let mut world = World::running();
+    world.journal.appends = Mode::Fails;
+    world.call("c", v2::ToolCallStatus::InProgress);
+    world.forget();
+    let delete = world.close_with(Some(2), Keep::Nothing);
+    let done = world.done();
+    assert!(done.contains(&"delete".to_owned()), "{done:?}");
+    assert!(world.seen(2).contains(&format!("answer {delete}")));
+}
+
+#[test]
+fn a_creation_that_failed_is_tried_again_with_the_next_request() {
+    for version in [V1, V2] {
+        let mut world = World::new();
+        world.attach(1, version);
+        world.journal.creates = Mode::Fails;
+        world.forget();
+        let prompt = world.prompt(1, "one");
+        assert_eq!(world.done(), ["create"]);
+        assert_eq!(
+            world.seen(1)[0],
+            format!("refuse {prompt} the disk is full")
+        );
+        let prompt = world.prompt(1, "two");
+        assert_eq!(world.done(), ["create"]);
+        assert_eq!(
+            world.seen(1)[0],
+            format!("refuse {prompt} the disk is full")
+        );
+        world.journal.creates = Mode::Answers;
+        let prompt = world.prompt(1, "three");
+        assert_eq!(
+            world.done(),
+            ["create".to_owned(), format!("start {prompt}")]
+        );
+        world.end();
+        world.assert_same(&[1]);
+        assert_eq!(
+            world
+                .journal
+                .text()
+                .iter()
+                .filter(|record| record.contains("user_message"))
+                .count(),
+            1,
+            "a prompt that was refused is not part of the conversation"
+        );
+    }
+}
+
+#[test]
+fn c12_an_empty_session_outlives_its_client() {
+    let mut world = fresh();
+    world.detach(1);
+    assert_eq!(world.done(), ["unattended"]);
+    let request = world.attach(2, V1);
+    assert!(world.seen(2).contains(&format!("answer {request}")));
+    world.prompt(2, "one");
+    assert_eq!(world.done(), ["create", "start 3"]);
+    world.end();
+    world.detach(2);
+    assert_eq!(world.done(), ["release", "over"]);
+}
+
+#[test]
+fn a_session_without_clients_ends_when_its_turn_does() {
+    let mut world = World::running();
+    world.detach(1);
+    world.detach(2);
+    assert_eq!(
+        world.done(),
+        ["refuse 3 The request was canc"],
+        "what its turn comes to is not known"
+    );
+    world.end();
+    assert_eq!(world.done(), ["release", "over"]);
+
+    let mut settings = Settings::default();
+    settings.last_client = LastClient::Stays;
+    let mut world = World::running_with(settings);
+    world.detach(1);
+    world.detach(2);
+    world.forget();
+    world.end();
+    assert_eq!(world.done(), [""; 0]);
+    world.attach(3, V2);
+    world.assert_same(&[3]);
+}
+
+#[test]
+fn a_session_whose_runner_cannot_serve_it_refuses_and_ends() {
+    let mut world = World::unprepared(Settings::default());
+    let attach = world.attach_as(1, V2, How::New);
+    assert_eq!(world.done(), [""; 0]);
+    let outcome = Err(v2::Error::new(-32000, "log in first"));
+    world.step(Input::Prepared { outcome });
+    let refused = format!("refuse {attach} log in first");
+    assert_eq!(
+        world.done(),
+        [refused, "delete".to_owned(), "over".to_owned()]
+    );
+}
+
+#[test]
+fn a_session_that_nobody_wants_any_more_while_it_is_prepared_ends() {
+    let mut world = World::unprepared(Settings::default());
+    let attach = world.attach_as(1, V2, How::New);
+    world.step(Input::Withdraw {
+        request: RequestId(attach),
+    });
+    let done = world.done();
+    assert_eq!(done[0], format!("refuse {attach} The request was canc"));
+    assert_eq!(done[1..], ["delete", "over"]);
+}

@@ -1,0 +1,294 @@
+//! A journal that fails: what goes on is ended, nothing that was said is lost, and the next request goes on.
+
+use std::time::Duration;
+
+use ply_session::{Input, RETRY_EVERY, RETRY_TIME_MAX, RequestId};
+use ply_wire::transcript::Transcript;
+use ply_wire::v2;
+
+use crate::journal::Mode;
+use crate::world::{V1, V2, World};
+
+/// Returns a session whose journal failed in the middle of a turn with an open call.
+fn failed() -> World {
+    let mut world = World::running();
+    world.call("c", v2::ToolCallStatus::InProgress);
+    world.say("words");
+    world.forget();
+    world.journal.appends = Mode::Fails;
+    world.call("d", v2::ToolCallStatus::InProgress);
+    world.journal.appends = Mode::Answers;
+    world.turn = None;
+    world
+}
+
+/// Checks that the journal holds what the session is, and each record once.
+#[track_caller]
+fn assert_kept(world: &World) {
+    let mut opening = ply_session::Opening::default();
+    for record in &world.journal.records {
+        opening.record(record);
+    }
+    assert_eq!(opening.damaged(), 0);
+    let kept: Transcript = opening.into_history().transcript().normalized();
+    assert_eq!(kept, world.core.history().transcript().normalized());
+}
+
+#[test]
+fn c10_a_failure_ends_the_turn_and_everybody_hears_of_it() {
+    let mut world = failed();
+    assert_eq!(world.done(), ["abandon"]);
+    assert_eq!(
+        world.seen(1),
+        ["call c failed", "refuse 3 the disk is full"]
+    );
+    assert_eq!(
+        world.seen(2),
+        ["call c failed", "idle error the disk is full"]
+    );
+    assert_eq!(world.core.engine().running(), None);
+    world.pass(Duration::from_secs(60));
+    assert_eq!(world.done(), [""; 0], "nobody needs it now");
+}
+
+#[test]
+fn c10_the_next_request_opens_the_journal_and_nothing_is_missing() {
+    for view in [1, 2] {
+        let mut world = failed();
+        world.forget();
+        let request = world.prompt(view, "two");
+        let done = world.done();
+        assert!(done[0].starts_with("open "), "{done:?}");
+        assert_eq!(done[1..], [format!("start {request}")]);
+        // What the clients missed comes before the prompt; what was never safe, call d, is as if it had not been.
+        let seen = world.seen(2);
+        assert_eq!(seen[..2], ["call c failed", "idle error the disk is full"]);
+        assert_eq!(seen[2], "user two");
+        world.say("again");
+        world.end();
+        world.assert_same(&[1, 2]);
+        assert_kept(&world);
+        let mut calls = world.clients[&1].transcript.tool_calls();
+        assert!(
+            calls.all(|call| call.is_finished()),
+            "none is left open in a client"
+        );
+    }
+}
+
+#[test]
+fn c10_prompt_cancel_and_close_behind_each_other_are_all_heard() {
+    for view in [1, 2] {
+        let mut world = failed();
+        world.journal.opens = Mode::Stuck;
+        world.forget();
+        let prompt = world.prompt(view, "two");
+        world.cancel(view);
+        let close = world.close(view);
+        let seen = world.seen(view);
+        let expected = match view {
+            1 => format!("answer {prompt} cancelled"),
+            _ => format!("refuse {prompt} The request was canc"),
+        };
+        assert_eq!(seen, [expected]);
+        world.journal.opens = Mode::Answers;
+        world.reopen_journal();
+        let done = world.done();
+        assert_eq!(done[1..], ["release", "over"], "{done:?}");
+        assert_eq!(world.seen(view).last().unwrap(), &format!("answer {close}"));
+        world.assert_same(&[1, 2]);
+        assert_kept(&world);
+    }
+}
+
+#[test]
+fn c10_prompts_of_two_clients_keep_their_order() {
+    let mut world = failed();
+    world.journal.opens = Mode::Stuck;
+    world.forget();
+    let first = world.prompt(2, "two");
+    let second = world.prompt(1, "three");
+    let attach = world.attach(3, V2);
+    world.journal.opens = Mode::Answers;
+    world.reopen_journal();
+    assert_eq!(world.done()[1..], [format!("start {first}")]);
+    world.end();
+    assert_eq!(world.done(), [format!("start {second}")]);
+    world.end();
+    assert!(world.seen(3).contains(&format!("answer {attach}")));
+    world.assert_same(&[1, 2, 3]);
+    assert_kept(&world);
+}
+
+#[test]
+fn c10_records_that_are_there_after_all_are_not_written_twice() {
+    let mut world = World::running();
+    world.journal.appends = Mode::FailsAfterWriting;
+    world.call("d", v2::ToolCallStatus::InProgress);
+    world.journal.appends = Mode::Answers;
+    let request = world.prompt(2, "two");
+    assert_eq!(world.done().last().unwrap(), &format!("start {request}"));
+    world.end();
+    world.assert_same(&[1, 2]);
+    assert_kept(&world);
+    let mut records = world.journal.text();
+    let count = records.len();
+    records
+        .retain(|record| record.contains("\"toolCallId\":\"d\"") && record.contains("in_progress"));
+    assert_eq!(records.len(), 1, "of {count}");
+}
+
+#[test]
+fn c10_records_that_the_journal_had_only_taken_are_written_again() {
+    let mut world = World::running();
+    world.say("taken ");
+    let records = world.journal.records.len();
+    world.journal.appends = Mode::Fails;
+    world.call("d", v2::ToolCallStatus::InProgress);
+    assert!(
+        world.journal.records.len() < records,
+        "the journal lost some"
+    );
+    world.journal.appends = Mode::Answers;
+    world.prompt(2, "two");
+    world.end();
+    world.assert_same(&[1, 2]);
+    assert_kept(&world);
+}
+
+#[test]
+fn c10_a_prompt_that_was_not_safe_is_answered_with_the_failure() {
+    for version in [V1, V2] {
+        let mut world = World::new();
+        world.attach(1, version);
+        world.journal.appends = Mode::Stuck;
+        let prompt = world.prompt(1, "one");
+        world.forget();
+        world.fail_append();
+        assert_eq!(world.seen(1), [format!("refuse {prompt} the disk is full")]);
+        assert_eq!(world.done(), [""; 0], "its code was never started");
+        world.journal.appends = Mode::Answers;
+        world.prompt(1, "two");
+        world.end();
+        world.assert_same(&[1]);
+        assert_kept(&world);
+    }
+}
+
+#[test]
+fn c10_a_session_that_another_owner_wrote_has_moved() {
+    let mut world = failed();
+    world
+        .journal
+        .records
+        .push(b"{\"lines\":{\"upto\":1}}".to_vec());
+    world.forget();
+    let prompt = world.prompt(1, "two");
+    let moved = format!("refuse {prompt} The session was take");
+    let done = world.done();
+    assert_eq!(done[1..], [moved, "release".to_owned(), "over".to_owned()]);
+}
+
+#[test]
+fn c10_whoever_waits_hears_that_the_session_has_moved() {
+    let mut world = World::running();
+    world.journal.appends = Mode::Stuck;
+    let own = world.prompt(2, "queued");
+    world.call("d", v2::ToolCallStatus::InProgress);
+    let error = v2::Error::new(-32603, "moved");
+    world.step(Input::Lost { error });
+    assert_eq!(world.done(), ["abandon", "release", "over"]);
+    assert_eq!(world.seen(1), ["refuse 3 moved"]);
+    assert_eq!(
+        world.seen(2),
+        ["idle error moved".to_owned(), format!("refuse {own} moved")]
+    );
+    let late = world.attach(5, V2);
+    let waiting = world.core.take_waiting();
+    assert_eq!(waiting.len(), 1);
+    assert_eq!(waiting[0].request(), Some(RequestId(late)));
+}
+
+#[test]
+fn a_failure_that_passes_is_not_noticed() {
+    let mut world = World::running();
+    world.journal.appends = Mode::FailsInPassing;
+    let descriptions = world.journal.descriptions.len();
+    world.end();
+    assert_eq!(world.seen(1), [""; 0]);
+    world.pass(RETRY_EVERY * 3);
+    world.journal.appends = Mode::Answers;
+    world.pass(RETRY_EVERY);
+    assert_eq!(world.seen(1), ["answer 3 end_turn"]);
+    assert_eq!(world.seen(2), ["idle end_turn"]);
+    assert_kept(&world);
+    assert!(
+        world.journal.descriptions.len() > descriptions,
+        "it was told with the records"
+    );
+    assert_eq!(
+        world.journal.descriptions.last().unwrap().unfinished,
+        Some(false)
+    );
+}
+
+#[test]
+fn a_failure_that_does_not_pass_ends_the_turn_in_the_end() {
+    let mut world = World::running();
+    world.journal.appends = Mode::FailsInPassing;
+    world.call("c", v2::ToolCallStatus::InProgress);
+    world.pass(RETRY_TIME_MAX / 2);
+    assert_eq!(world.done(), [""; 0]);
+    world.pass(RETRY_TIME_MAX);
+    assert_eq!(world.done(), ["abandon"]);
+}
+
+#[test]
+fn the_agents_own_turn_ends_with_the_journal_and_the_next_one_opens_it() {
+    let mut world = World::new();
+    world.attach(1, V2);
+    let request = RequestId(100);
+    world.step(Input::Begin { request });
+    world.forget();
+    world.journal.appends = Mode::Fails;
+    world.call("c", v2::ToolCallStatus::InProgress);
+    let done = world.done();
+    assert_eq!(done[0], "abandon");
+    assert!(done[1].starts_with("settled 100 error"), "{done:?}");
+    world.journal.appends = Mode::Answers;
+    let request = RequestId(101);
+    world.step(Input::Begin { request });
+    assert_eq!(world.done().last().unwrap(), "start 101");
+}
+
+#[test]
+fn the_last_words_are_written_when_the_last_client_leaves() {
+    let mut world = failed();
+    world.forget();
+    world.detach(1);
+    world.detach(2);
+    let done = world.done();
+    assert!(done[0].starts_with("open "), "{done:?}");
+    assert_eq!(done[1..], ["release", "over"]);
+    assert_kept(&world);
+}
+
+#[test]
+fn a_journal_that_cannot_be_opened_refuses_and_is_tried_again() {
+    let mut world = failed();
+    world.journal.opens = Mode::Fails;
+    world.forget();
+    for _ in 0..3 {
+        let prompt = world.prompt(1, "two");
+        assert_eq!(
+            world.done().last().unwrap(),
+            &format!("refuse {prompt} the disk is full")
+        );
+    }
+    world.journal.opens = Mode::Answers;
+    let prompt = world.prompt(1, "three");
+    assert_eq!(world.done().last().unwrap(), &format!("start {prompt}"));
+    world.end();
+    world.assert_same(&[1, 2]);
+    assert_kept(&world);
+}

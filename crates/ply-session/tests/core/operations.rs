@@ -1,0 +1,140 @@
+//! Prompts with a key: sent again, they are carried out once and answered alike.
+
+use ply_wire::v2;
+
+use crate::journal::Mode;
+use crate::world::{V1, V2, World};
+
+fn with_clients() -> World {
+    let mut world = World::new();
+    world.attach(1, V1);
+    world.attach(2, V2);
+    world.forget();
+    world
+}
+
+/// Sends a prompt under the key `k`.
+fn send(world: &mut World, view: u64) -> u64 {
+    world.prompt_as(view, "once", Some("k"))
+}
+
+#[test]
+fn a_prompt_sent_again_while_it_runs_gets_the_same_answer() {
+    for sender in [1, 2] {
+        let mut world = with_clients();
+        let first = send(&mut world, sender);
+        world.forget();
+        let (v1, v2) = (send(&mut world, 1), send(&mut world, 2));
+        assert_eq!(world.done(), [""; 0], "it runs already");
+        assert_eq!(world.seen(2), [format!("answer {v2} msg-e1-1")]);
+        world.end();
+        assert_eq!(world.done(), [""; 0]);
+        let seen = world.seen(1);
+        assert!(seen.contains(&format!("answer {v1} end_turn")), "{seen:?}");
+        assert_eq!(
+            seen.contains(&format!("answer {first} end_turn")),
+            sender == 1
+        );
+        let records = world.journal.text();
+        let count = |what: &str| {
+            records
+                .iter()
+                .filter(|record| record.contains(what))
+                .count()
+        };
+        assert_eq!((count("user_message"), count("operation")), (1, 1));
+    }
+}
+
+#[test]
+fn a_prompt_sent_again_after_its_end_gets_the_same_answer() {
+    let mut world = with_clients();
+    send(&mut world, 1);
+    world.end_with(ply_session::Outcome::Stopped(ply_session::Stop::MaxTokens));
+    world.forget();
+    let (v1, v2) = (send(&mut world, 1), send(&mut world, 2));
+    assert_eq!(world.seen(1), [format!("answer {v1} max_tokens")]);
+    assert_eq!(world.seen(2), [format!("answer {v2} msg-e1-1")]);
+    let other = world.prompt_as(1, "another", Some("l"));
+    assert_eq!(world.done(), [format!("start {other}")]);
+}
+
+#[test]
+fn a_prompt_sent_again_to_the_next_process_gets_the_same_answer() {
+    let mut world = with_clients();
+    send(&mut world, 1);
+    world.end();
+    let mut world = world.reopen();
+    world.attach(1, V1);
+    world.attach(2, V2);
+    world.forget();
+    let (v1, v2) = (send(&mut world, 1), send(&mut world, 2));
+    assert_eq!(world.seen(1), [format!("answer {v1} end_turn")]);
+    assert_eq!(world.seen(2), [format!("answer {v2} msg-e1-1")]);
+    assert_eq!(world.done(), [""; 0]);
+}
+
+#[test]
+fn a_prompt_that_a_crash_cut_off_is_not_carried_out_again() {
+    let mut world = with_clients();
+    send(&mut world, 2);
+    world.call("c", v2::ToolCallStatus::InProgress);
+    let mut world = world.reopen();
+    world.attach(1, V1);
+    world.attach(2, V2);
+    world.forget();
+    let (v1, v2) = (send(&mut world, 1), send(&mut world, 2));
+    assert_eq!(world.seen(1), [format!("refuse {v1} The turn was interru")]);
+    assert_eq!(world.seen(2), [format!("answer {v2} msg-e1-1")]);
+    assert_eq!(world.done(), [""; 0]);
+}
+
+#[test]
+fn a_prompt_that_a_failed_journal_ended_is_not_carried_out_again() {
+    for view in [1, 2] {
+        let mut world = with_clients();
+        send(&mut world, view);
+        world.journal.appends = Mode::Fails;
+        world.call("c", v2::ToolCallStatus::InProgress);
+        world.journal.appends = Mode::Answers;
+        world.forget();
+        let again = send(&mut world, view);
+        let done = world.done();
+        assert!(done.iter().all(|done| done.starts_with("open")), "{done:?}");
+        let expected = match view {
+            1 => format!("refuse {again} the disk is full"),
+            _ => format!("answer {again} msg-e1-1"),
+        };
+        assert_eq!(world.seen(view).last().unwrap(), &expected);
+    }
+}
+
+#[test]
+fn a_prompt_that_was_refused_may_be_sent_again() {
+    let mut world = with_clients();
+    world.prompt(2, "busy");
+    let first = send(&mut world, 1);
+    let repeat = send(&mut world, 2);
+    world.forget();
+    world.withdraw(first);
+    assert_eq!(world.seen(1), [format!("answer {first} cancelled")]);
+    assert_eq!(
+        world.seen(2),
+        [format!("refuse {repeat} The prompt was cance")]
+    );
+    world.end();
+    let again = send(&mut world, 1);
+    assert_eq!(world.done(), [format!("start {again}")]);
+}
+
+#[test]
+fn a_prompt_whose_sender_is_gone_answers_the_one_that_came_back() {
+    let mut world = with_clients();
+    send(&mut world, 1);
+    world.detach(1);
+    world.attach(3, V1);
+    world.forget();
+    let again = send(&mut world, 3);
+    world.end();
+    assert_eq!(world.seen(3), [format!("answer {again} end_turn")]);
+}

@@ -1,0 +1,156 @@
+//! What clients may do, and what a host can have done otherwise.
+
+use std::sync::Arc;
+
+use ply_session::{
+    CancelScope, CloseEffect, How, Input, QueuedPrompts, Reply, Settings, ViewId, Viewer,
+};
+use ply_wire::negotiate::Version;
+use ply_wire::project::Shows;
+use ply_wire::v2;
+
+use crate::world::{V1, V2, World, setup};
+
+fn viewer(version: Version) -> Viewer {
+    Viewer::new(version, Shows::ALL, Default::default())
+}
+
+fn attach(world: &mut World, view: u64, viewer: Viewer) {
+    world.attach_viewer(view, viewer, How::Replay, setup());
+}
+
+#[test]
+fn a_client_without_the_right_to_prompt_sees_everything_and_changes_nothing() {
+    for version in [V1, V2] {
+        let mut world = World::running();
+        let mut watcher = viewer(version);
+        watcher.rights.prompt = false;
+        attach(&mut world, 3, watcher);
+        world.update(crate::requests::options("small"));
+        world.forget();
+        let prompt = world.prompt(3, "mine");
+        let close = world.close(3);
+        let set = crate::requests::set_option(&mut world, 3, "large");
+        let refused =
+            [prompt, close, set].map(|request| format!("refuse {request} This client may watc"));
+        assert_eq!(world.seen(3), refused);
+        world.cancel(3);
+        assert_eq!(world.done(), [""; 0]);
+        world.say("on it");
+        world.end();
+        world.assert_same(&[3]);
+    }
+}
+
+#[test]
+fn a_client_without_the_right_to_approve_is_not_asked() {
+    let mut world = World::running();
+    let mut watcher = viewer(V2);
+    watcher.rights.approve = false;
+    attach(&mut world, 3, watcher);
+    let ask = crate::stuck::permission(&world);
+    let id = ask.id;
+    world.forget();
+    world.step(Input::Ask(ask));
+    assert_eq!(world.seen(3), ["requires_action"]);
+    let reply = Reply::Selected(v2::PermissionOptionId::new("yes"));
+    let (ask, view) = (id, ViewId(3));
+    world.step(Input::Answer { ask, view, reply });
+    assert_eq!(world.done(), [""; 0]);
+}
+
+#[test]
+fn a_close_detaches_one_client_where_the_host_wants_so() {
+    let mut settings = Settings::default();
+    settings.close = CloseEffect::Detaches;
+    let mut world = World::running_with(settings);
+    let queued = world.prompt(1, "two");
+    world.forget();
+    let close = world.close(1);
+    // Everything that it waits for is answered, and the close last.
+    let mut done = world.done();
+    assert_eq!(done.pop().unwrap(), format!("answer {close}"));
+    done.sort();
+    assert_eq!(
+        done,
+        [
+            format!("answer {queued} cancelled"),
+            // What its turn comes to is not known.
+            "refuse 3 The request was canc".to_owned(),
+        ]
+    );
+    world.say("on it");
+    world.end();
+    world.assert_same(&[2]);
+    assert_eq!(world.done(), [""; 0]);
+    world.close(2);
+    let done = world.done();
+    assert_eq!(done[1..], ["release", "over"], "{done:?}");
+}
+
+#[test]
+fn a_cancel_drops_only_ones_own_queued_prompts_where_the_host_wants_so() {
+    let mut settings = Settings::default();
+    settings.cancel = CancelScope::Own;
+    let mut world = World::with(settings);
+    for (view, name) in [(1, "ada"), (2, "ada"), (3, "bob")] {
+        let mut viewer = viewer(V2);
+        viewer.principal = Some(Arc::from(name));
+        attach(&mut world, view, viewer);
+    }
+    world.prompt(3, "one");
+    let mine = world.prompt(1, "two");
+    let also_mine = world.prompt(2, "three");
+    let theirs = world.prompt(3, "four");
+    world.forget();
+    world.cancel(1);
+    assert_eq!(world.done(), ["cancel"]);
+    assert_eq!(
+        world.seen(1),
+        [format!("refuse {mine} The prompt was cance")]
+    );
+    assert_eq!(
+        world.seen(2),
+        [format!("refuse {also_mine} The prompt was cance")]
+    );
+    assert_eq!(world.seen(3), [""; 0]);
+    world.end();
+    assert_eq!(world.done(), [format!("start {theirs}")]);
+}
+
+#[test]
+fn a_cancel_of_ones_own_leaves_prompts_of_others_that_wait() {
+    let mut settings = Settings::default();
+    settings.cancel = CancelScope::Own;
+    let mut world = World::with(settings);
+    world.update(crate::requests::options("small"));
+    attach(&mut world, 1, viewer(V2));
+    attach(&mut world, 2, viewer(V2));
+    crate::requests::set_option(&mut world, 1, "large");
+    let (mine, theirs) = (world.prompt(1, "mine"), world.prompt(2, "theirs"));
+    world.forget();
+    world.cancel(1);
+    assert_eq!(
+        world.seen(1),
+        [format!("refuse {mine} The request was canc")]
+    );
+    world.pass(ply_session::OPTION_TIME_MAX);
+    assert_eq!(
+        world.done(),
+        ["create".to_owned(), format!("start {theirs}")]
+    );
+}
+
+#[test]
+fn queued_prompts_stay_where_the_host_wants_so_and_run_for_nobody() {
+    let mut settings = Settings::default();
+    settings.queued_prompts = QueuedPrompts::Stay;
+    let mut world = World::running_with(settings);
+    let queued = world.prompt(1, "two");
+    world.detach(1);
+    world.forget();
+    world.end();
+    assert_eq!(world.done(), [format!("start {queued}")]);
+    world.end();
+    world.assert_same(&[2]);
+}
