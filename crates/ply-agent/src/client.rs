@@ -1,7 +1,7 @@
 //! The client at the other end of a connection, and what it offers.
 
 use ply_rpc::Peer;
-use ply_session::Answers;
+use ply_session::{Answers, Viewer};
 use ply_wire::convert::auth::TerminalAuth;
 use ply_wire::negotiate::{InitializeParams, Version};
 use ply_wire::project::Shows;
@@ -51,6 +51,11 @@ impl Client {
                 shows: Shows::ALL,
             },
         }
+    }
+
+    /// Returns what a session has to know of it.
+    pub(crate) fn viewer(&self) -> Viewer {
+        Viewer::new(self.version, self.shows, self.answers())
     }
 
     /// Returns which questions it can put to its user.

@@ -11,15 +11,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ply_rpc::{Closed, Handler, Notification, Peer, Request, Responder, RpcError};
+use ply_session::Input;
 use ply_wire::handshake::{Handshake, Verdict};
 use ply_wire::method::Kind;
 use ply_wire::negotiate::{InitializeOffer, Supported, Version, choose};
 use ply_wire::{convert, method, v2};
 
+use self::views::Attached;
 pub(crate) use self::views::Views;
 use crate::client::Client;
 use crate::host::Host;
-use crate::session::control::Control;
 
 /// How long turns may go on when their client will send nothing more: long enough to end by
 /// themselves, short enough to be answered as cancelled before the link closes (C13).
@@ -150,8 +151,8 @@ impl Handler for Connection {
         if notification.method == "session/cancel" {
             match notification.params::<v2::CancelSessionNotification>() {
                 Ok(cancel) => {
-                    if let Some(attached) = self.views.get(&cancel.session_id) {
-                        attached.session.control_if_open(Control::Cancel);
+                    if let Some(Attached { session, view }) = self.views.get(&cancel.session_id) {
+                        session.input_if_open(Input::Cancel { view: Some(view) });
                     }
                 }
                 Err(error) => tracing::debug!(%error, "a cancel cannot be read"),

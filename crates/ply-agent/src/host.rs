@@ -1,47 +1,47 @@
 //! The sessions of an agent: which are open, and how one is made, found, closed and forgotten.
 
-mod deferred;
 mod erased;
 mod reading;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ply_journal::{Filter, Head, Journal, Page};
+use ply_journal::{Filter, Journal, Page};
 use ply_rpc::Responder;
-use ply_session::{Engine, Settings, ViewId};
+use ply_session::{Close, Input, Keep, RequestId, Settings, ViewId, no_such_session};
 use ply_wire::v2;
 use tokio::sync::oneshot;
 
-use self::deferred::Deferred;
 pub(crate) use self::erased::{DynAgent, Erased};
 pub use self::reading::read_history;
-use crate::error::no_such_session;
-use crate::session::control::{Control, Done};
-use crate::session::{Kept, Session, Task};
-use crate::{About, Error, Result, SessionSetup, clock};
+use crate::session::control::{Control, Waiter};
+use crate::session::{Origin, Session, Task, close_by_host, refuse};
+use crate::{About, SessionSetup, clock};
 
 /// Sessions on one page of a listing.
 const LIST_PAGE_MAX: usize = 50;
 /// How long all sessions together may take to close when the agent ends.
 const SHUTDOWN_TIME_MAX: Duration = Duration::from_secs(4);
-
-/// The place of one session, open or about to be. Its lock is held while the session is opened, so
-/// that two clients who ask for it at once get the same one.
-type Slot = Arc<tokio::sync::Mutex<Option<Session>>>;
+/// Sessions that wait in memory until something is said in them; more are written as they are made.
+const UNWRITTEN_MAX: usize = 16;
+/// Sessions in which nothing was said that stay open without a client; the oldest is written and closed for one more.
+const UNATTENDED_MAX: usize = 16;
 
 /// The sessions of one agent. All its connections share them.
 #[derive(Debug)]
 pub(crate) struct Host {
     agent: Arc<dyn DynAgent>,
-    journal: Deferred,
+    journal: Arc<dyn Journal>,
     about: About,
-    slots: Mutex<HashMap<v2::SessionId, Slot>>,
-    views: AtomicU64,
+    sessions: Mutex<HashMap<v2::SessionId, Session>>,
+    /// Sessions that nobody sees and that are kept in memory alone, oldest first.
+    unattended: Mutex<VecDeque<Session>>,
+    /// Numbers views and requests.
+    numbers: AtomicU64,
 }
 
 impl Host {
@@ -49,10 +49,11 @@ impl Host {
         let about = agent.about();
         Arc::new(Self {
             agent,
-            journal: Deferred::new(journal),
+            journal,
             about,
-            slots: Mutex::default(),
-            views: AtomicU64::new(1),
+            sessions: Mutex::default(),
+            unattended: Mutex::default(),
+            numbers: AtomicU64::new(1),
         })
     }
 
@@ -60,152 +61,140 @@ impl Host {
         Arc::clone(&self.agent)
     }
 
+    pub(crate) fn journal(&self) -> Arc<dyn Journal> {
+        Arc::clone(&self.journal)
+    }
+
     pub(crate) fn about(&self) -> &About {
         &self.about
     }
 
+    pub(crate) fn settings(&self) -> Settings {
+        let mut settings = Settings::default();
+        settings.accepts = self.about.accepts;
+        settings
+    }
+
     pub(crate) fn next_view(&self) -> ViewId {
-        ViewId(self.views.fetch_add(1, Ordering::Relaxed))
+        ViewId(self.next_number())
     }
 
-    /// Makes a session and lets the agent prepare it, unless the client gives up.
-    pub(crate) async fn create(
-        self: &Arc<Self>,
-        setup: SessionSetup,
-        request: &Responder,
-    ) -> Result<Session> {
-        let id = fresh_id();
-        let head = Head::new(&*id.0, setup.cwd.clone(), clock::now_ms());
-        let slot = self.slot(&id);
-        let mut place = slot.lock().await;
-        let engine = Engine::new(self.settings());
-        let opened = match self.journal.create(head).await {
-            Ok(log) => {
-                let kept = Kept {
-                    engine,
-                    log,
-                    actions: Vec::new(),
-                    damaged: 0,
-                };
-                let opened = self.start(id.clone(), setup, kept, request);
-                let opened = opened.await;
-                if opened.is_err() {
-                    self.undo_create(&id).await;
-                }
-                opened
-            }
-            Err(error) => Err(error.into()),
-        };
-        if let Ok(session) = &opened {
-            *place = Some(session.clone());
-        } else {
-            drop(place);
-            drop(slot);
-            self.forget(&id);
-        }
-        opened
+    pub(crate) fn next_request(&self) -> RequestId {
+        RequestId(self.next_number())
     }
 
-    /// Makes a session that was refused one that was never there.
-    async fn undo_create(&self, id: &v2::SessionId) {
-        if let Err(error) = self.journal.delete(&id.0).await {
-            tracing::warn!(%error, "a session that was refused cannot be deleted");
-        }
+    fn next_number(&self) -> u64 {
+        self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Finds an open session, or opens it from the journal and lets the agent prepare it, unless the
-    /// client gives up.
-    pub(crate) async fn open(
-        self: &Arc<Self>,
-        id: &v2::SessionId,
-        setup: SessionSetup,
-        request: &Responder,
-    ) -> Result<Session> {
-        let slot = self.slot(id);
-        let opened = self.open_in(&slot, id, setup, request).await;
-        drop(slot);
-        if opened.is_err() {
-            self.forget(id);
-        }
-        opened
+    /// Makes a session. Its agent prepares it before anybody is served.
+    pub(crate) fn create(self: &Arc<Self>, setup: SessionSetup) -> Session {
+        self.start(fresh_id(), setup, Origin::New, &mut self.sessions())
     }
 
-    async fn open_in(
-        self: &Arc<Self>,
-        slot: &Slot,
-        id: &v2::SessionId,
-        mut setup: SessionSetup,
-        request: &Responder,
-    ) -> Result<Session> {
-        // Somebody else may be at it, and take long.
-        let mut place = tokio::select! {
-            biased;
-            place = slot.lock() => place,
-            () = request.cancelled() => return Err(Error::cancelled()),
-        };
-        if let Some(session) = place.as_ref().filter(|session| !session.is_closed()) {
-            check_cwd(session.cwd(), &setup.cwd)?;
-            return Ok(session.clone());
+    /// Returns a session that is open, or opens it from the journal. Whether there is such a session is for it to tell.
+    pub(crate) fn open(self: &Arc<Self>, id: &v2::SessionId, setup: SessionSetup) -> Session {
+        let mut sessions = self.sessions();
+        if let Some(session) = sessions.get(id).filter(|session| !session.is_closed()) {
+            return session.clone();
         }
-        let Some((head, mut log)) = self.journal.open(&id.0).await? else {
-            return Err(no_such_session(id).into());
-        };
-        check_cwd(&head.cwd, &setup.cwd)?;
-        let mut actions = Vec::new();
-        let (opening, damaged) = reading::read_back(&mut *log).await?;
-        if damaged > 0 {
-            tracing::warn!(session = %id.0, damaged, "records of a session cannot be read");
-        }
-        let engine = opening.finish(self.settings(), &mut actions);
+        let mut setup = setup;
         setup.reopened = true;
-        let kept = Kept {
-            engine,
-            log,
-            actions,
-            damaged,
-        };
-        let opened = self.start(id.clone(), setup, kept, request);
-        let session = opened.await?;
-        *place = Some(session.clone());
-        Ok(session)
+        self.start(id.clone(), setup, Origin::Journal, &mut sessions)
     }
 
-    async fn start(
+    fn start(
         self: &Arc<Self>,
         id: v2::SessionId,
         setup: SessionSetup,
-        kept: Kept,
-        request: &Responder,
-    ) -> Result<Session> {
+        origin: Origin,
+        sessions: &mut HashMap<v2::SessionId, Session>,
+    ) -> Session {
         let additional = setup.additional_directories.clone();
-        let session = Session::new(id, setup.cwd.clone(), additional);
-        Task::start(session.clone(), Arc::clone(self), kept);
-        // In a task of its own, so that a panic leaves no session half open.
-        let mut opening = tokio::spawn(self.agent().open(session.clone(), setup));
-        let prepared = tokio::select! {
-            biased;
-            opened = &mut opening => opened.unwrap_or_else(|_| Err(Error::broke_off())),
-            () = request.cancelled() => Err(Error::cancelled()),
-        };
-        opening.abort();
-        if prepared.is_err() {
-            close(&session).await;
-        }
-        prepared.map(|()| session)
+        let session = Session::new(id.clone(), setup.cwd.clone(), additional);
+        sessions.insert(id, session.clone());
+        Task::start(session.clone(), Arc::clone(self), setup, origin);
+        session
     }
 
-    /// Forgets the place of a session that is over, unless somebody is about to open it.
-    pub(crate) fn forget(&self, id: &v2::SessionId) {
-        let mut slots = self.slots();
-        // Places are cloned under the lock only, so the count is exact.
-        let unused = slots.get(id).is_some_and(|slot| {
-            Arc::strong_count(slot) == 1
-                && slot
-                    .try_lock()
-                    .is_ok_and(|place| place.as_ref().is_none_or(Session::is_closed))
-        });
-        if unused {
-            slots.remove(id);
+    /// Returns whether one more session may wait in memory until something is said in it.
+    pub(crate) fn may_wait(&self) -> bool {
+        let sessions = self.sessions();
+        let waiting = sessions.values().filter(|session| session.is_unlisted());
+        waiting.count() < UNWRITTEN_MAX
+    }
+
+    /// Forgets a session that is over.
+    pub(crate) fn forget(&self, session: &Session) {
+        let mut sessions = self.sessions();
+        if sessions
+            .get(session.id())
+            .is_some_and(|open| open.is(session))
+        {
+            sessions.remove(session.id());
+        }
+        drop(sessions);
+        self.lock_unattended().retain(|other| !other.is(session));
+    }
+
+    /// Serves what came too late for a session that is over: a client that wants to attach opens it again.
+    pub(crate) fn come_late(self: &Arc<Self>, session: &Session, late: Vec<Control>) {
+        let error = no_such_session(session.id());
+        let mut again: Option<Session> = None;
+        for control in late {
+            let next = match (&control, &again) {
+                (_, Some(next)) => next.clone(),
+                (Control::Attach(attaching), None) => {
+                    let setup = SessionSetup::from_core(&attaching.attach.setup);
+                    again.insert(self.open(session.id(), setup)).clone()
+                }
+                (_, None) => {
+                    self.refuse_late(session.id(), control, &error);
+                    continue;
+                }
+            };
+            if let Control::Attach(attaching) = &control {
+                attaching.views.rebind(&next, attaching.attach.view);
+            }
+            if let Err(control) = next.control(control) {
+                refuse(control, &error);
+            }
+        }
+    }
+
+    /// Answers what a session that is over cannot serve; one that is to be deleted still is.
+    fn refuse_late(self: &Arc<Self>, id: &v2::SessionId, control: Control, error: &v2::Error) {
+        match control {
+            Control::Request(input, Waiter::Client(responder))
+                if matches!(
+                    *input,
+                    Input::Close(Close {
+                        journal: Keep::Nothing,
+                        ..
+                    })
+                ) =>
+            {
+                self.delete(id, responder);
+            }
+            control => refuse(control, error),
+        }
+    }
+
+    /// Notes a session that nobody sees and in which nothing was said. It lives with the server, but only so many do.
+    pub(crate) fn unattended(&self, session: &Session) {
+        let mut unattended = self.lock_unattended();
+        unattended.retain(|other| !other.is(session));
+        unattended.push_back(session.clone());
+        if unattended.len() > UNATTENDED_MAX
+            && let Some(oldest) = unattended.pop_front()
+        {
+            drop(unattended);
+            let close = Close {
+                request: None,
+                view: None,
+                journal: Keep::All,
+            };
+            oldest.input_if_open(Input::Close(close));
         }
     }
 
@@ -215,49 +204,68 @@ impl Host {
         cursor: Option<String>,
     ) -> Result<Page, ply_journal::Error> {
         let mut filter = Filter::new(LIST_PAGE_MAX);
+        // Those that are not written are on the first page, in their place. What is listed stays as it is.
+        let unlisted = match cursor {
+            None => self.unlisted(cwd.as_deref()),
+            Some(_) => Vec::new(),
+        };
         filter.cwd = cwd;
         filter.cursor = cursor;
-        self.journal.list(filter).await
+        let mut page = self.journal.list(filter).await?;
+        if !unlisted.is_empty() {
+            page.sessions.extend(unlisted);
+            page.sessions
+                .sort_by_key(|head| std::cmp::Reverse(head.updated_ms));
+        }
+        Ok(page)
     }
 
-    /// Has a session written that its client closes, so that it can be opened again.
-    pub(crate) async fn keep(&self, id: &v2::SessionId) -> Result<()> {
-        self.journal.keep(&id.0).await.map_err(Error::from)
+    fn unlisted(&self, cwd: Option<&std::path::Path>) -> Vec<ply_journal::Head> {
+        let sessions = self.sessions();
+        let heads = sessions.values().filter_map(Session::unlisted);
+        heads
+            .filter(|head| cwd.is_none_or(|cwd| cwd == head.cwd))
+            .collect()
     }
 
     /// Deletes a session; one that is open is closed first (E11).
-    pub(crate) async fn delete(&self, id: &v2::SessionId) -> Result<()> {
-        let slot = self.slot(id);
-        let mut place = slot.lock().await;
-        if let Some(session) = place.take() {
-            close(&session).await;
+    pub(crate) fn delete(self: &Arc<Self>, id: &v2::SessionId, responder: Responder) {
+        let open = self.sessions().get(id).cloned();
+        let mut waiter = Waiter::Client(responder);
+        if let Some(session) = open {
+            let close = close_by_host(self.next_request(), Keep::Nothing);
+            match session.control(Control::Request(close, waiter)) {
+                Ok(()) => return,
+                Err(Control::Request(_, given_back)) => waiter = given_back,
+                Err(_) => return,
+            }
         }
-        // Still under the lock, so that nobody opens what is being deleted.
-        let deleted = self.journal.delete(&id.0).await;
-        drop(place);
-        drop(slot);
-        self.forget(id);
-        deleted.map(|_| ()).map_err(Error::from)
+        let (Waiter::Client(responder), journal, id) = (waiter, self.journal(), id.clone()) else {
+            return;
+        };
+        tokio::spawn(async move {
+            let deleted = journal.delete(&id.0).await;
+            let deleted = deleted.map(|_| serde_json::Map::new());
+            responder.respond(deleted.map_err(|error| crate::Error::from(error).to_rpc()));
+        });
     }
 
     /// Closes every session, so that their journals say how their turns ended.
     pub(crate) async fn shutdown(&self) {
-        let slots: Vec<Slot> = self.slots().values().map(Arc::clone).collect();
+        let sessions: Vec<Session> = self.sessions().values().cloned().collect();
+        let closings: Vec<_> = sessions
+            .iter()
+            .map(|session| {
+                let (tell, told) = oneshot::channel();
+                let close = close_by_host(self.next_request(), Keep::IfUsed);
+                let control = Control::Request(close, Waiter::Host(tell));
+                if let Err(control) = session.control(control) {
+                    refuse(control, &no_such_session(session.id()));
+                }
+                told
+            })
+            .collect();
         let all = async {
-            let mut closings = Vec::new();
-            // Those that are being opened come last, since that may take time.
-            let (open, opening): (Vec<_>, Vec<_>) = slots
-                .iter()
-                .map(|slot| slot.try_lock())
-                .zip(&slots)
-                .partition(|(place, _)| place.is_ok());
-            for (place, _) in open {
-                let session = place.ok().and_then(|place| place.clone());
-                closings.extend(session.as_ref().map(begin_close));
-            }
-            for (_, slot) in opening {
-                closings.extend(slot.lock().await.as_ref().map(begin_close));
-            }
             for closing in closings {
                 // Told, or gone because the session is over.
                 drop(closing.await);
@@ -271,40 +279,16 @@ impl Host {
         }
     }
 
-    fn settings(&self) -> Settings {
-        Settings {
-            accepts: self.about.accepts,
-        }
-    }
-
-    fn slot(&self, id: &v2::SessionId) -> Slot {
-        Arc::clone(self.slots().entry(id.clone()).or_default())
-    }
-
-    fn slots(&self) -> MutexGuard<'_, HashMap<v2::SessionId, Slot>> {
+    fn sessions(&self) -> MutexGuard<'_, HashMap<v2::SessionId, Session>> {
         // No code that can panic runs under the lock, so a poisoned map is whole.
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-fn begin_close(session: &Session) -> oneshot::Receiver<()> {
-    let (tell, told) = oneshot::channel();
-    let done = Done::Tell(tell);
-    session.control_if_open(Control::Close { view: None, done });
-    told
-}
-
-async fn close(session: &Session) {
-    // Told, or gone because the session is over.
-    drop(begin_close(session).await);
-}
-
-fn check_cwd(own: &std::path::Path, given: &std::path::Path) -> Result<()> {
-    match own == given {
-        true => Ok(()),
-        false => Err(Error::invalid_params(
-            "The session has another working directory; give the one that session/list shows.",
-        )),
+    fn lock_unattended(&self) -> MutexGuard<'_, VecDeque<Session>> {
+        // As above.
+        self.unattended
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 

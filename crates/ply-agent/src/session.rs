@@ -1,29 +1,29 @@
 //! A session, as the agent's code sees it.
 
-mod answer;
+mod ask;
 pub(crate) mod control;
 mod inbox;
-mod offer;
 pub(crate) mod op;
 mod run;
+mod store;
 mod task;
-mod view;
 
 use std::fmt;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use ply_rpc::RpcError;
-use ply_session::{AskId, Edit, History, Reply, Stop, TurnId, ViewId};
+use ply_journal::Head;
+use ply_session::{AskId, Edit, History, Input, Reply, Stop, TurnId, ViewId};
 use ply_wire::{MaybeUndefined, v2};
 use tokio::sync::oneshot;
 
 use self::control::Control;
 use self::inbox::Inbox;
 use self::op::Op;
-pub(crate) use self::task::{Kept, Task, refuse};
+pub(crate) use self::store::read_back;
+pub(crate) use self::task::{Origin, Task, close_by_host, core_setup, refuse};
 use crate::{Error, Result, Turn};
 
 /// A session. Clones are the same session.
@@ -39,8 +39,8 @@ struct Shared {
     additional_directories: Vec<PathBuf>,
     inbox: Inbox,
     asks: AtomicU64,
-    /// Why the session ended, if its journal failed.
-    failure: OnceLock<RpcError>,
+    /// What listings say of the session while it is not in the journal.
+    unlisted: Mutex<Option<Head>>,
 }
 
 impl fmt::Debug for Session {
@@ -57,7 +57,7 @@ impl Session {
             additional_directories: additional,
             inbox: Inbox::default(),
             asks: AtomicU64::new(1),
-            failure: OnceLock::new(),
+            unlisted: Mutex::new(None),
         }))
     }
 
@@ -236,15 +236,16 @@ impl Session {
         drop(self.0.inbox.report_now(op));
     }
 
-    /// Returns whether reports are still taken: the session is not over, and its journal works.
-    pub(crate) fn takes_reports(&self) -> bool {
-        self.0.inbox.takes_ops()
-    }
-
-    /// Does something once everything that was reported before is written, or the session is over.
-    pub(crate) fn after_reports(&self, then: impl FnOnce() + Send + 'static) {
-        if let Some(Op::Then(then)) = self.0.inbox.report_now(Op::Then(Box::new(then))) {
-            then();
+    /// Does something once everything that was reported before is safe and a client was sent it; it is told whether that came
+    /// to pass.
+    pub(crate) fn after_reports(
+        &self,
+        view: Option<ViewId>,
+        then: impl FnOnce(bool) + Send + 'static,
+    ) {
+        let then = Box::new(then);
+        if let Some(Op::Then { then, .. }) = self.0.inbox.report_now(Op::Then { view, then }) {
+            then(false);
         }
     }
 
@@ -262,26 +263,37 @@ impl Session {
         .await
     }
 
-    /// Passes on a wish of a client; gives it back if the session is over.
+    /// Passes on a request of a client; gives it back if the session is over.
     pub(crate) fn control(&self, control: Control) -> Result<(), Control> {
         self.0.inbox.control(control)
     }
 
-    /// Passes on a wish that means nothing once the session is over.
-    pub(crate) fn control_if_open(&self, control: Control) {
-        if let Err(control) = self.control(control) {
+    /// Passes on something that means nothing once the session is over.
+    pub(crate) fn input_if_open(&self, input: Input) {
+        if let Err(control) = self.control(Control::Input(Box::new(input))) {
             tracing::debug!(session = %self.0.id.0, ?control, "the session is closed");
         }
     }
 
-    /// Notes that the session ends because its journal failed.
-    fn fail(&self, error: RpcError) {
-        self.0.failure.get_or_init(|| error);
+    /// Returns what listings say of the session while it is not in the journal.
+    pub(crate) fn unlisted(&self) -> Option<Head> {
+        self.lock_unlisted().clone()
     }
 
-    /// Returns why the session ended, if its journal failed.
-    pub(crate) fn failure(&self) -> Option<&RpcError> {
-        self.0.failure.get()
+    pub(crate) fn is_unlisted(&self) -> bool {
+        self.lock_unlisted().is_some()
+    }
+
+    fn set_unlisted(&self, head: Option<Head>) {
+        *self.lock_unlisted() = head;
+    }
+
+    fn lock_unlisted(&self) -> std::sync::MutexGuard<'_, Option<Head>> {
+        // No code that can panic runs under the lock, so a poisoned head is whole.
+        self.0
+            .unlisted
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns whether both are the same life of the same session.
@@ -298,6 +310,6 @@ impl Session {
     }
 
     fn answered(&self, ask: AskId, view: ViewId, reply: Reply) {
-        self.control_if_open(Control::Answered { ask, view, reply });
+        self.input_if_open(Input::Answer { ask, view, reply });
     }
 }

@@ -3,19 +3,22 @@
 use std::sync::Arc;
 
 use ply_rpc::{Responder, RpcError};
-use ply_session::ViewId;
+use ply_session::{Close, Input, Keep, OptionChange, Prompt, RequestId, ViewId};
 use ply_wire::method::{Extension, v1 as method_v1, v2 as method_v2};
 use ply_wire::negotiate::Version;
 use ply_wire::{convert, v2};
 use serde_json::Value;
 
 use super::Connection;
-use super::setup::revive;
 use super::views::Attached;
 use crate::client::Client;
+use crate::clock;
 use crate::error::no_such_session;
-use crate::session::control::{Control, Done, OptionChange};
-use crate::{clock, session};
+use crate::session::control::{Control, Waiter};
+use crate::session::{self, Session};
+
+/// The name under which a client gives a prompt a key, so that it can send the prompt again.
+const OPERATION: &str = "ply/operation";
 
 impl Connection {
     pub(super) fn request_v1(
@@ -56,7 +59,7 @@ impl Connection {
                 }
             }
             In::DeleteSession(request) => {
-                self.delete(convert::session::delete_up(&request).session_id, responder);
+                self.delete(&convert::session::delete_up(&request).session_id, responder);
             }
             In::Prompt(request) => {
                 let id = v2::SessionId::new(request.session_id.0);
@@ -65,15 +68,15 @@ impl Connection {
                     .into_iter()
                     .map(convert::content::up)
                     .collect();
-                self.prompt(client, id, content, responder);
+                self.prompt(client, &id, content, request.meta.as_ref(), responder);
             }
             In::SetSessionMode(request) => {
                 let id = v2::SessionId::new(request.session_id.0.clone());
-                self.set_option(client, id, OptionChange::V1Mode(request), responder);
+                self.set_option(client, &id, OptionChange::V1Mode(request), responder);
             }
             In::SetSessionConfigOption(request) => {
                 let id = v2::SessionId::new(request.session_id.0.clone());
-                self.set_option(client, id, OptionChange::V1(request), responder);
+                self.set_option(client, &id, OptionChange::V1(request), responder);
             }
             In::Extension(extension) => self.extension(extension, responder),
             // Served before the version is known, or not a request.
@@ -95,13 +98,14 @@ impl Connection {
             In::ResumeSession(request) => self.resume_session(client, request, responder),
             In::ListSessions(request) => self.list(client, request, responder),
             In::CloseSession(request) => self.close(&request.session_id, responder),
-            In::DeleteSession(request) => self.delete(request.session_id, responder),
+            In::DeleteSession(request) => self.delete(&request.session_id, responder),
             In::Prompt(request) => {
-                self.prompt(client, request.session_id, request.prompt, responder);
+                let (id, meta) = (&request.session_id, request.meta.as_ref());
+                self.prompt(client, id, request.prompt, meta, responder);
             }
             In::SetSessionConfigOption(request) => {
                 let id = request.session_id.clone();
-                self.set_option(client, id, OptionChange::V2(request), responder);
+                self.set_option(client, &id, OptionChange::V2(request), responder);
             }
             In::CancelToolCall(request) => self.cancel_entity(&request.session_id, responder),
             In::CancelTerminal(request) => self.cancel_entity(&request.session_id, responder),
@@ -118,74 +122,95 @@ impl Connection {
     fn prompt(
         &self,
         client: &Arc<Client>,
-        id: v2::SessionId,
+        id: &v2::SessionId,
         content: Vec<v2::ContentBlock>,
+        meta: Option<&v2::Meta>,
         responder: Responder,
     ) {
-        self.wish(client, id, responder, |view, responder| Control::Prompt {
-            view,
-            content,
-            responder,
+        let operation = meta.and_then(|meta| meta.get(OPERATION)?.as_str());
+        let operation = operation.map(str::to_owned);
+        self.request(client, id, responder, |view, request| {
+            Input::Prompt(Prompt {
+                request,
+                view,
+                content,
+                operation,
+                steers: false,
+            })
         });
     }
 
     fn set_option(
         &self,
         client: &Arc<Client>,
-        id: v2::SessionId,
+        id: &v2::SessionId,
         change: OptionChange,
         responder: Responder,
     ) {
         let change = Box::new(change);
-        self.wish(client, id, responder, |view, responder| {
-            Control::SetOption {
-                view,
-                change,
-                responder,
-            }
+        self.request(client, id, responder, |view, request| Input::SetOption {
+            request,
+            view,
+            change,
         });
     }
 
-    /// Passes a wish on to its session, which comes back for it if it ended because its journal failed.
-    fn wish(
+    /// Passes a request on to its session.
+    fn request(
         &self,
         client: &Arc<Client>,
-        id: v2::SessionId,
+        id: &v2::SessionId,
         responder: Responder,
-        wish: impl FnOnce(ViewId, Responder) -> Control + Send + 'static,
+        input: impl FnOnce(ViewId, RequestId) -> Input,
     ) {
-        if let Some(Attached { session, view, .. }) = self.attached(&id) {
-            return pass(&session, wish(view, responder));
-        }
-        let Some(given) = self.views.failed(&id) else {
-            return responder.respond::<()>(Err(no_such_session(&id)));
+        let Some(Attached { session, view }) = self.attached(id) else {
+            return responder.respond::<()>(Err(no_such_session(id)));
         };
-        let (host, views) = (Arc::clone(&self.host), self.views.clone());
-        let client = Arc::clone(client);
-        tokio::spawn(revive(host, views, client, (id, given), responder, wish));
+        let request = self.host.next_request();
+        self.withdraw_on_cancel(&session, request, client, &responder);
+        let control = Control::Request(Box::new(input(view, request)), Waiter::Client(responder));
+        if let Err(control) = session.control(control) {
+            session::refuse(control, &ply_session::no_such_session(id));
+        }
+    }
+
+    /// Tells the session when the client no longer wants an answer.
+    pub(super) fn withdraw_on_cancel(
+        &self,
+        session: &Session,
+        request: RequestId,
+        client: &Arc<Client>,
+        responder: &Responder,
+    ) {
+        let (session, client) = (session.clone(), Arc::clone(client));
+        responder.on_cancel(move || {
+            // Nothing is left to take back once the session is over.
+            drop(session.control(Control::Withdraw(request, client)));
+        });
     }
 
     /// Closes a session. One that is not active here is closed as far as this client is concerned
     /// (V2-CLOSE-05).
     fn close(&self, id: &v2::SessionId, responder: Responder) {
         let attached = self.attached(id);
-        // Also if its journal failed: it must not come back.
         self.views.remove(id);
-        let Some(Attached { session, view, .. }) = attached else {
+        let Some(Attached { session, view }) = attached else {
             return respond_empty(responder);
         };
-        let (view, done) = (Some(view), Done::Answer(responder));
-        pass(&session, Control::Close { view, done });
+        let close = Close {
+            request: Some(self.host.next_request()),
+            view: Some(view),
+            journal: Keep::All,
+        };
+        let control = Control::Request(Box::new(Input::Close(close)), Waiter::Client(responder));
+        if let Err(control) = session.control(control) {
+            session::refuse(control, &ply_session::no_such_session(id));
+        }
     }
 
-    fn delete(&self, id: v2::SessionId, responder: Responder) {
-        self.views.remove(&id);
-        let host = Arc::clone(&self.host);
-        tokio::spawn(async move {
-            let deleted = host.delete(&id).await;
-            let deleted = deleted.map(|()| serde_json::Map::new());
-            responder.respond(deleted.map_err(|error| error.to_rpc()));
-        });
+    fn delete(&self, id: &v2::SessionId, responder: Responder) {
+        self.views.remove(id);
+        self.host.delete(id, responder);
     }
 
     /// No tool call and no terminal of ours says that it can be cancelled alone (V2-ECANCEL-03).
@@ -268,13 +293,6 @@ impl Connection {
             let done = agent.extension(extension.method, params.unwrap_or(Value::Null));
             done.await.map_err(|error| error.to_rpc())
         });
-    }
-}
-
-/// Passes a wish on to its session, and answers it if the session is over.
-pub(super) fn pass(session: &crate::Session, control: Control) {
-    if let Err(control) = session.control(control) {
-        session::refuse(control, session);
     }
 }
 

@@ -4,29 +4,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ply_rpc::{Responder, RpcError};
-use ply_session::ViewId;
+use ply_session::{Attach, How, Setup};
 use ply_wire::negotiate::Version;
 use ply_wire::v2;
-use tokio::sync::oneshot;
 
 use super::Connection;
-use super::requests::pass;
-use super::views::{Attached, Views};
 use crate::client::Client;
-use crate::host::Host;
-use crate::session::control::{Attach, Control, How};
+use crate::session::control::{Attaching, Control, Waiter};
+use crate::session::core_setup;
 use crate::{About, SessionSetup};
 
-/// How often a session is opened anew because it closes just then.
+/// How often a session is opened anew because it ends just then.
 const OPEN_TRIES_MAX: usize = 16;
-
-/// A session to be set up.
-#[derive(Clone)]
-struct Setup {
-    id: Option<v2::SessionId>,
-    how: How,
-    setup: Arc<SessionSetup>,
-}
 
 impl Connection {
     pub(super) fn new_session(
@@ -41,8 +30,7 @@ impl Connection {
             mcp_servers: request.mcp_servers,
             reopened: false,
         };
-        let (id, how, setup) = (None, How::New, Arc::new(setup));
-        self.set_up(client, Setup { id, how, setup }, responder);
+        self.set_up(client, None, How::New, setup, responder);
     }
 
     pub(super) fn resume_session(
@@ -66,137 +54,68 @@ impl Connection {
             mcp_servers: request.mcp_servers,
             reopened: true,
         };
-        let (id, setup) = (Some(request.session_id), Arc::new(setup));
-        self.set_up(client, Setup { id, how, setup }, responder);
+        self.set_up(client, Some(&request.session_id), how, setup, responder);
     }
 
-    fn set_up(&self, client: &Arc<Client>, setup: Setup, responder: Responder) {
-        if let Err(error) = check(&setup.setup, self.host.about(), client.version) {
+    /// Attaches the client to a session. It is in the session's inbox when this returns, so what the client sends next comes
+    /// after it.
+    fn set_up(
+        &self,
+        client: &Arc<Client>,
+        id: Option<&v2::SessionId>,
+        how: How,
+        setup: SessionSetup,
+        responder: Responder,
+    ) {
+        if let Err(error) = check(&setup, self.host.about(), client.version) {
             return responder.respond::<()>(Err(error));
         }
-        let (host, views, client) = (
-            Arc::clone(&self.host),
-            self.views.clone(),
-            Arc::clone(client),
-        );
-        tokio::spawn(async move {
-            let mut responder = responder;
-            for _ in 0..OPEN_TRIES_MAX {
-                let session = match open(&host, &setup, &responder).await {
-                    Ok(session) => session,
-                    Err(error) => return responder.respond::<()>(Err(error.to_rpc())),
-                };
-                let failure = session.clone();
-                let asked = Some(responder);
-                let attached = attach(&host, &views, &client, session, &setup, asked);
-                match attached.await {
-                    Err(Some(refused)) => responder = refused,
-                    Ok(()) | Err(None) => return,
-                }
-                if let Some(error) = failure.failure() {
-                    return responder.respond::<()>(Err(error.clone()));
-                }
-                if setup.id.is_none() {
-                    // A session that was only just made and is closed already has a reason to be.
-                    break;
-                }
+        let core_setup = core_setup(&setup);
+        let mut waiter = Waiter::Client(responder);
+        for _ in 0..OPEN_TRIES_MAX {
+            let session = match id {
+                None => self.host.create(setup.clone()),
+                Some(id) => self.host.open(id, setup.clone()),
+            };
+            let request = self.host.next_request();
+            let view = self.views.attach(&session, self.host.next_view());
+            if let Waiter::Client(responder) = &waiter {
+                self.withdraw_on_cancel(&session, request, client, responder);
             }
-            responder.respond::<()>(Err(RpcError::internal(
-                "the session was closed at once; see the agent's log",
-            )));
-        });
-    }
-}
-
-/// Opens a session whose journal failed, attaches the client as it was, and passes its wish on. While the journal still
-/// fails, the wish is answered with that.
-pub(super) async fn revive(
-    host: Arc<Host>,
-    views: Views,
-    client: Arc<Client>,
-    (id, given): (v2::SessionId, Arc<SessionSetup>),
-    responder: Responder,
-    wish: impl FnOnce(ViewId, Responder) -> Control,
-) {
-    let setup = Setup {
-        id: Some(id.clone()),
-        how: How::Resume,
-        setup: given,
-    };
-    let session = match open(&host, &setup, &responder).await {
-        Ok(session) => session,
-        Err(error) => return responder.respond::<()>(Err(error.to_rpc())),
-    };
-    if let Some(Attached { session, view, .. }) = views.get(&id) {
-        // A wish before this one has done it.
-        return pass(&session, wish(view, responder));
-    }
-    let fresh = host.next_view();
-    let attached = views.attach(&session, &setup.setup, fresh, |view| {
-        // If the session closes instead, the wish that follows hears of it.
-        let (refused, _) = oneshot::channel();
-        let attach = Attach {
-            view,
-            client,
-            how: setup.how,
-            responder: None,
-            refused,
-        };
-        pass(&session, Control::Attach(Box::new(attach)));
-        pass(&session, wish(view, responder));
-    });
-    if attached.is_none() {
-        // The client is gone; a view that nobody sees lets the session end.
-        session.control_if_open(Control::Detach(fresh));
-    }
-}
-
-async fn open(
-    host: &Arc<Host>,
-    setup: &Setup,
-    request: &Responder,
-) -> crate::Result<crate::Session> {
-    let given = SessionSetup::clone(&setup.setup);
-    match &setup.id {
-        None => host.create(given, request).await,
-        Some(id) => host.open(id, given, request).await,
-    }
-}
-
-/// Attaches the client; gives the request back if the session closed before that could be done.
-async fn attach(
-    host: &Host,
-    views: &Views,
-    client: &Arc<Client>,
-    session: crate::Session,
-    setup: &Setup,
-    responder: Option<Responder>,
-) -> Result<(), Option<Responder>> {
-    let fresh = host.next_view();
-    let (refused, refusal) = oneshot::channel();
-    let how = setup.how;
-    let attached = views.attach(&session, &setup.setup, fresh, |view| {
-        let attach = Attach {
-            view,
-            client: Arc::clone(client),
-            how,
-            responder,
-            refused,
-        };
-        pass(&session, Control::Attach(Box::new(attach)));
-    });
-    let Some(view) = attached else {
-        // The client is gone; a view that nobody sees lets the session end.
-        session.control_if_open(Control::Detach(fresh));
-        return Ok(());
-    };
-    match refusal.await {
-        Ok(responder) => {
-            views.remove_view(session.id(), view);
-            Err(responder)
+            let attach = Attach {
+                request,
+                view,
+                viewer: client.viewer(),
+                how,
+                setup: Arc::clone(&core_setup),
+            };
+            let attaching = Attaching {
+                attach,
+                client: Arc::clone(client),
+                waiter,
+                views: self.views.clone(),
+            };
+            match session.control(Control::Attach(Box::new(attaching))) {
+                Err(Control::Attach(given_back)) => waiter = given_back.waiter,
+                Ok(()) | Err(_) => return,
+            }
         }
-        // The session has taken it.
-        Err(_) => Ok(()),
+        if let Waiter::Client(responder) = waiter {
+            let error = RpcError::internal("the session was closed at once; see the agent's log");
+            responder.respond::<()>(Err(error));
+        }
+    }
+}
+
+impl SessionSetup {
+    /// Returns the setup of a session that is opened again.
+    pub(crate) fn from_core(setup: &Setup) -> Self {
+        Self {
+            cwd: setup.cwd.clone(),
+            additional_directories: setup.additional_directories.clone(),
+            mcp_servers: setup.mcp_servers.clone(),
+            reopened: true,
+        }
     }
 }
 

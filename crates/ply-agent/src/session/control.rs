@@ -1,105 +1,54 @@
-//! What clients want of a session.
+//! What reaches a session from outside its agent's code.
 
 use std::sync::Arc;
 
-use ply_rpc::{Responder, RpcError};
-use ply_session::{AskId, PromptId, Reply, ViewId};
-use ply_wire::{v1, v2};
+use ply_rpc::Responder;
+use ply_session::{Attach, Input, RequestId};
 use tokio::sync::oneshot;
 
 use crate::client::Client;
+use crate::connection::Views;
 
-/// A wish of a client, or what came of a question to it.
+/// Something for the session's task.
 #[derive(Debug)]
 pub(crate) enum Control {
-    Attach(Box<Attach>),
-    Detach(ViewId),
-    /// The client will send nothing more, though it may still read.
-    HungUp(ViewId),
-    Prompt {
-        view: ViewId,
-        content: Vec<v2::ContentBlock>,
-        responder: Responder,
-    },
-    Withdraw {
-        view: ViewId,
-        prompt: PromptId,
-    },
-    Cancel,
-    Close {
-        view: Option<ViewId>,
-        done: Done,
-    },
-    SetOption {
-        view: ViewId,
-        change: Box<OptionChange>,
-        responder: Responder,
-    },
-    /// The agent has taken a change of an option, or refused it.
-    OptionSet {
-        view: ViewId,
-        request: Box<v2::SetSessionConfigOptionRequest>,
-        answer: OptionAnswer,
-        outcome: Result<(), RpcError>,
-        responder: Responder,
-    },
-    Answered {
-        ask: AskId,
-        view: ViewId,
-        reply: Reply,
-    },
+    /// A client wants to see the session.
+    Attach(Box<Attaching>),
+    /// A request of a client or of the host, and whom to answer.
+    Request(Box<Input>, Waiter),
+    /// A client took a request back, or its link ended.
+    Withdraw(RequestId, Arc<Client>),
+    /// Anything else.
+    Input(Box<Input>),
 }
 
-/// A client that wants to see the session.
+/// A client on its way to a session.
 #[derive(Debug)]
-pub(crate) struct Attach {
-    pub(crate) view: ViewId,
+pub(crate) struct Attaching {
+    pub(crate) attach: Attach,
     pub(crate) client: Arc<Client>,
-    pub(crate) how: How,
-    /// The request for it; none if the client does not know that it attaches anew.
-    pub(crate) responder: Option<Responder>,
-    /// Takes the request back if the session closes instead: it may be opened again.
-    pub(crate) refused: oneshot::Sender<Option<Responder>>,
+    pub(crate) waiter: Waiter,
+    /// The sessions that its connection sees, in case this one closes and is opened again for it.
+    pub(crate) views: Views,
 }
 
-impl Attach {
-    /// Gives the request back.
-    pub(crate) fn refuse(self) {
-        // Nobody waits for it only if the program ends.
-        drop(self.refused.send(self.responder));
+/// Whoever waits for an answer.
+#[derive(Debug)]
+pub(crate) enum Waiter {
+    Client(Responder),
+    Host(oneshot::Sender<()>),
+}
+
+impl Control {
+    /// Returns whether it says nothing that the one before it did not say.
+    pub(super) fn repeats(&self, last: Option<&Self>) -> bool {
+        let cancel = |control: &Self| match control {
+            Self::Input(input) => match **input {
+                Input::Cancel { view } => Some(view),
+                _ => None,
+            },
+            _ => None,
+        };
+        cancel(self).is_some() && cancel(self) == last.and_then(cancel)
     }
-}
-
-/// What a client that attaches wants to see first, and how it asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum How {
-    /// `session/new`.
-    New,
-    /// `session/load` of version 1, or `session/resume` of version 2 with a replay.
-    Replay,
-    /// `session/resume` without a replay.
-    Resume,
-}
-
-/// Whom to tell that the session is closed.
-#[derive(Debug)]
-pub(crate) enum Done {
-    Answer(Responder),
-    Tell(oneshot::Sender<()>),
-}
-
-/// A change of an option, as the client asked for it. What it means depends on the options.
-#[derive(Debug)]
-pub(crate) enum OptionChange {
-    V1(v1::SetSessionConfigOptionRequest),
-    V1Mode(v1::SetSessionModeRequest),
-    V2(v2::SetSessionConfigOptionRequest),
-}
-
-/// The answer that a change of an option gets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum OptionAnswer {
-    V1,
-    V1Mode,
-    V2,
 }

@@ -1,6 +1,6 @@
-//! What waits for a session's task: wishes of clients, and what the agent's code reports.
+//! What waits for a session's task: requests of clients, and what the agent's code reports.
 //!
-//! Clients' wishes are taken first, so that a cancel gets through a flood of output. There are at
+//! Clients' requests are taken first, so that a cancel gets through a flood of output. There are at
 //! most a few per request the link serves, and cancels in a row are one. What the agent reports is
 //! bounded in bytes: whoever reports more waits.
 
@@ -50,17 +50,13 @@ pub(crate) enum Ops {
 }
 
 impl Inbox {
-    /// Passes on a wish of a client; gives it back if the session is over.
+    /// Passes on a request of a client; gives it back if the session is over.
     pub(crate) fn control(&self, control: Control) -> Result<(), Control> {
         let mut state = self.lock();
         if state.closed {
             return Err(control);
         }
-        let repeats = matches!(
-            (&control, state.controls.back()),
-            (Control::Cancel, Some(Control::Cancel))
-        );
-        if !repeats {
+        if !control.repeats(state.controls.back()) {
             state.controls.push_back(control);
         }
         drop(state);
@@ -151,15 +147,11 @@ impl Inbox {
         ops
     }
 
-    /// Takes nothing more, and returns the wishes that were not taken.
+    /// Takes nothing more, and returns the requests that were not taken.
     pub(crate) fn close(&self) -> VecDeque<Control> {
         let mut state = self.lock();
         state.closed = true;
         std::mem::take(&mut state.controls)
-    }
-
-    pub(crate) fn takes_ops(&self) -> bool {
-        !self.lock().ops_closed
     }
 
     pub(crate) fn is_closed(&self) -> bool {

@@ -4,7 +4,10 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
-use ply_session::{Answer, Ask, AskId, Edit, History, Stop, TurnId, ViewId};
+use ply_session::{
+    Answer, Ask, AskId, Edit, History, Outcome, RequestId, Stop, TurnId, ViewId, block_bytes,
+    update_bytes,
+};
 use ply_wire::v2;
 use tokio::sync::oneshot;
 
@@ -48,9 +51,25 @@ pub(crate) enum Op {
         ended: oneshot::Sender<v2::StopReason>,
     },
     History(oneshot::Sender<History>),
-    /// Something that comes after what was reported before it, on the wire too.
-    Then(Box<dyn FnOnce() + Send>),
+    /// Something that is done once everything that was reported before it is safe and the client that sees the session as this
+    /// view was sent it. It is told whether that came to pass.
+    Then {
+        view: Option<ViewId>,
+        then: Then,
+    },
+    /// The code of a turn is done.
+    Ended {
+        turn: TurnId,
+        outcome: Outcome,
+    },
+    /// The session is ready for prompts, or cannot be.
+    Prepared(Result<(), v2::Error>),
+    /// The agent has taken note of a changed option, or refuses it.
+    OptionSet(RequestId, Result<(), v2::Error>),
 }
+
+/// What waits for a report to be safe.
+pub(crate) type Then = Box<dyn FnOnce(bool) + Send>;
 
 impl Op {
     pub(crate) fn say(turn: Option<TurnId>, thought: bool, content: v2::ContentBlock) -> Self {
@@ -80,38 +99,11 @@ impl Op {
             Self::Text { text, .. } => text.len(),
             Self::Say { content, .. } => block_bytes(content),
             Self::Update { update, edits, .. } => {
-                let edits = edits.iter().map(|edit| {
-                    let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-                    text(&edit.old) + text(&edit.new)
-                });
-                update_bytes(update) + edits.sum::<usize>()
+                update_bytes(update) + edits.iter().map(Edit::bytes).sum::<usize>()
             }
             _ => 0,
         };
         OP_BYTES + content
-    }
-}
-
-fn block_bytes(block: &v2::ContentBlock) -> usize {
-    match block {
-        v2::ContentBlock::Text(text) => text.text.len(),
-        v2::ContentBlock::Image(image) => image.data.len(),
-        v2::ContentBlock::Audio(audio) => audio.data.len(),
-        // Rare, and of no size that can be told without encoding it.
-        _ => 1024,
-    }
-}
-
-fn update_bytes(update: &v2::SessionUpdate) -> usize {
-    match update {
-        v2::SessionUpdate::AgentMessageChunk(chunk)
-        | v2::SessionUpdate::AgentThoughtChunk(chunk) => block_bytes(&chunk.content),
-        v2::SessionUpdate::TerminalOutputChunk(chunk) => chunk.data.len(),
-        v2::SessionUpdate::ToolCallContentChunk(chunk) => match &chunk.content {
-            v2::ToolCallContent::Content(content) => block_bytes(&content.content),
-            _ => 1024,
-        },
-        _ => 1024,
     }
 }
 
@@ -126,7 +118,10 @@ impl fmt::Debug for Op {
             Self::ClientTerminal(..) => "ClientTerminal",
             Self::Begin { .. } => "Begin",
             Self::History(_) => "History",
-            Self::Then(_) => "Then",
+            Self::Then { .. } => "Then",
+            Self::Ended { .. } => "Ended",
+            Self::Prepared(_) => "Prepared",
+            Self::OptionSet(..) => "OptionSet",
         })
     }
 }

@@ -1,30 +1,28 @@
 //! The agent's code for a turn, running in a task of its own.
 
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Duration;
+use std::task::Poll;
 
-use ply_rpc::RpcError;
-use ply_session::{Outcome, PromptId, Start, Stop, TurnId};
+use ply_session::{Outcome, Start, Stop, TurnId, ViewId};
 use ply_wire::v2;
 use tokio::sync::oneshot;
-use tokio::task::{JoinError, JoinHandle};
-use tokio::time::{Instant, Sleep};
+use tokio::task::AbortHandle;
 
 use super::Session;
-use super::op::OwnWork;
+use super::op::{Op, OwnWork};
 use crate::cancel::Cancel;
 use crate::client::Client;
 use crate::host::DynAgent;
-use crate::{Prompt, Result, Turn};
+use crate::{Error, Prompt, Result, Turn};
 
 /// A turn that runs.
 #[derive(Debug)]
 pub(super) struct Running {
     pub(super) turn: TurnId,
     cancel: Cancel,
-    task: JoinHandle<Result<Stop>>,
-    /// When the turn, once cancelled, is overdue.
-    overdue: Option<std::pin::Pin<Box<Sleep>>>,
+    task: AbortHandle,
 }
 
 /// A turn that the agent wants for itself.
@@ -39,26 +37,18 @@ impl std::fmt::Debug for Own {
     }
 }
 
-/// What became of a turn that runs.
-#[derive(Debug)]
-pub(super) enum Ended {
-    Done(Outcome),
-    Overdue,
-}
-
 impl Running {
+    /// Starts the code. Its end is its last report.
     pub(super) fn start(
-        start: &Start,
-        content: Vec<v2::ContentBlock>,
+        start: Start,
         session: &Session,
         id_prefix: String,
-        client: Option<Arc<Client>>,
-        agent: &Arc<dyn DynAgent>,
+        client: Option<(Arc<Client>, ViewId)>,
+        agent: Arc<dyn DynAgent>,
         own: Option<OwnWork>,
     ) -> Self {
         let (turn, cancel) = (start.turn, Cancel::default());
-        let prompt = Prompt::new(content, start.message.clone());
-        let client = client.zip(start.view);
+        let prompt = Prompt::new(start.content, start.message);
         let handle = Turn::new(
             session.clone(),
             turn,
@@ -67,24 +57,24 @@ impl Running {
             cancel.clone(),
             client,
         );
-        let agent = Arc::clone(agent);
+        let session = session.clone();
         let task = tokio::spawn(async move {
-            match own {
-                Some(work) => work(handle).await,
-                None => agent.prompt(handle).await,
-            }
+            let work = match own {
+                Some(work) => work(handle),
+                None => agent.prompt(handle),
+            };
+            let outcome = outcome(guarded(work).await);
+            session.report_now(Op::Ended { turn, outcome });
         });
         Self {
             turn,
             cancel,
-            task,
-            overdue: None,
+            task: task.abort_handle(),
         }
     }
 
-    pub(super) fn cancel(&mut self, time: Duration) {
+    pub(super) fn cancel(&self) {
         self.cancel.ask();
-        self.overdue = Some(Box::pin(tokio::time::sleep_until(Instant::now() + time)));
     }
 
     /// Drops the agent's code where it stands.
@@ -92,53 +82,25 @@ impl Running {
         self.cancel.ask();
         self.task.abort();
     }
-
-    /// Waits for the end of the agent's code, or until it is overdue.
-    ///
-    /// # Cancel safety
-    ///
-    /// Nothing is lost when it is dropped.
-    pub(super) async fn ended(&mut self) -> Ended {
-        let overdue = async {
-            match &mut self.overdue {
-                Some(overdue) => overdue.await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            biased;
-            done = &mut self.task => Ended::Done(outcome(done)),
-            () = overdue => Ended::Overdue,
-        }
-    }
-
-    /// Makes an overdue turn count as such once only.
-    pub(super) fn was_overdue(&mut self) {
-        self.overdue = None;
-    }
 }
 
-fn outcome(done: Result<Result<Stop>, JoinError>) -> Outcome {
+/// Runs the agent's code; a panic in it is an error like any other.
+pub(super) async fn guarded<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    let mut work = Box::pin(work);
+    std::future::poll_fn(move |cx| {
+        // What the code shares with others it shares through `Session` and `Turn`, which a panic leaves whole.
+        let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx)));
+        polled.unwrap_or_else(|_| {
+            tracing::error!("the agent's code panicked");
+            Poll::Ready(Err(Error::broke_off()))
+        })
+    })
+    .await
+}
+
+fn outcome(done: Result<Stop>) -> Outcome {
     match done {
-        Ok(Ok(stop)) => Outcome::Stopped(stop),
-        Ok(Err(error)) => Outcome::Failed(error.to_v2()),
-        Err(error) => {
-            // What the panic said went to standard error; it may hold anything, so no client sees it.
-            tracing::error!(panicked = error.is_panic(), "the agent's code broke off");
-            let code = i32::try_from(RpcError::INTERNAL_ERROR).unwrap_or(i32::MIN);
-            let message = "The agent failed unexpectedly; see its log.";
-            Outcome::Failed(v2::Error::new(code, message))
-        }
-    }
-}
-
-/// Numbers prompts and turns of the agent's own.
-#[derive(Debug, Default)]
-pub(super) struct PromptIds(u64);
-
-impl PromptIds {
-    pub(super) fn next(&mut self) -> PromptId {
-        self.0 += 1;
-        PromptId(self.0)
+        Ok(stop) => Outcome::Stopped(stop),
+        Err(error) => Outcome::Failed(error.to_v2()),
     }
 }

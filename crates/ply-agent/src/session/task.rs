@@ -1,175 +1,242 @@
-//! The one task that owns a session: it feeds the engine and does what the engine wants done.
+//! The task that owns a session: it feeds the core and does what the core wants done.
 
-mod actions;
-mod controls;
-mod ending;
+mod perform;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::future::Future as _;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use ply_journal::Log;
-use ply_rpc::Responder;
-use ply_session::{Action, Answer, AskId, Engine, Input, PromptId, ViewId};
+use ply_journal::Head;
+use ply_rpc::Peer;
+use ply_session::{
+    Answer, AskId, Close, Core, Effect, Input, Keep, Message, Opening, Pull, RequestId, Setup,
+    ViewId, no_such_session,
+};
+use ply_wire::link::rpc_error_v2;
+use ply_wire::v2;
+use serde::Serialize;
 use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-pub(crate) use self::controls::refuse;
-use super::Session;
-use super::control::{Attach, Control, Done, OptionChange};
+pub(crate) use self::perform::close_by_host;
+use super::control::{Attaching, Control, Waiter};
 use super::inbox::Ops;
-use super::op::Op;
-use super::run::{Ended, Own, PromptIds, Running};
-use super::view::View;
-use crate::host::{DynAgent, Host};
+use super::op::{Op, Then};
+use super::run::{Own, Running};
+use super::store::{Store, told};
+use super::{Session, ask};
+use crate::client::Client;
+use crate::host::Host;
+use crate::{SessionSetup, clock};
 
-/// How often streamed tool output is sent to clients that get it only as a whole.
-const FLUSH_EVERY: Duration = Duration::from_millis(100);
+/// How long a client that is behind may take to read the rest of a session that is closed.
+const LAST_WORDS_TIME_MAX: Duration = Duration::from_secs(60);
 
 /// The task of a session.
 #[derive(Debug)]
 pub(crate) struct Task {
     session: Session,
     host: Arc<Host>,
-    agent: Arc<dyn DynAgent>,
-    engine: Engine,
-    log: Box<dyn Log>,
-    actions: Vec<Action>,
-    views: Vec<View>,
-    /// Whether anybody ever attached: a session nobody has seen yet is not abandoned.
-    was_seen: bool,
+    core: Core,
+    store: Store,
+    began: Instant,
+    /// What begins every update, since all of them name the session.
+    update_head: String,
+    effects: Vec<Effect>,
+    clients: HashMap<ViewId, Arc<Client>>,
+    waiters: HashMap<RequestId, Waiter>,
+    /// The connections of clients that wait to be attached.
+    attaching: HashMap<RequestId, (Arc<Client>, crate::connection::Views)>,
     running: Option<Running>,
-    prompts: PromptIds,
-    own: HashMap<PromptId, Own>,
+    preparing: Option<AbortHandle>,
+    own: HashMap<RequestId, Own>,
     asks: HashMap<AskId, oneshot::Sender<Answer>>,
-    closing: Vec<(Option<ViewId>, Done)>,
-    /// Changes of options that wait for the one the agent is told about.
-    options: VecDeque<(ViewId, Box<OptionChange>, Responder)>,
-    option_is_set: bool,
-    /// Clients that came when the session was about to close.
-    late: Vec<Attach>,
-    /// When to flush the views next, if there is something to flush.
-    flush_at: Option<Instant>,
-    /// Records of the journal that could not be read.
-    damaged: u64,
+    calls: HashMap<(AskId, ViewId), AbortHandle>,
+    barriers: Barriers,
+    is_over: bool,
 }
 
-/// A session as it was made, or read from its journal.
-#[derive(Debug)]
-pub(crate) struct Kept {
-    pub(crate) engine: Engine,
-    pub(crate) log: Box<dyn Log>,
-    /// What opening it left to do.
-    pub(crate) actions: Vec<Action>,
-    /// Records that could not be read.
-    pub(crate) damaged: u64,
+#[derive(Default)]
+struct Barriers {
+    next: u64,
+    waiting: HashMap<u64, Then>,
 }
 
-/// Why the task ends before the session is closed.
-#[derive(Debug)]
-pub(super) struct Broken(ply_journal::Error);
+impl std::fmt::Debug for Barriers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} barriers", self.waiting.len())
+    }
+}
+
+/// Where a session comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    New,
+    Journal,
+}
 
 impl Task {
     /// Starts the task of a session.
-    pub(crate) fn start(session: Session, host: Arc<Host>, kept: Kept) {
-        let agent = host.agent();
-        let Kept {
-            engine,
-            log,
-            actions,
-            damaged,
-        } = kept;
-        let task = Self {
+    pub(crate) fn start(session: Session, host: Arc<Host>, setup: SessionSetup, origin: Origin) {
+        tokio::spawn(async move {
+            let id = session.id().clone();
+            let opened = match origin {
+                Origin::New => {
+                    let head = Head::new(&*id.0, setup.cwd.clone(), clock::now_ms());
+                    let mut core = Core::new(id, host.settings(), core_setup(&setup));
+                    if host.may_wait() {
+                        session.set_unlisted(Some(head.clone()));
+                    } else {
+                        core.keep();
+                    }
+                    Ok((Store::new(host.journal(), head), core))
+                }
+                Origin::Journal => read(&host, &id, &setup).await,
+            };
+            match opened {
+                Ok((store, core)) => Self::new(session, host, core, store).run(setup).await,
+                Err(Unopened::Refused(error)) => fail(&session, &host, &error),
+                Err(Unopened::Elsewhere) => fail_first(&session, &host),
+            }
+        });
+    }
+
+    fn new(session: Session, host: Arc<Host>, core: Core, store: Store) -> Self {
+        let id = serde_json::to_string(session.id()).unwrap_or_default();
+        Self {
+            update_head: format!("{{\"sessionId\":{id},\"update\":"),
             session,
             host,
-            agent,
-            engine,
-            log,
-            actions,
-            views: Vec::new(),
-            was_seen: false,
+            core,
+            store,
+            began: Instant::now(),
+            effects: Vec::new(),
+            clients: HashMap::new(),
+            waiters: HashMap::new(),
+            attaching: HashMap::new(),
             running: None,
-            prompts: PromptIds::default(),
+            preparing: None,
             own: HashMap::new(),
             asks: HashMap::new(),
-            closing: Vec::new(),
-            options: VecDeque::new(),
-            option_is_set: false,
-            late: Vec::new(),
-            flush_at: None,
-            damaged,
-        };
-        tokio::spawn(task.run());
+            calls: HashMap::new(),
+            barriers: Barriers::default(),
+            is_over: false,
+        }
     }
 
-    async fn run(mut self) {
-        let outcome = match self.commit().await {
-            Ok(()) => self.serve().await,
-            Err(broken) => Err(broken),
-        };
-        self.end(outcome).await;
-    }
-
-    async fn serve(&mut self) -> Result<(), Broken> {
-        let session = self.session.clone();
-        while !self.engine.is_closed() {
-            self.views.iter_mut().for_each(View::pump);
-            if self.flush_at.is_some_and(|at| at <= Instant::now()) {
-                self.flush();
+    async fn run(mut self, setup: SessionSetup) {
+        self.prepare(setup);
+        while !self.is_over {
+            let full = self.advance();
+            if self.is_over {
+                break;
             }
-            // The author's code waits for the client that reads fastest. One that is far behind it
-            // is cut off, and can resume.
-            let full: Vec<&View> = self.views.iter().filter(|view| view.is_full()).collect();
-            let all_full = !full.is_empty() && full.len() == self.views.len();
-            if let Some(slow) = full.iter().find(|view| !all_full && view.is_slow()) {
-                self.cut_off(slow.id).await?;
+            self.wait(full).await;
+        }
+        self.say_last_words().await;
+    }
+
+    /// Does everything that can be done now. Returns the links that have to be read before more can be written.
+    fn advance(&mut self) -> Vec<Peer> {
+        loop {
+            self.perform();
+            if let Some(persist) = self.core.persist() {
+                self.store.append(persist);
+            }
+            if let Some(input) = self.store.poll_now() {
+                self.step(input);
                 continue;
             }
-            let ops = match all_full {
-                true => Ops::Leave,
-                false => Ops::Take,
-            };
-            let room = room(full.iter().map(|view| view.client.peer.clone()).collect());
-            tokio::select! {
-                biased;
-                ended = ended(&mut self.running) => self.turn_ended(ended).await?,
-                batch = session.0.inbox.next(ops) => {
-                    // What the agent reported while it prepared the session is for the answer.
-                    let is_attach = |control: &Control| matches!(control, Control::Attach(_));
-                    let mut ops = batch.ops;
-                    if batch.controls.iter().any(is_attach) {
-                        self.ops(std::mem::take(&mut ops)).await?;
-                    }
-                    for control in batch.controls {
-                        self.control(control).await?;
-                    }
-                    self.ops(ops).await?;
+            let full = self.pump();
+            if self.effects.is_empty() {
+                return full;
+            }
+        }
+    }
+
+    async fn wait(&mut self, full: Vec<Peer>) {
+        let ops = if self.core.is_paused() {
+            Ops::Leave
+        } else {
+            Ops::Take
+        };
+        let deadline = self.core.deadline().map(|at| self.began + at);
+        let session = self.session.clone();
+        tokio::select! {
+            biased;
+            batch = session.0.inbox.next(ops) => {
+                for control in batch.controls {
+                    self.control(control);
                 }
-                () = at(self.flush_at) => self.flush(),
-                () = room => {}
+                for op in batch.ops {
+                    self.op(op);
+                }
+                if self.core.is_new() {
+                    self.list();
+                }
             }
+            input = std::future::poll_fn(|cx| self.store.poll(cx)) => self.step(input),
+            () = at(deadline) => self.step(Input::Tick),
+            () = room(full) => {}
         }
-        Ok(())
     }
 
-    async fn ops(&mut self, ops: Vec<Op>) -> Result<(), Broken> {
-        if ops.is_empty() {
-            return Ok(());
-        }
-        self.take_ops(ops).await?;
-        self.commit().await
+    fn step(&mut self, input: Input) {
+        let now = self.began.elapsed();
+        self.core.step(now, input, &mut self.effects);
     }
 
-    async fn take_ops(&mut self, ops: Vec<Op>) -> Result<(), Broken> {
-        for op in ops {
-            if matches!(op, Op::Then(_)) {
-                self.commit().await?;
-            }
-            self.op(op);
+    /// Keeps what listings say of a session that is not in the journal.
+    fn list(&self) {
+        if self.session.unlisted().is_none() {
+            return;
         }
-        Ok(())
+        let mut head = self.store.head().clone();
+        head.title.clone_from(&self.title());
+        self.session.set_unlisted(Some(head));
+    }
+
+    fn title(&self) -> Option<String> {
+        self.core.history().transcript().info().title.clone()
+    }
+
+    fn control(&mut self, control: Control) {
+        match control {
+            Control::Attach(attaching) => {
+                let Attaching {
+                    attach,
+                    client,
+                    waiter,
+                    views,
+                } = *attaching;
+                self.waiters.insert(attach.request, waiter);
+                self.attaching
+                    .insert(attach.request, (client.clone(), views));
+                self.clients.insert(attach.view, client);
+                self.step(Input::Attach(Box::new(attach)));
+            }
+            Control::Request(input, waiter) => {
+                if let Some(request) = input.request() {
+                    self.waiters.insert(request, waiter);
+                }
+                self.step(*input);
+            }
+            // A link that ended takes everything back, but a turn does not end with its client.
+            Control::Withdraw(request, client) => {
+                if client.peer.closed_reason().is_none() {
+                    self.step(Input::Withdraw { request });
+                }
+            }
+            Control::Input(input) => {
+                if let Input::Detach { view } = &*input {
+                    self.clients.remove(view);
+                }
+                self.step(*input);
+            }
+        }
     }
 
     fn op(&mut self, op: Op) {
@@ -196,111 +263,245 @@ impl Task {
                 turn,
                 update,
                 edits,
-            } => {
-                self.note_update(&update);
-                Input::Update {
-                    turn,
-                    update: *update,
-                    edits,
-                }
-            }
+            } => Input::Update {
+                turn,
+                update: *update,
+                edits,
+            },
             Op::Ask { ask, answer } => {
                 self.asks.insert(ask.id, answer);
                 Input::Ask(*ask)
             }
             Op::Unask(ask) => Input::Unask { ask },
-            Op::ClientTerminal(view, terminal) => {
-                if let Some(view) = self.view(view) {
-                    view.client_terminal(terminal);
-                }
-                return;
-            }
+            Op::ClientTerminal(view, terminal) => Input::ClientTerminal { view, terminal },
             Op::Begin { work, ended } => {
-                let prompt = self.prompts.next();
-                let work = Some(work);
-                self.own.insert(prompt, Own { work, ended });
-                Input::Begin { prompt }
+                let (request, work) = (self.host.next_request(), Some(work));
+                self.own.insert(request, Own { work, ended });
+                Input::Begin { request }
             }
             Op::History(tell) => {
                 // Whoever asked may have gone away.
-                drop(tell.send(self.engine.history().clone()));
+                drop(tell.send(self.core.history().clone()));
                 return;
             }
-            Op::Then(then) => return then(),
+            Op::Then { view, then } => {
+                self.barriers.next += 1;
+                let barrier = self.barriers.next;
+                self.barriers.waiting.insert(barrier, then);
+                Input::Barrier { barrier, view }
+            }
+            Op::Ended { turn, outcome } => {
+                self.running.take_if(|running| running.turn == turn);
+                Input::Ended { turn, outcome }
+            }
+            Op::Prepared(outcome) => {
+                self.preparing = None;
+                Input::Prepared { outcome }
+            }
+            Op::OptionSet(request, outcome) => Input::OptionSet { request, outcome },
         };
-        self.engine.step(input, &mut self.actions);
+        self.step(input);
     }
 
-    async fn turn_ended(&mut self, ended: Ended) -> Result<(), Broken> {
-        let Some(running) = &mut self.running else {
-            return Ok(());
-        };
-        let turn = running.turn;
-        let input = match ended {
-            Ended::Overdue => {
-                running.was_overdue();
-                Input::TurnOverdue { turn }
-            }
-            Ended::Done(outcome) => {
-                self.running = None;
-                // What the code reported last comes before its end.
-                let mut batch = self.session.0.inbox.take(Ops::Take);
-                self.take_ops(batch.ops).await?;
-                self.commit().await?;
-                // So does a cancel that came before it, also while that was written: it is for the
-                // prompts that are held, too.
-                let late = self.session.0.inbox.take(Ops::Leave).controls;
-                batch.controls.extend(late);
-                for control in batch.controls {
-                    self.control(control).await?;
+    /// Sends every client what it can take. Returns the links that are full.
+    fn pump(&mut self) -> Vec<Peer> {
+        let mut full = Vec::new();
+        let views: Vec<ViewId> = self.core.views().collect();
+        for view in views {
+            let Some(client) = self.clients.get(&view).map(Arc::clone) else {
+                continue;
+            };
+            while self.core.has_news(view) {
+                if client.peer.is_full() {
+                    full.push(client.peer.clone());
+                    break;
                 }
-                self.step(Input::TurnEnded { turn, outcome }).await?;
-                return self.leave_if_abandoned().await;
+                let now = self.began.elapsed();
+                match self.core.pull(now, view, &mut self.effects) {
+                    Pull::Message(message) => self.send(view, &client, message),
+                    Pull::Read { from } => self.store.read(self.session.clone(), view, from),
+                    _ => break,
+                }
+            }
+        }
+        full
+    }
+
+    fn send(&mut self, view: ViewId, client: &Arc<Client>, message: Message) {
+        match message {
+            Message::Update(json) => {
+                let params = [&*self.update_head, json.as_str(), "}"];
+                told_or_gone(client.peer.notify_json_now("session/update", &params));
+            }
+            Message::UpdateV1(update) => {
+                let params = Update {
+                    session_id: self.session.id(),
+                    update: &*update,
+                };
+                told_or_gone(client.peer.notify_now("session/update", &params));
+            }
+            Message::Respond { request, response } => self.respond(request, response),
+            Message::Ask { ask, form } => {
+                let call = ask::put(&self.session, client, view, ask, form);
+                self.calls.insert((ask, view), call);
+            }
+            Message::Passed { barrier } => self.passed(barrier, true),
+            _ => {}
+        }
+    }
+
+    fn passed(&mut self, barrier: u64, is_safe: bool) {
+        if let Some(then) = self.barriers.waiting.remove(&barrier) {
+            then(is_safe);
+        }
+    }
+
+    /// Lets clients that are behind read the rest of a session that is over.
+    async fn say_last_words(mut self) {
+        let all = async {
+            let views: Vec<ViewId> = self.core.views().collect();
+            for view in views {
+                self.say_last_words_to(view).await;
             }
         };
-        self.step(input).await?;
-        self.leave_if_abandoned().await
+        if tokio::time::timeout(LAST_WORDS_TIME_MAX, all)
+            .await
+            .is_err()
+        {
+            tracing::debug!("a client did not read the end of a session");
+        }
     }
 
-    /// Takes one input and does what comes of it.
-    async fn step(&mut self, input: Input) -> Result<(), Broken> {
-        self.engine.step(input, &mut self.actions);
-        self.commit().await
-    }
-
-    fn flush(&mut self) {
-        self.flush_at = None;
-        self.views.iter_mut().for_each(View::flush);
-    }
-
-    /// Ends a session that no client sees any more, once nothing runs in it. Its journal stays.
-    async fn leave_if_abandoned(&mut self) -> Result<(), Broken> {
-        let abandoned = self.was_seen && self.views.is_empty() && self.engine.running().is_none();
-        match abandoned {
-            true => self.step(Input::Close).await,
-            false => Ok(()),
+    async fn say_last_words_to(&mut self, view: ViewId) {
+        let Some(client) = self.clients.get(&view).map(Arc::clone) else {
+            return;
+        };
+        loop {
+            client.peer.room().await;
+            let now = self.began.elapsed();
+            match self.core.pull(now, view, &mut self.effects) {
+                Pull::Message(message) => self.send(view, &client, message),
+                Pull::Read { from } => {
+                    let page = self.store.page(view, from).await;
+                    self.step(page);
+                }
+                _ => return,
+            }
         }
     }
 }
 
-async fn ended(running: &mut Option<Running>) -> Ended {
-    match running {
-        Some(running) => running.ended().await,
-        None => std::future::pending().await,
+/// Why a session is not opened.
+enum Unopened {
+    Refused(v2::Error),
+    /// Whoever wants it gives another working directory.
+    Elsewhere,
+}
+
+/// Opens a session from the journal.
+async fn read(
+    host: &Host,
+    id: &v2::SessionId,
+    setup: &SessionSetup,
+) -> Result<(Store, Core), Unopened> {
+    let opened = Store::open(host.journal(), &id.0).await;
+    let opened = opened.map_err(|error| Unopened::Refused(told(&error)))?;
+    let Some((store, opening, opened)) = opened else {
+        return Err(Unopened::Refused(no_such_session(id)));
+    };
+    if store.head().cwd != setup.cwd {
+        return Err(Unopened::Elsewhere);
+    }
+    let damaged = Opening::damaged(&opening);
+    if damaged > 0 {
+        tracing::warn!(session = %id.0, damaged, "records of a session cannot be read");
+    }
+    let setup = core_setup(setup);
+    let core = Core::open(id.clone(), host.settings(), setup, opening, &opened);
+    Ok((store, core))
+}
+
+/// Ends a session that could not be opened.
+fn fail(session: &Session, host: &Host, error: &v2::Error) {
+    for control in give_up(session, host) {
+        refuse(control, error);
+    }
+}
+
+/// Refuses the client for which a session was to be opened; the others may be right about its directory.
+fn fail_first(session: &Session, host: &Arc<Host>) {
+    let mut left = give_up(session, host);
+    let is_attach = |control: &Control| matches!(control, Control::Attach(_));
+    if let Some(at) = left.iter().position(is_attach) {
+        refuse(left.remove(at), &ply_session::wrong_directory());
+    }
+    host.come_late(session, left);
+}
+
+fn give_up(session: &Session, host: &Host) -> Vec<Control> {
+    session.0.inbox.close_ops();
+    let left = session.0.inbox.close();
+    host.forget(session);
+    left.into()
+}
+
+/// Answers what a session that is over cannot serve.
+pub(crate) fn refuse(control: Control, error: &v2::Error) {
+    let (waiter, is_close) = match control {
+        Control::Attach(attaching) => (attaching.waiter, false),
+        Control::Request(input, waiter) => {
+            let is_close =
+                matches!(*input, Input::Close(Close { journal, .. }) if journal != Keep::Nothing);
+            (waiter, is_close)
+        }
+        Control::Withdraw(..) | Control::Input(_) => return,
+    };
+    match waiter {
+        Waiter::Client(responder) if is_close => responder.respond(Ok(serde_json::Map::new())),
+        Waiter::Client(responder) => responder.respond::<()>(Err(rpc_error_v2(error))),
+        // Whoever waited may have gone away.
+        Waiter::Host(tell) => drop(tell.send(())),
+    }
+}
+
+/// Returns the part of a setup that clients may agree about or not.
+pub(crate) fn core_setup(setup: &SessionSetup) -> Arc<Setup> {
+    let mut own = Setup::new(setup.cwd.clone());
+    own.additional_directories
+        .clone_from(&setup.additional_directories);
+    own.mcp_servers.clone_from(&setup.mcp_servers);
+    Arc::new(own)
+}
+
+/// `session/update` with everything borrowed.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Update<'a, U> {
+    session_id: &'a v2::SessionId,
+    update: &'a U,
+}
+
+fn told_or_gone(told: Result<(), ply_rpc::CallError>) {
+    // Whether a link is gone is for the connection to notice; it detaches the view then.
+    if let Err(error) = told {
+        tracing::debug!(%error, "an update was not sent");
     }
 }
 
 /// Waits until one of the clients reads again.
-async fn room(full: Vec<ply_rpc::Peer>) {
+async fn room(full: Vec<Peer>) {
     if full.is_empty() {
         std::future::pending::<()>().await;
     }
     let mut rooms: Vec<_> = full.iter().map(|peer| Box::pin(peer.room())).collect();
     std::future::poll_fn(|cx| {
-        let mut rooms = rooms.iter_mut();
-        match rooms.any(|room| room.as_mut().poll(cx).is_ready()) {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
+        if rooms
+            .iter_mut()
+            .any(|room| room.as_mut().poll(cx).is_ready())
+        {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
         }
     })
     .await;
@@ -310,27 +511,5 @@ async fn at(time: Option<Instant>) {
     match time {
         Some(time) => tokio::time::sleep_until(time).await,
         None => std::future::pending().await,
-    }
-}
-
-impl Task {
-    /// Arms the flush for updates that version 1 clients get only now and then.
-    fn note_update(&mut self, update: &ply_wire::v2::SessionUpdate) {
-        use ply_wire::v2::SessionUpdate as Update;
-        let streams = matches!(
-            update,
-            Update::ToolCallContentChunk(_)
-                | Update::TerminalOutputChunk(_)
-                | Update::TerminalUpdate(_)
-        );
-        if streams && self.flush_at.is_none() {
-            self.flush_at = Some(Instant::now() + FLUSH_EVERY);
-        }
-    }
-}
-
-impl From<ply_journal::Error> for Broken {
-    fn from(error: ply_journal::Error) -> Self {
-        Self(error)
     }
 }

@@ -145,12 +145,13 @@ impl Context {
     /// A journal that failed is an error: what was reported is not known to anybody then.
     pub(super) async fn written(&self) -> Result<()> {
         let (tell, told) = oneshot::channel();
-        self.session.after_reports(move || {
+        let view = self.client.as_ref().map(|(_, view)| *view);
+        self.session.after_reports(view, move |is_safe| {
             // Whoever waited may have gone away.
-            tell.send(()).ok();
+            tell.send(is_safe).ok();
         });
         match told.await {
-            Ok(()) if self.session.takes_reports() => Ok(()),
+            Ok(true) => Ok(()),
             _ => Err(Error::session_closed()),
         }
     }

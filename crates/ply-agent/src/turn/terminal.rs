@@ -236,9 +236,10 @@ impl Drop for Terminal {
         }
         let (client, names) = (Arc::clone(&self.client), self.names());
         // A call that shows it must come before the release (V1-TERM-13).
+        let view = self.context.client.as_ref().map(|(_, view)| *view);
         self.context
             .session
-            .after_reports(move || release_behind(&client, names));
+            .after_reports(view, move |_| release_behind(&client, names));
     }
 }
 

@@ -169,7 +169,7 @@ async fn f5_a_turn_that_cannot_be_kept_ends_with_an_error_and_is_closed_when_it_
             _ => v2_with(&server, json!({})).await,
         };
         let session = client.session().await;
-        let prompt = client.prompt(&session, "say going\nwait\nsay lost").await;
+        let prompt = client.prompt(&session, "say going\nwait\nsay late").await;
         client
             .until(|message| said(std::slice::from_ref(message)) == "going")
             .await;
@@ -184,9 +184,10 @@ async fn f5_a_turn_that_cannot_be_kept_ends_with_an_error_and_is_closed_when_it_
         assert!(end.contains("disk is full"), "{end}");
         journal.set_fails(false);
         client.ok("session/resume", of(&session)).await;
+        // What the agent had said when the journal failed was kept in memory, and goes first.
         assert_eq!(
             hear(&mut client, &session, "recall").await,
-            "say going\nwait\nsay lost|going|recall"
+            "say going\nwait\nsay late|goinglate|recall"
         );
     }
 }

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ply_journal::{
-    Answer, Description, Durability, Error, Filter, Head, Journal, Log, Memory, Page, Records,
+    Answer, Batch, Description, Durability, Error, Filter, Head, Journal, Log, Loss, Memory,
+    Opened, Page, Records,
 };
 use tokio::sync::watch;
 
@@ -20,7 +21,6 @@ struct Shared {
     inner: Memory,
     open: watch::Sender<bool>,
     fails: AtomicBool,
-    describe_fails: AtomicBool,
     calls: AtomicUsize,
     /// Writes that wait at the gate, as the text they hold.
     waiting: Mutex<Vec<String>>,
@@ -34,7 +34,6 @@ impl Gated {
             inner: Memory::new(),
             open: watch::Sender::new(true),
             fails: AtomicBool::new(false),
-            describe_fails: AtomicBool::new(false),
             calls: AtomicUsize::new(0),
             waiting: Mutex::default(),
             damaged: Mutex::default(),
@@ -53,11 +52,6 @@ impl Gated {
 
     pub(crate) fn set_fails(&self, fails: bool) {
         self.0.fails.store(fails, Ordering::Relaxed);
-    }
-
-    /// Has it fail at what listings show, and at nothing else.
-    pub(crate) fn set_describe_fails(&self, fails: bool) {
-        self.0.describe_fails.store(fails, Ordering::Relaxed);
     }
 
     /// Has records unreadable from now on.
@@ -98,21 +92,20 @@ fn fail_if(fails: &AtomicBool) -> Result<(), Error> {
 }
 
 impl Journal for Gated {
-    fn create(&self, head: Head) -> Answer<'_, Box<dyn Log>> {
+    fn create<'a>(&'a self, head: Head, key: &'a str) -> Answer<'a, Opened> {
         self.called();
         Box::pin(async move {
             self.failure()?;
-            let log = self.0.inner.create(head).await?;
-            Ok(self.log(log))
+            Ok(self.gated(self.0.inner.create(head, key).await?))
         })
     }
 
-    fn open<'a>(&'a self, id: &'a str) -> Answer<'a, Option<(Head, Box<dyn Log>)>> {
+    fn open<'a>(&'a self, id: &'a str) -> Answer<'a, Option<Opened>> {
         self.called();
         Box::pin(async move {
             self.failure()?;
             let opened = self.0.inner.open(id).await?;
-            Ok(opened.map(|(head, log)| (head, self.log(log))))
+            Ok(opened.map(|opened| self.gated(opened)))
         })
     }
 
@@ -139,64 +132,75 @@ impl Journal for Gated {
 }
 
 impl Gated {
-    fn log(&self, inner: Box<dyn Log>) -> Box<dyn Log> {
-        Box::new(GatedLog {
+    fn gated(&self, opened: Opened) -> Opened {
+        let log = Box::new(GatedLog {
             journal: self.clone(),
-            inner,
-        })
+            inner: Arc::from(opened.log),
+        });
+        Opened::new(opened.head, opened.epoch, opened.records, log)
     }
 }
 
 #[derive(Debug)]
 struct GatedLog {
     journal: Gated,
-    inner: Box<dyn Log>,
+    inner: Arc<dyn Log>,
 }
 
 impl Records for GatedLog {
-    fn read(&mut self, from: u64, bytes_max: usize) -> Answer<'_, Vec<Vec<u8>>> {
+    fn read(&self, from: u64, bytes_max: usize) -> Answer<'static, Batch> {
+        let damaged = self.journal.0.damaged.lock().unwrap().clone();
+        let inner = self.inner.read(from, bytes_max);
         Box::pin(async move {
-            let damaged = self.journal.0.damaged.lock().unwrap().clone();
             if damaged.contains(&from) {
                 let next = from + 1;
                 return Err(Error::Damaged { from, next });
             }
-            let mut page = self.inner.read(from, bytes_max).await?;
+            let mut records = inner.await?.records;
             if let Some(next) = damaged.into_iter().filter(|at| *at > from).min() {
-                page.truncate(usize::try_from(next - from).unwrap());
+                records.truncate(usize::try_from(next - from).unwrap());
             }
-            Ok(page)
+            Ok(Batch::new(from, records))
         })
+    }
+
+    fn wait(&self, from: u64) -> Answer<'static, ()> {
+        self.inner.wait(from)
     }
 }
 
 impl Log for GatedLog {
-    fn append(&mut self, records: Vec<Vec<u8>>, durability: Durability) -> Answer<'_, ()> {
+    fn append(
+        &self,
+        records: Vec<Vec<u8>>,
+        durability: Durability,
+        description: Option<Description>,
+    ) -> Answer<'static, ()> {
         self.journal.called();
+        let (journal, inner) = (self.journal.clone(), Arc::clone(&self.inner));
         Box::pin(async move {
-            self.journal.failure()?;
-            let mut gate = self.journal.0.open.subscribe();
+            journal.failure()?;
+            let mut gate = journal.0.open.subscribe();
             if !*gate.borrow() {
                 let text = records
                     .iter()
                     .map(|record| String::from_utf8_lossy(record).into_owned());
-                self.journal.0.waiting.lock().unwrap().extend(text);
+                journal.0.waiting.lock().unwrap().extend(text);
                 gate.wait_for(|open| *open).await.unwrap();
-                self.journal.0.waiting.lock().unwrap().clear();
-                self.journal.failure()?;
+                journal.0.waiting.lock().unwrap().clear();
+                journal.failure()?;
             }
-            self.inner.append(records, durability).await
+            inner.append(records, durability, description).await
         })
     }
 
-    fn describe(&mut self, change: Description) -> Answer<'_, ()> {
-        Box::pin(async move {
-            fail_if(&self.journal.0.describe_fails)?;
-            self.inner.describe(change).await
-        })
+    fn lost(&self) -> Loss {
+        self.inner.lost()
     }
 
     fn close(self: Box<Self>) -> Answer<'static, ()> {
-        self.inner.close()
+        // The session is given back when the last who knows the log lets go of it.
+        drop(self);
+        Box::pin(std::future::ready(Ok(())))
     }
 }

@@ -9,7 +9,7 @@ use ply_agent::{Agent, Stop};
 use serde_json::{Value, json};
 
 use super::of;
-use crate::actor::{Actor, hear};
+use crate::actor::Actor;
 use crate::journals::Gated;
 use crate::script::*;
 use crate::support::*;
@@ -17,75 +17,39 @@ use crate::support::*;
 /// Longer than anything on its way takes, under paused time.
 const A_WHILE: Duration = Duration::from_secs(1);
 
-/// The session is kept busy at its journal until both the cancel and the end of the code wait for
-/// it, either of which may come first.
+/// The journal does not answer while the cancel comes and the code, which does not hear it, ends.
 #[tokio::test(start_paused = true)]
-async fn a_cancel_that_waits_when_the_code_ends_is_for_the_held_prompts_too() {
+async fn a_cancel_while_the_journal_does_not_answer_is_for_the_queued_prompts_too() {
     for version in BOTH {
-        for ends_first in [true, false] {
-            let (actor, journal) = (Actor::new(), Gated::open());
-            let server = actor.serve().journal(journal.clone());
-            let mut talk = talk_with(version, &server, json!({})).await;
-            let end = if ends_first { "" } else { "\ndeaf" };
-            let first = format!("say begun\nwait\nsay  busy{end}");
-            let first = talk.prompt(&first).await;
-            talk.hears("begun").await;
-            let held = talk.prompt("say never").await;
-            tokio::time::sleep(A_WHILE).await;
-            journal.set_open(false);
-            actor.gate.add_permits(1);
-            assert!(journal.waiting().await.contains("busy"));
-            // From here on the session hears nothing until its journal is open again.
-            let meant = [held, talk.prompt("say never").await];
-            talk.cancel().await;
-            let later = talk.prompt("say later").await;
-            tokio::time::sleep(A_WHILE).await;
-            actor.gate.add_permits(1);
-            tokio::time::sleep(A_WHILE).await;
-            journal.set_open(true);
-
-            assert_eq!(talk.end(first).await.stop, "cancelled", "{version:?}");
-            for prompt in meant {
-                let answer = talk.answered(prompt).await;
-                let cancelled = answer["result"]["stopReason"] == "cancelled"
-                    || answer["error"]["code"] == -32800;
-                assert!(cancelled, "{version:?}: {answer}");
-            }
-            // What came after the cancel is not meant by it.
-            assert_eq!(talk.end(later).await.stop, "end_turn");
-            assert_eq!(said(&talk.log), "begun busylater", "{version:?}");
-            talk.is_quiet().await;
-        }
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_journal_that_cannot_describe_changes_nothing_for_the_prompt() {
-    for version in BOTH {
-        let journal = Gated::open();
-        let server = Actor::new().serve().journal(journal.clone());
+        let (actor, journal) = (Actor::new(), Gated::open());
+        let server = actor.serve().journal(journal.clone());
         let mut talk = talk_with(version, &server, json!({})).await;
-        journal.set_describe_fails(true);
-        let ended = talk.turn("say one").await;
-        assert_eq!(
-            (ended.stop.as_str(), said(&ended.seen)),
-            ("end_turn", "one".to_owned())
-        );
-        // One that sets a title, too.
-        let ended = talk.turn("everything").await;
-        assert_eq!(ended.stop, "end_turn", "{version:?}");
-        journal.set_describe_fails(false);
-        let session = talk.session.clone();
-        assert!(
-            hear(&mut talk.client, &session, "recall")
-                .await
-                .contains("one")
-        );
-        // All of it is in the journal.
-        talk.client.ok("session/close", of(&session)).await;
-        let mut next = v1_with(&server, json!({})).await;
-        next.ok("session/load", of(&session)).await;
-        assert!(said(&next.log).starts_with("one"));
+        let first = talk.prompt("say begun\nwait\nsay  busy\ndeaf").await;
+        talk.hears("begun").await;
+        let queued = talk.prompt("say never").await;
+        tokio::time::sleep(A_WHILE).await;
+        journal.set_open(false);
+        actor.gate.add_permits(1);
+        assert!(journal.waiting().await.contains("busy"));
+        let meant = [queued, talk.prompt("say never").await];
+        talk.cancel().await;
+        let later = talk.prompt("say later").await;
+        tokio::time::sleep(A_WHILE).await;
+        actor.gate.add_permits(1);
+        tokio::time::sleep(A_WHILE).await;
+        journal.set_open(true);
+
+        assert_eq!(talk.end(first).await.stop, "cancelled", "{version:?}");
+        for prompt in meant {
+            let answer = talk.answered(prompt).await;
+            let cancelled =
+                answer["result"]["stopReason"] == "cancelled" || answer["error"]["code"] == -32800;
+            assert!(cancelled, "{version:?}: {answer}");
+        }
+        // What came after the cancel is not meant by it.
+        assert_eq!(talk.end(later).await.stop, "end_turn");
+        assert_eq!(said(&talk.log), "begun busylater", "{version:?}");
+        talk.is_quiet().await;
     }
 }
 

@@ -1,0 +1,333 @@
+//! The journal of a session, as its task uses it: one thing at a time, and nothing waits for it.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use ply_journal::{
+    Answer, Batch, Description, Durability, Error, ErrorKind, Head, Journal, Log, Loss, Records,
+};
+use ply_session::{Input, Level, Opened, Opening, Persist, ViewId};
+use ply_wire::v2;
+
+use super::Session;
+use crate::clock;
+
+/// Bytes read from a journal at a time to open a session.
+const READ_BYTES: usize = 256 * 1024;
+/// Bytes read from a journal at a time for a client that is behind.
+const PAGE_BYTES: usize = 64 * 1024;
+
+/// The journal of one session.
+pub(super) struct Store {
+    journal: Arc<dyn Journal>,
+    head: Head,
+    log: Option<Box<dyn Log>>,
+    appending: Option<Answer<'static, ()>>,
+    work: Option<Work<Done>>,
+    lost: Option<Loss>,
+}
+
+type Work<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// What came of something that took its time.
+enum Done {
+    Opened(Result<(Box<dyn Log>, Opened), Error>),
+    Released(Result<(), Error>),
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store")
+            .field("log", &self.log)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Store {
+    /// Returns the store of a session that is not in the journal.
+    pub(super) fn new(journal: Arc<dyn Journal>, head: Head) -> Self {
+        Self {
+            journal,
+            head,
+            log: None,
+            appending: None,
+            work: None,
+            lost: None,
+        }
+    }
+
+    /// Opens a session that is in the journal and reads it; none if there is no such session.
+    pub(super) async fn open(
+        journal: Arc<dyn Journal>,
+        id: &str,
+    ) -> Result<Option<(Self, Opening, Opened)>, Error> {
+        let Some(opened) = journal.open(id).await? else {
+            return Ok(None);
+        };
+        let opening = read_back(&*opened.log).await?;
+        let mut store = Self::new(journal, opened.head);
+        store.take(opened.log);
+        let opened = Opened {
+            epoch: opened.epoch,
+            records: opened.records,
+            tail: Vec::new(),
+        };
+        Ok(Some((store, opening, opened)))
+    }
+
+    pub(super) fn head(&self) -> &Head {
+        &self.head
+    }
+
+    fn take(&mut self, log: Box<dyn Log>) {
+        self.lost = Some(log.lost());
+        self.log = Some(log);
+    }
+
+    /// Creates the session in the journal.
+    pub(super) fn create(&mut self, title: Option<String>) {
+        let (journal, mut head) = (Arc::clone(&self.journal), self.head.clone());
+        head.title = title;
+        self.work = Some(Box::pin(async move {
+            // The id names the creation too, since nobody else knows it.
+            let key = head.id.clone();
+            let opened = journal.create(head, &key).await;
+            Done::Opened(with_tail(opened, 0).await)
+        }));
+    }
+
+    /// Opens the session again and reads its records from a number on.
+    pub(super) fn reopen(&mut self, from: u64) {
+        let (journal, id) = (Arc::clone(&self.journal), self.head.id.clone());
+        let log = self.log.take();
+        (self.appending, self.lost) = (None, None);
+        self.work = Some(Box::pin(async move {
+            if let Some(log) = log
+                && let Err(error) = log.close().await
+            {
+                tracing::debug!(%error, "a journal that failed is given back");
+            }
+            let opened = match journal.open(&id).await {
+                Ok(opened) => opened.ok_or(Error::Deleted),
+                Err(error) => Err(error),
+            };
+            Done::Opened(with_tail(opened, from).await)
+        }));
+    }
+
+    /// Appends records.
+    pub(super) fn append(&mut self, persist: Persist) {
+        let Some(log) = &self.log else {
+            return;
+        };
+        let durability = match persist.level {
+            Level::Accepted => Durability::Accepted,
+            Level::Written => Durability::Written,
+            Level::Durable => Durability::Durable,
+        };
+        let description = persist.description.map(|change| {
+            let mut description = Description::updated(clock::now_ms());
+            description.title = change.title;
+            description.unfinished = change.unfinished;
+            description
+        });
+        self.appending = Some(log.append(persist.records, durability, description));
+    }
+
+    /// Gives the session back once `first` is done, and deletes it if `delete`.
+    pub(super) fn release(
+        &mut self,
+        first: impl Future<Output = ()> + Send + 'static,
+        delete: bool,
+    ) {
+        let (journal, id) = (Arc::clone(&self.journal), self.head.id.clone());
+        let log = self.log.take();
+        (self.appending, self.lost) = (None, None);
+        let before = self.work.take();
+        self.work = Some(Box::pin(async move {
+            first.await;
+            // A creation or opening that is under way may still have its effect.
+            let log = match before {
+                Some(work) => match work.await {
+                    Done::Opened(Ok((log, _))) => Some(log),
+                    _ => log,
+                },
+                None => log,
+            };
+            let closed = match log {
+                Some(log) => log.close().await,
+                None => Ok(()),
+            };
+            if !delete {
+                return Done::Released(closed);
+            }
+            Done::Released(journal.delete(&id).await.map(drop))
+        }));
+    }
+
+    /// Reads records for a view that is behind, and passes them to its session.
+    pub(super) fn read(&self, session: Session, view: ViewId, from: u64) {
+        let page = self.page(view, from);
+        tokio::spawn(async move { session.input_if_open(page.await) });
+    }
+
+    /// Reads records for a view that is behind.
+    pub(super) fn page(
+        &self,
+        view: ViewId,
+        from: u64,
+    ) -> impl Future<Output = Input> + Send + 'static {
+        let read = self.log.as_ref().map(|log| log.read(from, PAGE_BYTES));
+        let (journal, id) = (Arc::clone(&self.journal), self.head.id.clone());
+        async move {
+            let read = match read {
+                Some(read) => read.await,
+                None => look(&*journal, &id, from).await,
+            };
+            let (records, next) = match read {
+                Ok(batch) => (batch.records, batch.next),
+                Err(Error::Damaged { next, .. }) => (Vec::new(), next),
+                Err(error) => {
+                    tracing::warn!(%error, "records for a client that is behind cannot be read");
+                    (Vec::new(), u64::MAX)
+                }
+            };
+            Input::Page {
+                view,
+                from,
+                records,
+                next,
+            }
+        }
+    }
+
+    /// Returns what the journal says next.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Input> {
+        if let Some(appending) = &mut self.appending
+            && let Poll::Ready(done) = appending.as_mut().poll(cx)
+        {
+            self.appending = None;
+            return Poll::Ready(match done {
+                Ok(()) => Input::Persisted,
+                Err(error) => failed(&error),
+            });
+        }
+        if let Some(work) = &mut self.work
+            && let Poll::Ready(done) = work.as_mut().poll(cx)
+        {
+            self.work = None;
+            return Poll::Ready(match done {
+                Done::Opened(Ok((log, opened))) => {
+                    self.take(log);
+                    Input::Opened(opened)
+                }
+                Done::Opened(Err(error)) => Input::NotOpened {
+                    error: told(&error),
+                },
+                Done::Released(Ok(())) => Input::Released,
+                Done::Released(Err(error)) => {
+                    tracing::error!(session = %self.head.id, %error, "the end of a session is not safe");
+                    Input::NotReleased {
+                        error: told(&error),
+                    }
+                }
+            });
+        }
+        if let Some(lost) = &mut self.lost
+            && let Poll::Ready(error) = lost.as_mut().poll(cx)
+        {
+            self.lost = None;
+            return Poll::Ready(Input::Lost {
+                error: told(&error),
+            });
+        }
+        Poll::Pending
+    }
+
+    /// Returns what the journal says at once.
+    pub(super) fn poll_now(&mut self) -> Option<Input> {
+        self.appending.as_ref()?;
+        let mut cx = Context::from_waker(Waker::noop());
+        match self.poll(&mut cx) {
+            Poll::Ready(input) => Some(input),
+            Poll::Pending => None,
+        }
+    }
+}
+
+async fn look(journal: &dyn Journal, id: &str, from: u64) -> Result<Batch, Error> {
+    match journal.look(id).await? {
+        Some((_, records)) => records.read(from, PAGE_BYTES).await,
+        None => Err(Error::Deleted),
+    }
+}
+
+async fn with_tail(
+    opened: Result<ply_journal::Opened, Error>,
+    from: u64,
+) -> Result<(Box<dyn Log>, Opened), Error> {
+    let opened = opened?;
+    let mut tail = Vec::new();
+    let mut next = from;
+    while next < opened.records {
+        let batch = opened.log.read(next, READ_BYTES).await?;
+        if batch.records.is_empty() {
+            break;
+        }
+        next = batch.next;
+        tail.extend(batch.records);
+    }
+    let as_opened = Opened {
+        epoch: opened.epoch,
+        records: opened.records,
+        tail,
+    };
+    Ok((opened.log, as_opened))
+}
+
+fn failed(error: &Error) -> Input {
+    match error.kind() {
+        ErrorKind::Taken | ErrorKind::Gone => Input::Lost { error: told(error) },
+        kind => Input::NotPersisted {
+            error: told(error),
+            may_pass: kind == ErrorKind::TryAgain,
+        },
+    }
+}
+
+/// Returns what clients are told about a journal that failed.
+pub(super) fn told(error: &Error) -> v2::Error {
+    let message = format!(
+        "The session cannot go on: {error}. It goes on with the next prompt once that is solved."
+    );
+    v2::Error::new(v2::ErrorCode::InternalError.into(), message)
+}
+
+/// Reads a session, and counts the records that cannot be read. Everything else of it is kept.
+pub(crate) async fn read_back<R>(records: &R) -> Result<Opening, Error>
+where
+    R: Records + ?Sized,
+{
+    let mut opening = Opening::default();
+    let mut from = 0;
+    loop {
+        match records.read(from, READ_BYTES).await {
+            Ok(batch) if batch.records.is_empty() => return Ok(opening),
+            Ok(batch) => {
+                batch
+                    .records
+                    .iter()
+                    .for_each(|record| opening.record(record));
+                from = batch.next;
+            }
+            // A journal that does not go on would keep us here for ever.
+            Err(Error::Damaged { next, .. }) if next > from => {
+                opening.missing(next - from);
+                from = next;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}

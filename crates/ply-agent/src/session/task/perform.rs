@@ -1,0 +1,185 @@
+//! What the core wants done.
+
+use ply_session::{Close, Effect, Input, Keep, RequestId, Response, Start};
+use ply_wire::link::rpc_error_v2;
+use ply_wire::v2;
+
+use super::Task;
+use crate::session::control::{Attaching, Control, Waiter};
+use crate::session::op::Op;
+use crate::session::run::{Running, guarded};
+use crate::{Error, SessionSetup};
+
+impl Task {
+    /// Has the agent prepare the session.
+    pub(super) fn prepare(&mut self, setup: SessionSetup) {
+        let (agent, session) = (self.host.agent(), self.session.clone());
+        let task = tokio::spawn(async move {
+            let prepared = guarded(agent.open(session.clone(), setup)).await;
+            let outcome = prepared.map_err(|error| error.to_v2());
+            session.report_now(Op::Prepared(outcome));
+        });
+        self.preparing = Some(task.abort_handle());
+    }
+
+    /// Does what the core wants done, and what comes of that.
+    pub(super) fn perform(&mut self) {
+        while !self.effects.is_empty() {
+            for effect in std::mem::take(&mut self.effects) {
+                self.do_effect(effect);
+            }
+        }
+    }
+
+    fn do_effect(&mut self, effect: Effect) {
+        match effect {
+            Effect::Create => {
+                self.session.set_unlisted(None);
+                let title = self.title();
+                self.store.create(title);
+            }
+            Effect::Open { from } => self.store.reopen(from),
+            Effect::Respond { request, response } => self.respond(request, response),
+            Effect::Retract { ask, view } => {
+                if let Some(call) = self.calls.remove(&(ask, view)) {
+                    call.abort();
+                }
+            }
+            Effect::Start(start) => self.start_turn(start),
+            Effect::Cancel { turn } => {
+                if let Some(running) = self.running.as_ref().filter(|run| run.turn == turn) {
+                    running.cancel();
+                }
+            }
+            Effect::Abandon { turn } => {
+                if let Some(running) = self.running.take_if(|running| running.turn == turn) {
+                    running.abandon();
+                }
+            }
+            Effect::Resolve { ask, answer } => {
+                self.calls.retain(|(of, _), _| *of != ask);
+                if let Some(waits) = self.asks.remove(&ask) {
+                    // The code that asked may have gone away.
+                    drop(waits.send(answer));
+                }
+            }
+            Effect::Settled { request, stop } => {
+                if let (Some(own), Some(stop)) = (self.own.remove(&request), stop) {
+                    // Whoever waited may have gone away.
+                    drop(own.ended.send(stop));
+                }
+            }
+            Effect::SetOption {
+                request,
+                option,
+                value,
+            } => {
+                let (agent, session) = (self.host.agent(), self.session.clone());
+                tokio::spawn(async move {
+                    let set = guarded(agent.set_option(session.clone(), option, value)).await;
+                    let outcome = set.map_err(|error| error.to_v2());
+                    session.report_now(Op::OptionSet(request, outcome));
+                });
+            }
+            Effect::Passed { barrier, is_safe } => self.passed(barrier, is_safe),
+            Effect::Unattended => self.host.unattended(&self.session),
+            Effect::Release { delete } => self.release(delete),
+            Effect::Over => self.over(),
+            _ => {}
+        }
+    }
+
+    pub(super) fn respond(&mut self, request: RequestId, response: Result<Response, v2::Error>) {
+        self.attaching.remove(&request);
+        match self.waiters.remove(&request) {
+            Some(Waiter::Client(responder)) => {
+                responder.respond(response.map_err(|error| rpc_error_v2(&error)));
+            }
+            // Whoever waited may have gone away.
+            Some(Waiter::Host(tell)) => drop(tell.send(())),
+            None => {}
+        }
+    }
+
+    fn start_turn(&mut self, start: Start) {
+        let client = start.view.and_then(|view| self.clients.get(&view));
+        let client = client.cloned().zip(start.view);
+        let request = RequestId(start.prompt.0);
+        let own = self.own.get_mut(&request);
+        let work = own.and_then(|own| own.work.take());
+        let prefix = self.core.engine().id_prefix(start.turn);
+        let agent = self.host.agent();
+        let running = Running::start(start, &self.session, prefix, client, agent, work);
+        self.running = Some(running);
+    }
+
+    /// Ends everything that belongs to the session; its journal comes last.
+    fn release(&mut self, delete: bool) {
+        if let Some(running) = self.running.take() {
+            running.abandon();
+        }
+        if let Some(preparing) = self.preparing.take() {
+            preparing.abort();
+        }
+        // Whoever waits for one of these hears that the session is over.
+        self.own.clear();
+        self.asks.clear();
+        for op in self.session.0.inbox.close_ops() {
+            if let Op::Then { then, .. } = op {
+                then(false);
+            }
+        }
+        for (_, then) in self.barriers.waiting.drain() {
+            then(false);
+        }
+        let (agent, session) = (self.host.agent(), self.session.clone());
+        let hook = async move {
+            let closed = guarded(async move {
+                agent.close(session).await;
+                Ok::<(), Error>(())
+            });
+            if closed.await.is_err() {
+                tracing::error!("closing a session broke off");
+            }
+        };
+        self.store.release(hook, delete);
+    }
+
+    /// Ends the session in this process; requests that came too late are for its next life.
+    fn over(&mut self) {
+        self.is_over = true;
+        let mut late: Vec<Control> = Vec::new();
+        for input in self.core.take_waiting() {
+            let waiter = input.request().and_then(|request| {
+                let waiter = self.waiters.remove(&request)?;
+                Some((request, waiter))
+            });
+            let Some((request, waiter)) = waiter else {
+                continue;
+            };
+            late.push(match (input, self.attaching.remove(&request)) {
+                (Input::Attach(attach), Some((client, views))) => {
+                    Control::Attach(Box::new(Attaching {
+                        attach: *attach,
+                        client,
+                        waiter,
+                        views,
+                    }))
+                }
+                (input, _) => Control::Request(Box::new(input), waiter),
+            });
+        }
+        late.extend(self.session.0.inbox.close());
+        self.host.forget(&self.session);
+        self.host.come_late(&self.session, late);
+    }
+}
+
+/// Returns the input that closes a session for its host.
+pub(crate) fn close_by_host(request: RequestId, journal: Keep) -> Box<Input> {
+    Box::new(Input::Close(Close {
+        request: Some(request),
+        view: None,
+        journal,
+    }))
+}
