@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ply_session::{Ask, AskId, Edit, Engine, Input, Outcome, Question, Stop, TurnId};
+use ply_session::{Ask, AskId, Edit, Input, Outcome, Question, Stop, TurnId};
 use ply_wire::convert::diff;
 use ply_wire::v2;
 
@@ -10,6 +10,15 @@ use crate::choice::Choices;
 
 /// Steps after which the code of a turn comes to an end by itself.
 const STEPS_MAX: u64 = 40;
+
+/// Numbers that nobody uses twice.
+#[derive(Debug, Default)]
+pub(crate) struct Numbers {
+    pub(crate) asks: u64,
+    pub(crate) barriers: u64,
+    pub(crate) requests: u64,
+    pub(crate) views: u64,
+}
 
 /// The code of one turn.
 #[derive(Debug)]
@@ -28,6 +37,7 @@ pub(crate) struct AgentTurn {
     steps: u64,
     names: u64,
     calls: Vec<v2::ToolCallId>,
+    terminals: Vec<v2::TerminalId>,
     pub(crate) waits_for: Vec<AskId>,
 }
 
@@ -44,17 +54,13 @@ impl AgentTurn {
             steps: 0,
             names: 0,
             calls: Vec::new(),
+            terminals: Vec::new(),
             waits_for: Vec::new(),
         }
     }
 
     /// Chooses what to do next; nothing while it waits.
-    pub(crate) fn act(
-        &mut self,
-        engine: &Engine,
-        asks: &mut u64,
-        choices: &mut Choices<'_>,
-    ) -> Vec<Input> {
+    pub(crate) fn act(&mut self, numbers: &mut Numbers, choices: &mut Choices<'_>) -> Vec<Input> {
         self.steps += 1;
         let may_end = self.turn.is_some();
         if may_end && self.cancelled && !self.stubborn && choices.percent(60) {
@@ -66,23 +72,27 @@ impl AgentTurn {
         if may_end && self.steps > STEPS_MAX && !self.stubborn {
             return self.end(choices);
         }
-        let input = match choices.weighted(&[10, 12, 6, 8, 12, 8, 8, 3, 12]) {
+        let input = match choices.weighted(&[10, 12, 6, 8, 12, 8, 8, 3, 12, 4, 3]) {
             0 if may_end => return self.end(choices),
             0 | 1 => self.say(false, choices),
             2 => self.say(true, choices),
-            3 => self.announce(engine, choices),
+            3 => self.announce(choices),
             4 => self.change_call(choices),
             5 => {
                 let count = choices.weighted(&[6, 2, 1]) as u64 + 1;
-                return (0..count)
-                    .map(|_| self.ask(engine, asks, choices))
-                    .collect();
+                return (0..count).map(|_| self.ask(numbers, choices)).collect();
             }
             6 => self.report(choices),
             7 => match choices.pick(&self.waits_for) {
                 Some(ask) => Input::Unask { ask: *ask },
                 None => self.forbidden(),
             },
+            9 => self.terminal(choices),
+            10 => {
+                numbers.barriers += 1;
+                let (barrier, view) = (numbers.barriers, None);
+                Input::Barrier { barrier, view }
+            }
             _ => return Vec::new(),
         };
         vec![input]
@@ -101,7 +111,7 @@ impl AgentTurn {
             5 => Outcome::Failed(v2::Error::internal_error()),
             _ => Outcome::Stopped(Stop::EndTurn),
         };
-        vec![Input::TurnEnded { turn, outcome }]
+        vec![Input::Ended { turn, outcome }]
     }
 
     fn say(&self, thought: bool, choices: &mut Choices<'_>) -> Input {
@@ -115,26 +125,54 @@ impl AgentTurn {
     /// Words that name their turn, so that a client can tell where they belong.
     fn text(&self, choices: &mut Choices<'_>) -> String {
         let word = choices.below(30);
+        // Long ones fill what is kept in memory; some have to be escaped.
+        let more = match choices.weighted(&[20, 2, 1]) {
+            1 => "x".repeat(usize::try_from(choices.below(3000)).unwrap_or(0)),
+            2 => "\"\n\u{1}é\\ ".to_owned(),
+            _ => String::new(),
+        };
         match self.turn {
-            Some(turn) => format!("[{}.{}] {word} ", self.life, turn.0),
-            None => format!("{word} "),
+            Some(turn) => format!("[{}.{}] {word} {more}", self.life, turn.0),
+            None => format!("{word} {more}"),
         }
     }
 
-    fn fresh_call(&mut self, engine: &Engine) -> v2::ToolCallId {
+    /// Returns a name that tells which turn it belongs to.
+    fn name(&mut self, what: &str) -> String {
         self.names += 1;
-        let id = match self.turn {
-            Some(turn) => format!("call-{}-{}", engine.id_prefix(turn), self.names),
-            None => format!("background-{}-{}", self.life, self.names),
-        };
-        let id = v2::ToolCallId::new(id);
+        match self.turn {
+            Some(turn) => format!("{what}[{}.{}]{}", self.life, turn.0, self.names),
+            None => format!("{what}-{}-{}", self.life, self.names),
+        }
+    }
+
+    fn fresh_call(&mut self) -> v2::ToolCallId {
+        let id = v2::ToolCallId::new(self.name("call"));
         self.calls.push(id.clone());
         id
     }
 
-    fn announce(&mut self, engine: &Engine, choices: &mut Choices<'_>) -> Input {
+    /// A command that runs, says something, or ends.
+    fn terminal(&mut self, choices: &mut Choices<'_>) -> Input {
+        let known = choices.pick(&self.terminals).cloned();
+        let Some(id) = known.filter(|_| choices.percent(60)) else {
+            let id = v2::TerminalId::new(self.name("terminal"));
+            self.terminals.push(id.clone());
+            let update = v2::TerminalUpdate::new(id).command("make");
+            return self.update(v2::SessionUpdate::TerminalUpdate(update));
+        };
+        self.update(if choices.percent(50) {
+            let chunk = v2::TerminalOutputChunk::new(id, "aGk=");
+            v2::SessionUpdate::TerminalOutputChunk(chunk)
+        } else {
+            let status = v2::TerminalExitStatus::new().exit_code(0);
+            v2::SessionUpdate::TerminalUpdate(v2::TerminalUpdate::new(id).exit_status(status))
+        })
+    }
+
+    fn announce(&mut self, choices: &mut Choices<'_>) -> Input {
         let title = self.text(choices);
-        let update = v2::ToolCallUpdate::new(self.fresh_call(engine))
+        let update = v2::ToolCallUpdate::new(self.fresh_call())
             .title(title)
             .status(status(choices));
         self.update(v2::SessionUpdate::ToolCallUpdate(update))
@@ -186,16 +224,16 @@ impl AgentTurn {
         }
     }
 
-    fn ask(&mut self, engine: &Engine, asks: &mut u64, choices: &mut Choices<'_>) -> Input {
-        *asks += 1;
-        let id = AskId(*asks);
+    fn ask(&mut self, numbers: &mut Numbers, choices: &mut Choices<'_>) -> Input {
+        numbers.asks += 1;
+        let id = AskId(numbers.asks);
         self.waits_for.push(id);
         let question = match choices.weighted(&[8, 2]) {
             1 => elicitation(choices),
             _ => {
                 let subject = match choices.weighted(&[4, 4, 4]) {
                     0 => None,
-                    1 => Some(v2::ToolCallUpdate::new(self.fresh_call(engine)).title("Asked")),
+                    1 => Some(v2::ToolCallUpdate::new(self.fresh_call()).title("Asked")),
                     _ => choices
                         .pick(&self.calls)
                         .map(|call| v2::ToolCallUpdate::new(call.clone())),
@@ -302,4 +340,16 @@ fn elicitation(choices: &mut Choices<'_>) -> Question {
         false => v2::ElicitationFormMode::new(scope, v2::ElicitationSchema::new()).into(),
     };
     Question::Elicitation(Box::new(v2::CreateElicitationRequest::new(mode, "Which?")))
+}
+
+/// Returns the options that the agent offers when it is ready.
+pub(crate) fn options() -> v2::SessionUpdate {
+    let values = |names: &[&'static str]| -> Vec<_> {
+        let option = |name: &&'static str| v2::SessionConfigSelectOption::new(*name, *name);
+        names.iter().map(option).collect()
+    };
+    let mode = v2::SessionConfigOption::select("mode", "Mode", "ask", values(&["ask", "code"]))
+        .category(v2::SessionConfigOptionCategory::Mode);
+    let level = v2::SessionConfigOption::select("level", "Level", "low", values(&["low", "high"]));
+    v2::SessionUpdate::ConfigOptionUpdate(v2::ConfigOptionUpdate::new(vec![mode, level]))
 }

@@ -1,43 +1,57 @@
 //! A simulated client: what it has seen, what it waits for, and what it does next.
 
+mod act;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use ply_session::{Answers, AskId, Question, Reply, TurnId};
+use ply_session::{Answers, AskId, Form, How, Json, Message, RequestId, Response, Rights, ViewId};
 use ply_wire::lift::Lifter;
-use ply_wire::transcript::Transcript;
-use ply_wire::{v1, v2};
+use ply_wire::negotiate::Version;
+use ply_wire::transcript::{MessageKind, Transcript};
+use ply_wire::{MaybeUndefined, v1, v2};
 
-use crate::choice::Choices;
+pub(crate) use self::act::Deed;
 use crate::ledger::Broken;
-use crate::message::{Down, PromptOutcome, Up};
+use crate::message::Down;
 
 /// Questions a client remembers after they were taken back, to answer them late.
 const OLD_ASKS_MAX: usize = 4;
 
-/// Which protocol a client speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Version {
-    V1,
-    V2,
-}
+/// A life of the process, and a turn in it.
+pub(crate) type Tag = (u64, u64);
 
 #[derive(Debug)]
 pub(crate) struct Client {
     name: String,
     pub(crate) version: Version,
     pub(crate) answers: Answers,
+    pub(crate) rights: Rights,
+    /// Whether it never answers a question.
+    is_silent: bool,
+    /// How often it takes what waits for it; none if at once.
+    pub(crate) reads_every_ms: Option<u64>,
     /// Which connection this is; what belongs to an earlier one never arrives.
     pub(crate) epoch: u64,
+    pub(crate) view: ViewId,
     pub(crate) link: Link,
+    /// Whether it has said that it will send nothing more.
+    has_hung_up: bool,
+    /// Whether it was shown everything from the beginning.
+    pub(crate) is_whole: bool,
     pub(crate) transcript: Transcript,
     lifter: Option<Lifter>,
-    /// Prompts without an answer.
-    waiting: BTreeSet<u64>,
-    requests: u64,
-    asks: BTreeMap<AskId, Question>,
-    old_asks: Vec<(AskId, Question)>,
-    /// Turns of which nothing more may come.
-    over: BTreeSet<(u64, TurnId)>,
+    /// Requests without an answer.
+    pub(crate) waiting: BTreeMap<RequestId, Wanted>,
+    asks: BTreeMap<AskId, Asked>,
+    old_asks: Vec<(AskId, Asked)>,
+    ever_asked: BTreeSet<AskId>,
+    /// Whether it attached more than once over its link, so that questions may be taken back that it never saw.
+    attached_again: bool,
+    /// What it wrote, which version 1 is not shown again.
+    pub(crate) own: BTreeSet<String>,
+    /// The turn that was last heard of, and those of which nothing more may come.
+    heard: BTreeSet<Tag>,
+    over: BTreeSet<Tag>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,29 +62,45 @@ pub(crate) enum Link {
     Attached,
 }
 
-/// What a client wants done.
-#[derive(Debug)]
-pub(crate) enum Deed {
-    Send(Vec<Up>),
-    /// It dies, and its link with it.
-    Crash,
-    Nothing,
+/// What a request is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    Attach(How),
+    Prompt,
+    Option,
+    Close,
+}
+
+/// A question, as far as a user has to know it.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    options: Vec<String>,
+    is_permission: bool,
 }
 
 impl Client {
-    pub(crate) fn new(name: String, version: Version, answers: Answers) -> Self {
+    pub(crate) fn new(name: String, version: Version) -> Self {
         Self {
             name,
             version,
-            answers,
+            answers: Answers::default(),
+            rights: Rights::default(),
+            is_silent: false,
+            reads_every_ms: None,
             epoch: 0,
+            view: ViewId(0),
             link: Link::Down,
+            has_hung_up: false,
+            is_whole: false,
             transcript: Transcript::new(),
             lifter: None,
-            waiting: BTreeSet::new(),
-            requests: 0,
+            waiting: BTreeMap::new(),
             asks: BTreeMap::new(),
             old_asks: Vec::new(),
+            ever_asked: BTreeSet::new(),
+            attached_again: false,
+            own: BTreeSet::new(),
+            heard: BTreeSet::new(),
             over: BTreeSet::new(),
         }
     }
@@ -79,235 +109,255 @@ impl Client {
     pub(crate) fn disconnect(&mut self) {
         self.epoch += 1;
         self.link = Link::Down;
-        self.transcript = Transcript::new();
-        self.lifter = None;
+        self.has_hung_up = false;
+        self.attached_again = false;
         self.waiting.clear();
+        self.forget();
+    }
+
+    /// Forgets what it has seen, to see it again.
+    fn forget(&mut self) {
+        self.transcript = Transcript::new();
+        self.lifter = (self.version == Version::V1).then(|| Lifter::new("lifted-", ""));
         self.asks.clear();
         self.old_asks.clear();
+        self.ever_asked.clear();
+        self.heard.clear();
         self.over.clear();
-    }
-
-    pub(crate) fn connect(&mut self) {
-        self.disconnect();
-        self.link = Link::Attaching;
-        self.lifter = (self.version == Version::V1).then(|| Lifter::new("lifted-", ""));
-    }
-
-    /// Checks that every prompt was answered.
-    pub(crate) fn waits_for_prompts(&self) -> Result<(), Broken> {
-        match self.waiting.first() {
-            Some(request) => Err(format!("prompt {request} of a client got no answer")),
-            None => Ok(()),
-        }
+        self.own.clear();
     }
 
     /// Checks that nothing is left to wait for.
     pub(crate) fn at_rest(&self) -> Result<(), Broken> {
-        match self.asks.is_empty() {
-            true => self.waits_for_prompts(),
-            false => Err("a client was not told that its question is over".into()),
+        if let Some((request, wanted)) = self.waiting.first_key_value() {
+            let name = &self.name;
+            return Err(format!("{name} got no answer to {request:?} ({wanted:?})"));
         }
+        Ok(())
     }
 
-    /// Takes a message.
-    pub(crate) fn receive(&mut self, message: Down) -> Result<(), Broken> {
+    /// Returns the questions that it shows.
+    pub(crate) fn shown(&self) -> impl Iterator<Item = AskId> {
+        self.asks.keys().copied()
+    }
+
+    /// Takes a message; `turn` is the one that an answer ends.
+    pub(crate) fn receive(&mut self, message: Down, turn: Option<Tag>) -> Result<(), Broken> {
         match message {
-            Down::Attached => self.link = Link::Attached,
-            Down::V2(update) => {
-                self.check_turn(text_of(&update))?;
-                self.transcript.apply(&update);
+            Down::Message(message) => match *message {
+                Message::Update(json) => self.update(&json),
+                Message::UpdateV1(update) => self.update_v1(*update),
+                Message::Respond { request, response } => self.answered(request, response, turn),
+                Message::Ask { ask, form } => self.asked(ask, form),
+                _ => Ok(()),
+            },
+            Down::Respond { request, response } => {
+                // Who leaves is shown nothing more.
+                self.is_whole = false;
+                self.answered(request, *response, turn)
             }
-            Down::V1(update) => {
-                self.check_turn(text_of_v1(&update))?;
-                let mut lifted = Vec::new();
-                if let Some(lifter) = &mut self.lifter {
-                    lifter.update(update, &mut lifted);
+            Down::Retract { ask } => {
+                let was_asked = self.ever_asked.contains(&ask) || self.attached_again;
+                match self.asks.remove(&ask) {
+                    Some(asked) => self.remember(ask, asked),
+                    // Unless it has answered meanwhile.
+                    None if was_asked => {}
+                    None => return Err("a question was taken back that was not asked".into()),
                 }
-                for update in &lifted {
-                    self.transcript.apply(update);
+                Ok(())
+            }
+            Down::Over => {
+                self.link = Link::Down;
+                match self.asks.keys().next() {
+                    Some(ask) => Err(format!("{} still shows {ask:?}, which is over", self.name)),
+                    None => Ok(()),
                 }
             }
-            Down::Answer { request, outcome } => self.answered(request, &outcome)?,
-            Down::Ask { ask, question } => {
-                if let (Version::V2, Question::Permission(request)) = (self.version, &question) {
-                    self.transcript.permission_requested(request);
-                }
-                if self.asks.insert(ask, question).is_some() {
-                    return Err("a client was asked the same twice".into());
-                }
+        }
+    }
+
+    fn update(&mut self, json: &Json) -> Result<(), Broken> {
+        let wrong = |error: serde_json::Error| {
+            let json: String = json.as_str().chars().take(300).collect();
+            format!("an update does not read: {error}: {json}")
+        };
+        match self.version {
+            Version::V2 => self.update_v2(&serde_json::from_str(json.as_str()).map_err(wrong)?),
+            Version::V1 => self.update_v1(serde_json::from_str(json.as_str()).map_err(wrong)?),
+        }
+    }
+
+    fn update_v2(&mut self, update: &v2::SessionUpdate) -> Result<(), Broken> {
+        self.check_tags(tags_of(update))?;
+        if let v2::SessionUpdate::StateUpdate(v2::StateUpdate::Idle(idle)) = update
+            && self.transcript.state().is_active()
+        {
+            let mut heard = std::mem::take(&mut self.heard);
+            // When the journal failed, the rest comes as soon as it works again.
+            if !matches!(idle.stop_reason, Some(v2::StopReason::Error(_))) {
+                self.over.append(&mut heard);
             }
-            Down::Unask { ask } => {
-                // Unless it has answered meanwhile.
-                if let Some(question) = self.asks.remove(&ask) {
-                    self.remember(ask, question);
-                }
-            }
-            Down::TurnIsOver { life, turn } => {
-                self.over.insert((life, turn));
-            }
-            Down::Closed => self.link = Link::Down,
+        }
+        self.transcript.apply(update);
+        Ok(())
+    }
+
+    fn update_v1(&mut self, update: v1::SessionUpdate) -> Result<(), Broken> {
+        let mut lifted = Vec::new();
+        if let Some(lifter) = &mut self.lifter {
+            lifter.update(update, &mut lifted);
+        }
+        for update in &lifted {
+            self.check_tags(tags_of(update))?;
+            self.transcript.apply(update);
         }
         Ok(())
     }
 
-    fn answered(&mut self, request: u64, outcome: &PromptOutcome) -> Result<(), Broken> {
-        if !self.waiting.remove(&request) {
-            return Err(format!("prompt {request} was answered twice"));
-        }
-        if let PromptOutcome::Inserted(message) = outcome {
-            let kind = ply_wire::transcript::MessageKind::User;
-            if self.transcript.message(kind, message).is_none() {
-                return Err("a prompt was accepted and its message not shown".into());
+    fn asked(&mut self, ask: AskId, form: Form) -> Result<(), Broken> {
+        let (options, is_permission) = match form {
+            Form::Permission(request) => {
+                self.transcript.permission_requested(&request);
+                let ids = request
+                    .options
+                    .iter()
+                    .map(|option| option.option_id.to_string());
+                (ids.collect(), true)
             }
+            Form::PermissionV1(request) => {
+                let ids = request
+                    .options
+                    .iter()
+                    .map(|option| option.option_id.to_string());
+                (ids.collect(), true)
+            }
+            _ => (Vec::new(), false),
+        };
+        let asked = Asked {
+            options,
+            is_permission,
+        };
+        self.asks.insert(ask, asked);
+        if !self.ever_asked.insert(ask) {
+            return Err(format!("{} was asked {ask:?} twice", self.name));
         }
         Ok(())
+    }
+
+    fn answered(
+        &mut self,
+        request: RequestId,
+        response: Result<Response, v2::Error>,
+        turn: Option<Tag>,
+    ) -> Result<(), Broken> {
+        let Some(wanted) = self.waiting.remove(&request) else {
+            return Err(format!("{request:?} was answered twice"));
+        };
+        match (wanted, response) {
+            (Wanted::Attach(how), Ok(response)) => {
+                self.link = Link::Attached;
+                self.is_whole = how != How::Resume;
+                self.set_up(response);
+            }
+            (Wanted::Attach(_), Err(_)) => {
+                self.link = Link::Down;
+            }
+            (Wanted::Prompt, Ok(Response::Prompt(accepted))) => {
+                let message = &accepted.message_id;
+                let is_shown = self
+                    .transcript
+                    .message(MessageKind::User, message)
+                    .is_some();
+                // One that was sent before the client resumed is among what it did not see.
+                if !is_shown && self.is_whole {
+                    return Err("a prompt was accepted and its message not shown".into());
+                }
+            }
+            (Wanted::Close, Ok(_)) => self.link = Link::Down,
+            (Wanted::Prompt, Ok(_)) => self.over.extend(turn),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Takes the options and commands that the answer to its attaching names.
+    fn set_up(&mut self, response: Response) {
+        let mut apply = |options: Vec<v2::SessionConfigOption>| {
+            let update = v2::ConfigOptionUpdate::new(options);
+            self.transcript
+                .apply(&v2::SessionUpdate::ConfigOptionUpdate(update));
+        };
+        let lifter = self.lifter.as_mut();
+        let lift = |modes: Option<&v1::SessionModeState>,
+                    options: Option<&[v1::SessionConfigOption]>| {
+            lifter.map(|lifter| lifter.session_started(modes, options))
+        };
+        let options = match response {
+            Response::New(new) => Some(new.config_options),
+            Response::Resume(resumed) => Some(resumed.config_options),
+            Response::NewV1(new) => lift(new.modes.as_ref(), new.config_options.as_deref()),
+            Response::LoadV1(load) => lift(load.modes.as_ref(), load.config_options.as_deref()),
+            Response::ResumeV1(old) => lift(old.modes.as_ref(), old.config_options.as_deref()),
+            _ => None,
+        };
+        if let Some(options) = options.filter(|options| !options.is_empty()) {
+            apply(options);
+        }
     }
 
     /// Checks that what the agent said does not belong to a turn that is over.
-    fn check_turn(&self, text: Option<&str>) -> Result<(), Broken> {
-        let tag = text.and_then(|text| text.strip_prefix('[')?.split_once(']'));
-        let Some((life, turn)) = tag.and_then(|(tag, _)| tag.split_once('.')) else {
-            return Ok(());
-        };
-        let (Ok(life), Ok(turn)) = (life.parse(), turn.parse()) else {
-            return Ok(());
-        };
-        match self.over.contains(&(life, TurnId(turn))) {
-            true => Err(format!("an update of turn {turn} came after its end")),
-            false => Ok(()),
+    fn check_tags(&mut self, tags: Vec<Tag>) -> Result<(), Broken> {
+        for tag in tags {
+            if self.over.contains(&tag) {
+                return Err(format!(
+                    "{} saw an update of {tag:?} after its end",
+                    self.name
+                ));
+            }
+            if self.transcript.state().is_active() {
+                self.heard.insert(tag);
+            }
         }
+        Ok(())
     }
 
-    fn remember(&mut self, ask: AskId, question: Question) {
-        self.old_asks.push((ask, question));
+    fn remember(&mut self, ask: AskId, asked: Asked) {
+        self.old_asks.push((ask, asked));
         if self.old_asks.len() > OLD_ASKS_MAX {
             self.old_asks.remove(0);
         }
     }
-
-    /// Chooses what to do next.
-    pub(crate) fn act(&mut self, choices: &mut Choices<'_>) -> Deed {
-        match self.link {
-            Link::Down => {
-                self.connect();
-                // A client that resumes has kept what it saw; this one has nothing.
-                let resumes = choices.percent(10);
-                return Deed::Send(vec![Up::Attach { resumes }]);
-            }
-            Link::Attaching => return Deed::Nothing,
-            Link::Attached => {}
-        }
-        match choices.weighted(&[20, 30, 8, 8, 40, 6, 4, 4, 1, 2]) {
-            1 => Deed::Send(vec![self.prompt(choices)]),
-            2 => Deed::Send((0..3).map(|_| self.prompt(choices)).collect()),
-            3 => Deed::Send(vec![Up::Cancel]),
-            4 => Deed::Send(self.answer(choices)),
-            5 => {
-                let requests: Vec<u64> = self.waiting.iter().copied().collect();
-                let request = choices.pick(&requests).copied();
-                Deed::Send(
-                    request
-                        .map(|request| Up::Withdraw { request })
-                        .into_iter()
-                        .collect(),
-                )
-            }
-            6 => {
-                self.disconnect();
-                Deed::Send(vec![Up::Detach])
-            }
-            7 => Deed::Crash,
-            8 => Deed::Send(vec![Up::Close]),
-            9 => Deed::Send(vec![Up::CancelTurn]),
-            _ => Deed::Nothing,
-        }
-    }
-
-    fn prompt(&mut self, choices: &mut Choices<'_>) -> Up {
-        self.requests += 1;
-        self.waiting.insert(self.requests);
-        let content = match choices.weighted(&[16, 4, 1, 1]) {
-            // The same words from several clients are not the same prompt.
-            1 => vec!["go on".into()],
-            2 => Vec::new(),
-            3 => vec![v2::ContentBlock::Image(v2::ImageContent::new(
-                "aGk=",
-                "image/png",
-            ))],
-            _ => vec![
-                format!("{}, part {}", self.name, self.epoch).into(),
-                format!(" of {}!", self.requests).into(),
-            ],
-        };
-        Up::Prompt {
-            request: self.requests,
-            content,
-        }
-    }
-
-    /// Answers a question rightly, wrongly, late, or twice.
-    fn answer(&mut self, choices: &mut Choices<'_>) -> Vec<Up> {
-        let open: Vec<AskId> = self.asks.keys().copied().collect();
-        let late = open.is_empty() || choices.percent(10);
-        let (ask, question) = if late {
-            let Some(old) = choices.pick(&self.old_asks) else {
-                return Vec::new();
-            };
-            old.clone()
-        } else {
-            let Some(ask) = choices.pick(&open).copied() else {
-                return Vec::new();
-            };
-            let Some(question) = self.asks.remove(&ask) else {
-                return Vec::new();
-            };
-            self.remember(ask, question.clone());
-            (ask, question)
-        };
-        let reply = match choices.weighted(&[10, 2, 2, 2, 2]) {
-            1 => Reply::Selected(v2::PermissionOptionId::new("never offered")),
-            2 => Reply::Dismissed,
-            3 => Reply::CancelTurn,
-            4 => Reply::Failed,
-            _ => match &question {
-                Question::Permission(request) => match choices.pick(&request.options) {
-                    Some(option) => Reply::Selected(option.option_id.clone()),
-                    None => Reply::Dismissed,
-                },
-                _ => Reply::Elicited(v2::ElicitationAction::Decline),
-            },
-        };
-        let answer = Up::Answer { ask, reply };
-        match choices.percent(10) {
-            true => vec![answer.clone(), answer],
-            false => vec![answer],
-        }
-    }
 }
 
-fn text_of(update: &v2::SessionUpdate) -> Option<&str> {
-    match update {
+/// Returns the turns that an update names in its texts and ids.
+fn tags_of(update: &v2::SessionUpdate) -> Vec<Tag> {
+    let text = match update {
         v2::SessionUpdate::AgentMessageChunk(chunk)
         | v2::SessionUpdate::AgentThoughtChunk(chunk) => match &chunk.content {
-            v2::ContentBlock::Text(text) => Some(&text.text),
-            _ => None,
+            v2::ContentBlock::Text(text) => &*text.text,
+            _ => "",
         },
-        v2::SessionUpdate::ToolCallUpdate(update) => match &update.title {
-            ply_wire::MaybeUndefined::Value(title) => Some(title),
-            _ => None,
-        },
-        _ => None,
-    }
+        v2::SessionUpdate::ToolCallUpdate(update) => &update.tool_call_id.0,
+        v2::SessionUpdate::ToolCallContentChunk(chunk) => &chunk.tool_call_id.0,
+        v2::SessionUpdate::TerminalOutputChunk(chunk) => &chunk.terminal_id.0,
+        // The end of a command that goes on in the background may come later.
+        v2::SessionUpdate::TerminalUpdate(update)
+            if matches!(update.exit_status, MaybeUndefined::Undefined) =>
+        {
+            &update.terminal_id.0
+        }
+        _ => "",
+    };
+    tag_of(text).into_iter().collect()
 }
 
-fn text_of_v1(update: &v1::SessionUpdate) -> Option<&str> {
-    match update {
-        v1::SessionUpdate::AgentMessageChunk(chunk)
-        | v1::SessionUpdate::AgentThoughtChunk(chunk) => match &chunk.content {
-            v1::ContentBlock::Text(text) => Some(&text.text),
-            _ => None,
-        },
-        v1::SessionUpdate::ToolCall(call) => Some(&call.title),
-        _ => None,
-    }
+/// Returns the turn that a text or an id begins with, after a word.
+pub(crate) fn tag_of(text: &str) -> Option<Tag> {
+    // What stands in for a terminal in version 1 may outlive its turn.
+    let (_, rest) = text
+        .split_once('[')
+        .filter(|(word, _)| !word.starts_with("ply/"))?;
+    let (tag, _) = rest.split_once(']')?;
+    let (life, turn) = tag.split_once('.')?;
+    Some((life.parse().ok()?, turn.parse().ok()?))
 }

@@ -9,9 +9,8 @@ mod prompts;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-use ply_session::{
-    ASKS_OPEN_MAX, Action, AskId, Engine, Event, Input, PROMPTS_HELD_MAX, PromptId, TurnId, ViewId,
-};
+use ply_session::engine::{Action, Engine, Input};
+use ply_session::{ASKS_OPEN_MAX, AskId, Event, PROMPTS_HELD_MAX, PromptId, TurnId, ViewId};
 use ply_wire::transcript::{State, Transcript};
 use ply_wire::v2;
 
@@ -221,7 +220,7 @@ impl Ledger {
                 turn,
                 question,
             } => self.asked(*ask, *turn, question)?,
-            Event::Answered { ask, answer } => self.answered(*ask, answer)?,
+            Event::Answered { ask, answer, .. } => self.answered(*ask, answer)?,
             _ => {}
         }
         Ok(())

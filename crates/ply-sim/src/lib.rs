@@ -1,10 +1,11 @@
-//! A deterministic simulation of sessions: clients, engine, agent code and store under random faults.
+//! A deterministic simulation of sessions: clients, core, agent code and journal under random faults.
 //!
 //! A world is made from choices, which come from a seed or from the bytes of a fuzzer; the same
-//! choices give the same world. Clients of both versions attach, prompt, cancel, answer and die;
-//! the agent's code talks, runs tools, asks, ignores and fails; the process crashes at any instant
-//! and is opened again from what its store kept; time is virtual. After every step and at the end
-//! the promises of the session engine are checked.
+//! choices give the same world. The core is the one that agents run; everything around it is
+//! simulated. Clients of both versions attach, prompt, cancel, answer, read slowly and die; the
+//! agent's code talks, runs tools, asks, ignores and fails; the journal is slow, stuck, broken or
+//! taken by another process; the process crashes at any instant and opens what its journal kept;
+//! time is virtual. After every step and at the end the promises of a session are checked.
 //!
 //! ```
 //! let trace = ply_sim::run(7).expect("no promise is broken");
@@ -14,16 +15,17 @@
 mod agent;
 mod choice;
 mod client;
+mod compare;
+mod explore;
+mod journal;
 mod ledger;
 mod message;
-mod process;
 mod queue;
-mod store;
 mod trace;
-mod view;
 mod world;
 
 pub use choice::Choices;
+pub use explore::{Explored, explore};
 pub use ledger::{Broken, Ledger};
 pub use trace::{Failure, Trace};
 

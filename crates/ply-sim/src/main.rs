@@ -1,4 +1,5 @@
-//! Runs worlds: `ply-sim FROM COUNT` many of them on all cores, `ply-sim SEED` one with its trace.
+//! Runs worlds: `ply-sim FROM COUNT` many of them on all cores, `ply-sim SEED` one with its trace, and `ply-sim explore DEPTH`
+//! all that a small world can come to.
 #![expect(clippy::print_stdout, reason = "the result of a run is printed")]
 
 use std::process::ExitCode;
@@ -8,6 +9,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const FAILURES_MAX: u64 = 10;
 
 fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    if arguments.next().as_deref() == Some("explore") {
+        let depth = arguments.next().and_then(|depth| depth.parse().ok());
+        return explore(depth.unwrap_or(8));
+    }
     let numbers: Option<Vec<u64>> = std::env::args()
         .skip(1)
         .map(|argument| argument.parse().ok())
@@ -16,13 +22,28 @@ fn main() -> ExitCode {
         Some([seed]) => show(*seed),
         Some([from, count]) => many(*from, *count),
         _ => {
-            println!("usage: ply-sim SEED | ply-sim FROM COUNT");
+            println!("usage: ply-sim SEED | ply-sim FROM COUNT | ply-sim explore DEPTH");
             1
         }
     };
     match failures {
         0 => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
+    }
+}
+
+/// Explores the small world and prints how far that went.
+fn explore(depth: usize) -> ExitCode {
+    match ply_sim::explore(depth) {
+        Ok(explored) => {
+            let (states, paths) = (explored.states, explored.paths);
+            println!("depth {depth}: {states} states, {paths} paths, none broken");
+            ExitCode::SUCCESS
+        }
+        Err(broken) => {
+            println!("broken: {broken}");
+            ExitCode::FAILURE
+        }
     }
 }
 
@@ -48,7 +69,7 @@ fn show(seed: u64) -> u64 {
 /// Runs many worlds, prints the broken ones and returns how many there are.
 fn many(from: u64, count: u64) -> u64 {
     let (next, failures) = (AtomicU64::new(from), AtomicU64::new(0));
-    let (steps, turns, crashes) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+    let sums: [AtomicU64; 6] = Default::default();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
         for _ in 0..threads {
@@ -60,9 +81,17 @@ fn many(from: u64, count: u64) -> u64 {
                     }
                     match ply_sim::run(seed) {
                         Ok(trace) => {
-                            steps.fetch_add(trace.steps, Ordering::Relaxed);
-                            turns.fetch_add(trace.turns, Ordering::Relaxed);
-                            crashes.fetch_add(trace.crashes, Ordering::Relaxed);
+                            let counts = [
+                                trace.steps,
+                                trace.turns,
+                                trace.crashes,
+                                trace.closes,
+                                trace.failures,
+                                trace.reads,
+                            ];
+                            for (sum, count) in sums.iter().zip(counts) {
+                                sum.fetch_add(count, Ordering::Relaxed);
+                            }
                         }
                         Err(failure) => {
                             failures.fetch_add(1, Ordering::Relaxed);
@@ -74,11 +103,10 @@ fn many(from: u64, count: u64) -> u64 {
         }
     });
     let ran = next.into_inner().min(from.saturating_add(count)) - from;
+    let [steps, turns, crashes, closes, failed, reads] = sums.map(AtomicU64::into_inner);
     println!(
-        "{ran} seeds, {} steps, {} turns, {} crashes, {} broken",
-        steps.into_inner(),
-        turns.into_inner(),
-        crashes.into_inner(),
+        "{ran} seeds, {steps} steps, {turns} turns, {crashes} crashes, {closes} closes, \
+         {failed} failures of the journal, {reads} reads behind the window, {} broken",
         failures.load(Ordering::Relaxed)
     );
     failures.into_inner()

@@ -3,43 +3,60 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use ply_session::TurnId;
+use ply_session::{Input, RequestId, TurnId, ViewId};
 
-use crate::message::{Down, Up};
+use crate::journal::Fate;
+use crate::message::Down;
 
 /// Something that happens at a moment.
 #[derive(Debug)]
 pub(crate) enum Due {
     /// A client does something.
     ClientActs { client: usize },
+    /// A slow client takes what waits for it.
+    ClientReads { client: usize },
     /// A message of a client arrives.
     FromClient {
         client: usize,
         epoch: u64,
-        message: Up,
+        input: Box<Input>,
     },
     /// The process notices that a link is gone.
-    LinkLost { client: usize, epoch: u64 },
+    LinkLost { view: ViewId },
     /// A message arrives at a client.
     ToClient {
         client: usize,
         epoch: u64,
-        message: Box<Down>,
+        message: Down,
     },
     /// The agent's code for a turn does something.
     AgentActs { life: u64, turn: TurnId },
     /// The agent does something outside any turn.
     BackgroundActs { life: u64 },
-    /// The store is done with what the process waits for.
-    Synced { life: u64, is_ok: bool },
-    /// The store wrote what it had gathered.
-    GroupCommitted { life: u64 },
-    /// The time of a cancelled turn is up.
-    Overdue { life: u64, turn: TurnId },
+    /// The agent is ready, or cannot serve the session.
+    Prepared { life: u64 },
+    /// The agent has taken note of an option.
+    OptionSet { life: u64, request: RequestId },
+    /// The host opens the session for those who wait for it.
+    Host,
+    /// An append has come to its end.
+    Appended { life: u64, append: u64, fate: Fate },
+    /// The journal wrote what it had accepted.
+    Committed { life: u64 },
+    /// The journal answers to an opening.
+    Opened { life: u64, from: Option<u64> },
+    /// The journal answers to a read.
+    Page { life: u64, view: ViewId, from: u64 },
+    /// Another owner takes the journal.
+    Taken { life: u64 },
+    /// The process hears that its journal has another owner.
+    Lost { life: u64 },
+    /// Everything of the session is closed.
+    Released { life: u64, delete: bool },
+    /// A deadline of the core passes.
+    Tick { life: u64 },
     /// The process dies.
     Crash { life: u64 },
-    /// The process starts again.
-    Restart,
 }
 
 /// What is due, soonest first; at one moment, in the order in which it was planned.

@@ -14,6 +14,12 @@ pub struct Trace {
     pub turns: u64,
     /// How often the process died.
     pub crashes: u64,
+    /// How often the session ended otherwise.
+    pub closes: u64,
+    /// How often a client was so slow that it had to be shown the journal.
+    pub reads: u64,
+    /// How often the journal failed.
+    pub failures: u64,
     /// What happened, one line each; empty unless it was asked for.
     pub lines: Vec<String>,
     is_kept: bool,

@@ -1,45 +1,72 @@
 //! One simulated world, from its first client to the last check.
 
-mod owner;
-mod perform;
+mod driver;
+mod effects;
+mod life;
 mod quiesce;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use ply_session::{Answers, Input, TurnId};
+use ply_session::{
+    AskId, CancelScope, CloseEffect, How, Input, LastClient, Level, Pace, Questions, QueuedPrompts,
+    RequestId, Settings, TurnId, ViewId,
+};
 
+use self::life::Life;
+use crate::agent::Numbers;
 use crate::choice::Choices;
-use crate::client::{Client, Deed, Link, Version};
+use crate::client::{Client, Deed, Link, Tag};
+use crate::journal::Journal;
 use crate::ledger::Broken;
-use crate::message::{Down, Up};
-use crate::process::{Job, Process};
+use crate::message::Down;
 use crate::queue::{Due, Queue};
-use crate::store::Store;
 use crate::trace::Trace;
 
 /// Things that happen before a world comes to rest.
 const STEPS_MAX: u64 = 400;
-/// Things that may happen until it is at rest, which no honest world needs.
-const DRAIN_STEPS_MAX: u64 = 20_000;
 /// How long a message takes at most, in milliseconds; a slow one takes ten times as long.
 const MESSAGE_TIME_MAX_MS: u64 = 20;
-/// How long the store takes to sync at most, in milliseconds.
-const SYNC_TIME_MAX_MS: u64 = 50;
 
 pub(crate) struct World<'a> {
     choices: Choices<'a>,
     queue: Queue,
     trace: Trace,
-    store: Store,
-    process: Option<Process>,
+    settings: Settings,
+    /// How often the journal fails, in percent.
+    faults: u64,
+    journal: Journal,
+    /// The session, if it is open.
+    life: Option<Life>,
+    /// Those that are over and still have something for slow clients.
+    ended: Vec<Life>,
     lives: u64,
+    /// What waits until the host has opened the session.
+    waiting: Option<Vec<Input>>,
     clients: Vec<Client>,
     /// When the last message of each link arrives, there and back: links keep their order.
     arrivals: Vec<(u64, u64)>,
-    /// Ids that the engine made, the life it made them in, and whether that was in a turn.
-    ids: BTreeMap<String, (u64, bool)>,
-    /// No more faults and no more wishes: the world comes to rest.
+    numbers: Numbers,
+    /// Requests without an answer, and who waits for it.
+    requests: BTreeMap<RequestId, Sent>,
+    /// The turns of prompts.
+    turns: BTreeMap<RequestId, Tag>,
+    /// Turns whose end somebody relies on.
+    ended_turns: BTreeSet<Tag>,
+    /// The last life whose journal was deleted.
+    deleted: u64,
+    /// Questions that the agent's code waits for, with the life and the turn.
+    asks: BTreeMap<AskId, (u64, Option<TurnId>)>,
+    /// Ids that the core made, and the life it made them in.
+    ids: BTreeMap<String, u64>,
+    /// No more faults and no more requests: the world comes to rest.
     is_ending: bool,
+}
+
+/// A request that was sent.
+#[derive(Debug, Clone, Copy)]
+struct Sent {
+    client: usize,
+    epoch: u64,
 }
 
 impl<'a> World<'a> {
@@ -49,11 +76,21 @@ impl<'a> World<'a> {
             choices,
             queue: Queue::default(),
             trace: Trace::new(is_kept),
-            store: Store::default(),
-            process: None,
+            settings: Settings::default(),
+            faults: 0,
+            journal: Journal::default(),
+            life: None,
+            ended: Vec::new(),
             lives: 0,
+            waiting: None,
             clients: Vec::new(),
             arrivals: Vec::new(),
+            numbers: Numbers::default(),
+            requests: BTreeMap::new(),
+            turns: BTreeMap::new(),
+            ended_turns: BTreeSet::new(),
+            deleted: 0,
+            asks: BTreeMap::new(),
             ids: BTreeMap::new(),
             is_ending: false,
         };
@@ -66,29 +103,71 @@ impl<'a> World<'a> {
     }
 
     fn live(&mut self) -> Result<(), Broken> {
+        self.choose_settings();
         let count = self.choices.below(3) + 1;
         for index in 0..count {
-            let version = match self.choices.percent(50) {
-                true => Version::V1,
-                false => Version::V2,
-            };
-            let answers = Answers {
-                form: self.choices.percent(50),
-                url: self.choices.percent(30),
-            };
-            let name = format!("client {index}");
-            self.clients.push(Client::new(name, version, answers));
-            self.arrivals.push((0, 0));
+            let client = Client::random(format!("client {index}"), &mut self.choices);
+            self.add(client);
             let client = usize::try_from(index).unwrap_or(0);
             self.queue.after(index, Due::ClientActs { client });
+            self.queue.after(index + 1, Due::ClientReads { client });
         }
-        self.start()?;
         while self.trace.steps < STEPS_MAX && !self.choices.is_exhausted() {
             if !self.next()? {
                 break;
             }
         }
         Ok(())
+    }
+
+    fn choose_settings(&mut self) {
+        let choices = &mut self.choices;
+        self.faults = match choices.weighted(&[4, 3, 2]) {
+            0 => 0,
+            1 => 1,
+            _ => 6,
+        };
+        let settings = &mut self.settings;
+        if choices.percent(60) {
+            // Small enough for a slow client to fall behind.
+            settings.limits.window_bytes = 8 * 1024;
+            settings.limits.pace_bytes = 16 * 1024;
+            settings.limits.unwritten_bytes = 48 * 1024;
+            settings.limits.write_bytes = 2 * 1024;
+            settings.limits.uncreated_bytes = 4 * 1024;
+            settings.limits.record_text_bytes = 200;
+        }
+        if !choices.percent(30) {
+            return;
+        }
+        if choices.percent(50) {
+            settings.last_client = LastClient::Stays;
+        }
+        if choices.percent(50) {
+            settings.queued_prompts = QueuedPrompts::Stay;
+        }
+        if choices.percent(30) {
+            settings.close = CloseEffect::Detaches;
+        }
+        if choices.percent(50) {
+            settings.questions = Questions::Wait;
+        }
+        if choices.percent(50) {
+            settings.cancel = CancelScope::Own;
+        }
+        if choices.percent(30) {
+            settings.pace = Pace::Journal;
+        }
+        if choices.percent(30) {
+            settings.shows = Level::Written;
+        }
+        settings.steering = choices.percent(50);
+        settings.accepts.image = choices.percent(50);
+    }
+
+    fn add(&mut self, client: Client) {
+        self.clients.push(client);
+        self.arrivals.push((0, 0));
     }
 
     /// Handles the next thing that is due; returns whether there was one.
@@ -111,85 +190,61 @@ impl<'a> World<'a> {
     fn handle(&mut self, due: Due) -> Result<(), Broken> {
         match due {
             Due::ClientActs { client } => self.client_acts(client),
+            Due::ClientReads { client } => self.client_reads(client),
             Due::FromClient {
                 client,
                 epoch,
-                message,
-            } => self.job(Job::Client {
-                client,
-                epoch,
-                message,
-            }),
-            Due::LinkLost { client, epoch } => self.job(Job::LinkLost { client, epoch }),
+                input,
+            } => self.take_from(client, epoch, *input),
+            Due::LinkLost { view } => self.link_lost(view),
             Due::ToClient {
                 client,
                 epoch,
                 message,
-            } => match self.clients.get_mut(client) {
-                Some(client) if client.epoch == epoch => client.receive(*message),
-                _ => Ok(()),
-            },
+            } => self.deliver(client, epoch, message),
             Due::AgentActs { life, turn } => self.agent_acts(life, turn),
             Due::BackgroundActs { life } => self.background_acts(life),
-            Due::Synced { life, is_ok } if self.is_alive(life) => match is_ok {
-                true => {
-                    self.store.sync();
-                    self.synced()
+            Due::Prepared { life } => self.prepared(life),
+            Due::OptionSet { life, request } => self.option_set(life, request),
+            Due::Host => self.host(),
+            Due::Appended { life, append, fate } => self.appended(life, append, fate),
+            Due::Committed { life } => {
+                if self.journal.is_owner(life) {
+                    self.journal.commit();
                 }
-                // What did not reach the disk was promised to nobody, and this process no longer
-                // knows what did.
-                false => self.crash(),
-            },
-            Due::GroupCommitted { life } if self.is_alive(life) => {
-                self.store.sync();
                 Ok(())
             }
-            Due::Overdue { life, turn } if self.is_alive(life) => {
-                self.job(Job::from(Input::TurnOverdue { turn }))
+            Due::Opened { life, from } => self.opened(life, from),
+            Due::Page { life, view, from } => self.page(life, view, from),
+            Due::Taken { life } => self.taken(life),
+            Due::Lost { life } => self.lost(life),
+            Due::Released { life, delete } => self.released(life, delete),
+            Due::Tick { life } => self.tick(life),
+            Due::Crash { life } => {
+                if self.is_alive(life) {
+                    self.crash();
+                }
+                Ok(())
             }
-            Due::Crash { life } if self.is_alive(life) => self.crash(),
-            Due::Restart => self.start(),
-            _ => Ok(()),
         }
     }
 
     fn is_alive(&self, life: u64) -> bool {
-        self.process.as_ref().is_some_and(|own| own.life == life)
+        self.life.as_ref().is_some_and(|own| own.number == life)
     }
 
-    /// Starts the process, unless it runs.
-    fn start(&mut self) -> Result<(), Broken> {
-        if self.process.is_some() {
-            return Ok(());
-        }
-        self.lives += 1;
-        let process = Process::open(self.lives, &mut self.store, &mut self.choices)?;
-        self.process = Some(process);
-        let life = self.lives;
-        if !self.is_ending {
-            self.queue.after(5, Due::BackgroundActs { life });
-            if self.choices.percent(25) {
-                let time = self.choices.below(3000);
-                self.queue.after(time, Due::Crash { life });
-            }
-        }
-        Ok(())
-    }
-
-    /// Ends the process at this instant: its links break and what was not synced may be lost.
-    fn crash(&mut self) -> Result<(), Broken> {
-        self.process = None;
+    /// Ends the process at this instant: its links break and what was not safe may be lost.
+    fn crash(&mut self) {
+        self.life = None;
+        self.ended.clear();
+        self.waiting = None;
+        self.requests.clear();
+        self.asks.clear();
         self.trace.crashes += 1;
-        self.store.crash(&mut self.choices);
-        // Words outside any turn that are lost leave nothing that keeps their ids from coming again.
-        let store = &self.store;
-        self.ids
-            .retain(|id, (_, in_turn)| *in_turn || store.holds(id));
+        self.journal.crash(&mut self.choices);
         for client in &mut self.clients {
             client.disconnect();
         }
-        self.queue.after(10, Due::Restart);
-        Ok(())
     }
 
     fn client_acts(&mut self, index: usize) -> Result<(), Broken> {
@@ -204,65 +259,84 @@ impl<'a> World<'a> {
             let jump = self.choices.below(100_000);
             self.queue.jump(jump);
         }
-        let is_up = self.process.is_some();
+        let exists = self.journal.is_created || self.life.is_some();
         let Some(client) = self.clients.get_mut(index) else {
             return Ok(());
         };
-        if !is_up && client.link == Link::Down {
-            return Ok(());
-        }
-        let epoch = client.epoch;
-        match client.act(&mut self.choices) {
-            Deed::Nothing => {}
+        let (epoch, view) = (client.epoch, client.view);
+        match client.act(exists, &mut self.numbers, &mut self.choices) {
             Deed::Crash => {
                 client.disconnect();
-                let client = index;
                 let delay = self.choices.below(40);
-                self.queue.after(delay, Due::LinkLost { client, epoch });
+                self.queue.after(delay, Due::LinkLost { view });
             }
-            Deed::Send(messages) => {
-                // Attaching begins a new connection; detaching is the last word of an old one.
-                let is_last = matches!(messages.first(), Some(Up::Detach));
-                let epoch = if is_last { epoch } else { client.epoch };
-                for message in messages {
-                    self.send_up(index, epoch, message);
+            Deed::Leave(input) => self.send_up(index, epoch, vec![*input]),
+            Deed::Send(inputs) => {
+                if client.view != view {
+                    // A new link; the old one is noticed to be gone at some time.
+                    let delay = self.choices.below(40);
+                    self.queue.after(delay, Due::LinkLost { view });
                 }
+                if let Some(Input::HungUp { .. }) = inputs.first() {
+                    let delay = self.choices.below(4000);
+                    self.queue.after(delay + 200, Due::LinkLost { view });
+                }
+                let epoch = self.clients.get(index).map_or(epoch, |client| client.epoch);
+                self.send_up(index, epoch, inputs);
             }
         }
         Ok(())
     }
 
-    fn send_up(&mut self, client: usize, epoch: u64, message: Up) {
-        let time = self.message_time();
-        let Some((up, _)) = self.arrivals.get_mut(client) else {
-            return;
-        };
-        *up = time.max(*up);
-        let due = Due::FromClient {
-            client,
-            epoch,
-            message,
-        };
-        self.queue.at(*up, due);
+    /// Connects every client that is not there, to see everything from the beginning.
+    fn connect_all(&mut self) {
+        let exists = self.journal.is_created || self.life.is_some();
+        for index in 0..self.clients.len() {
+            let Some(client) = self.clients.get_mut(index) else {
+                return;
+            };
+            if client.link == Link::Down && client.waiting.is_empty() {
+                let view = client.view;
+                let how = if exists { How::Replay } else { How::New };
+                let input = client.connect(how, &mut self.numbers);
+                let epoch = client.epoch;
+                self.queue.after(0, Due::LinkLost { view });
+                self.send_up(index, epoch, vec![input]);
+            }
+        }
     }
 
-    fn send_down(&mut self, client: usize, epoch: u64, messages: Vec<Down>) {
-        if messages.is_empty() {
-            return;
+    fn send_up(&mut self, client: usize, epoch: u64, inputs: Vec<Input>) {
+        for input in inputs {
+            if let Some(request) = input.request() {
+                self.requests.insert(request, Sent { client, epoch });
+            }
+            let time = self.message_time();
+            let Some((up, _)) = self.arrivals.get_mut(client) else {
+                return;
+            };
+            *up = time.max(*up);
+            let due = Due::FromClient {
+                client,
+                epoch,
+                input: Box::new(input),
+            };
+            self.queue.at(*up, due);
         }
+    }
+
+    fn send_down(&mut self, client: usize, epoch: u64, message: Down) {
         let time = self.message_time();
         let Some((_, down)) = self.arrivals.get_mut(client) else {
             return;
         };
         *down = time.max(*down);
-        for message in messages {
-            let due = Due::ToClient {
-                client,
-                epoch,
-                message: Box::new(message),
-            };
-            self.queue.at(*down, due);
-        }
+        let due = Due::ToClient {
+            client,
+            epoch,
+            message,
+        };
+        self.queue.at(*down, due);
     }
 
     fn message_time(&mut self) -> u64 {
@@ -270,55 +344,58 @@ impl<'a> World<'a> {
         self.queue.now_ms() + self.choices.below(MESSAGE_TIME_MAX_MS) * slow
     }
 
-    fn agent_acts(&mut self, life: u64, turn: TurnId) -> Result<(), Broken> {
-        if !self.is_alive(life) {
-            return Ok(());
-        }
-        let Some(process) = &mut self.process else {
-            return Ok(());
+    fn deliver(&mut self, index: usize, epoch: u64, message: Down) -> Result<(), Broken> {
+        let request = match &message {
+            Down::Message(message) => match &**message {
+                ply_session::Message::Respond { request, .. } => Some(*request),
+                _ => None,
+            },
+            Down::Respond { request, .. } => Some(*request),
+            _ => None,
         };
-        let Some(code) = process.turns.get_mut(&turn) else {
-            return Ok(());
-        };
-        // Code that was given up goes on for a while and is not heard.
-        let is_over = code.done || (code.abandoned && self.choices.percent(30));
-        let inputs = match is_over {
-            true => Vec::new(),
-            false => code.act(&process.engine, &mut process.asks, &mut self.choices),
-        };
-        if is_over {
-            process.turns.remove(&turn);
-        } else {
-            let again = self.choices.below(25);
-            self.queue.after(again + 1, Due::AgentActs { life, turn });
+        let turn = request.and_then(|request| self.turns.get(&request).copied());
+        match self.clients.get_mut(index) {
+            Some(client) if client.epoch == epoch => client.receive(message, turn),
+            _ => Ok(()),
         }
-        for input in inputs {
-            self.job(Job::from(input))?;
-        }
-        Ok(())
     }
 
-    fn background_acts(&mut self, life: u64) -> Result<(), Broken> {
-        if self.is_ending || !self.is_alive(life) {
-            return Ok(());
-        }
-        let again = self.choices.below(200);
-        self.queue.after(again + 20, Due::BackgroundActs { life });
-        let Some(process) = &mut self.process else {
-            return Ok(());
-        };
-        let inputs = match self.choices.weighted(&[3, 5]) {
-            0 => vec![Input::Begin {
-                prompt: process.fresh_prompt(),
-            }],
-            _ => {
-                let (engine, asks) = (&process.engine, &mut process.asks);
-                process.background.act(engine, asks, &mut self.choices)
+    fn link_lost(&mut self, view: ViewId) -> Result<(), Broken> {
+        if self
+            .clients
+            .iter()
+            .any(|client| client.view == view && client.link != Link::Down)
+        {
+            // It hung up and is gone now.
+            for client in &mut self.clients {
+                if client.view == view {
+                    client.disconnect();
+                }
             }
-        };
-        for input in inputs {
-            self.job(Job::from(input))?;
         }
-        Ok(())
+        if let Some(waiting) = &mut self.waiting {
+            waiting.retain(|input| !is_of(input, view));
+        }
+        for life in &mut self.ended {
+            life.seats.remove(&view);
+        }
+        match &mut self.life {
+            Some(life) => {
+                life.seats.remove(&view);
+                let number = life.number;
+                self.feed(number, Input::Detach { view })
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn is_of(input: &Input, view: ViewId) -> bool {
+    match input {
+        Input::Attach(attach) => attach.view == view,
+        Input::Prompt(prompt) => prompt.view == view,
+        Input::SetOption { view: of, .. } => *of == view,
+        Input::Close(close) => close.view == Some(view),
+        _ => false,
     }
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use ply_session::{Answer, AskId, Input, Question, Reply, TurnId, ViewId};
+use ply_session::engine::Input;
+use ply_session::{Answer, AskId, Question, Reply, TurnId, ViewId};
 use ply_wire::v2;
 
 use super::{Broken, Ledger};

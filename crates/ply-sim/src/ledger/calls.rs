@@ -1,6 +1,7 @@
 //! Tool calls: they move forward only, and end with their turn.
 
-use ply_session::{Event, Input, Question, TurnId};
+use ply_session::engine::Input;
+use ply_session::{Event, Question, TurnId};
 use ply_wire::transcript::{ToolCall, Transcript};
 use ply_wire::v2;
 

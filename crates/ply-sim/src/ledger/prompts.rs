@@ -1,8 +1,7 @@
 //! Prompts and turns: taken in order, ended once.
 
-use ply_session::{
-    Event, Input, PROMPTS_HELD_MAX, PromptId, Refusal, Reply, Start, TurnId, ViewId,
-};
+use ply_session::engine::{Input, Refusal, Start};
+use ply_session::{Event, PROMPTS_HELD_MAX, PromptId, Reply, TurnId, ViewId};
 use ply_wire::transcript::State;
 use ply_wire::v2;
 
