@@ -32,11 +32,13 @@ fn event() -> Vec<u8> {
 pub(super) async fn each(count: u64) -> Result<Outcome> {
     let store = Store::new()?;
     let journal = Sqlite::new(store.path());
-    let mut log = journal.create(Head::new("bench", "/", 0)).await?;
+    let head = Head::new("bench", "/", 0);
+    let log = journal.create(head, "bench").await?.log;
     let event = event();
     let start = Instant::now();
     for _ in 0..count {
-        log.append(vec![event.clone()], Durability::Now).await?;
+        log.append(vec![event.clone()], Durability::Durable, None)
+            .await?;
     }
     let outcome = Outcome::rate(count, start.elapsed());
     drop(log);
@@ -49,15 +51,16 @@ pub(super) async fn each(count: u64) -> Result<Outcome> {
 pub(super) async fn grouped(count: u64) -> Result<Outcome> {
     let store = Store::new()?;
     let journal = Sqlite::new(store.path());
-    let mut log = journal.create(Head::new("bench", "/", 0)).await?;
+    let head = Head::new("bench", "/", 0);
+    let log = journal.create(head, "bench").await?.log;
     let event = event();
     let start = Instant::now();
     for batch in 0..count.div_ceil(BATCH) {
         let events = BATCH.min(count - batch * BATCH);
         let records = (0..events).map(|_| event.clone()).collect();
-        log.append(records, Durability::Soon).await?;
+        log.append(records, Durability::Accepted, None).await?;
     }
-    log.append(vec![event], Durability::Now).await?;
+    log.append(vec![event], Durability::Durable, None).await?;
     let outcome = Outcome::rate(count + 1, start.elapsed());
     drop(log);
     journal.close().await?;

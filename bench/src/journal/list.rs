@@ -34,14 +34,16 @@ async fn filled(sessions: u64, history_bytes: usize) -> Result<Duration> {
     let journal = Sqlite::new(store.path());
     for session in 0..sessions {
         let created = i64::try_from(session)?;
-        let head = Head::new(format!("sess-{session:016x}"), "/work/project", created);
-        let mut log = journal.create(head).await?;
+        let id = format!("sess-{session:016x}");
+        let head = Head::new(id.as_str(), "/work/project", created);
+        let log = journal.create(head, &id).await?.log;
+        let mut records = Vec::new();
         if history_bytes > 0 {
-            log.append(vec![vec![b'x'; history_bytes]], Durability::Soon)
-                .await?;
+            records.push(vec![b'x'; history_bytes]);
         }
         let title = Some(format!("Session number {session}"));
-        log.describe(Description::updated(created).title(title))
+        let change = Description::updated(created).title(title);
+        log.append(records, Durability::Written, Some(change))
             .await?;
     }
     journal.close().await?;

@@ -102,7 +102,7 @@ fn effects(scratch: &Scratch) -> Result<HashSet<Token>> {
 }
 
 async fn records(journal: &Sqlite, id: &str) -> Result<Option<Vec<Vec<u8>>>> {
-    let Some((_, mut log)) = journal.look(id).await? else {
+    let Some((_, log)) = journal.look(id).await? else {
         return Ok(None);
     };
     let mut records = Vec::new();
@@ -111,7 +111,7 @@ async fn records(journal: &Sqlite, id: &str) -> Result<Option<Vec<Vec<u8>>>> {
         if page.is_empty() {
             return Ok(Some(records));
         }
-        records.extend(page);
+        records.extend(page.records);
     }
 }
 
@@ -138,7 +138,7 @@ impl Found {
                 Event::Asked { ask, .. } => {
                     asked.insert(ask, found.tokens.last().copied());
                 }
-                Event::Answered { ask, answer } => {
+                Event::Answered { ask, answer, .. } => {
                     let token = asked.remove(&ask).flatten();
                     let nowhere = || Failure::other("a question was answered twice, or never put");
                     found.answers.insert(token.ok_or_else(nowhere)?, answer);

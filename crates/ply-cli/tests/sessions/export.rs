@@ -192,14 +192,14 @@ async fn ndjson_is_the_head_and_then_what_is_stored() {
         assert_eq!(&head[name], value, "{name}");
     }
     let journal = store.journal();
-    let (_, mut records) = journal.look(&id).await.unwrap().unwrap();
+    let (_, records) = journal.look(&id).await.unwrap().unwrap();
     let mut stored = Vec::new();
     loop {
         let page = records.read(stored.len() as u64, 1000).await.unwrap();
         if page.is_empty() {
             break;
         }
-        stored.extend(page);
+        stored.extend(page.records);
     }
     let exported: Vec<_> = events
         .lines()

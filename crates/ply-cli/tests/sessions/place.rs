@@ -10,8 +10,8 @@ use crate::store::{Store, run};
 async fn put(path: PathBuf, id: &str) {
     use ply_journal::{Head, Journal as _, Sqlite};
     let journal = Sqlite::new(path);
-    let log = journal.create(Head::new(id, "/work", 0)).await.unwrap();
-    drop(log);
+    let head = Head::new(id, "/work", 0);
+    drop(journal.create(head, id).await.unwrap());
     journal.close().await.unwrap();
 }
 

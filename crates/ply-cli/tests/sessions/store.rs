@@ -54,25 +54,29 @@ impl Store {
     /// Makes a session that was last used so many minutes after ten o'clock.
     pub(crate) async fn add(&self, id: &str, cwd: &Path, title: Option<&str>, minutes: i64) {
         let journal = self.journal();
-        let mut log = journal.create(Head::new(id, cwd, TEN_MS)).await.unwrap();
+        let head = Head::new(id, cwd, TEN_MS);
+        let log = journal.create(head, id).await.unwrap().log;
         let change = Description::updated(TEN_MS + minutes * 60_000);
         let change = change.title(title.map(str::to_owned));
-        log.describe(change).await.unwrap();
+        log.append(Vec::new(), Durability::Durable, Some(change))
+            .await
+            .unwrap();
         drop(log);
         journal.close().await.unwrap();
     }
 
     /// Opens a session to write it, as an agent has it open.
     pub(crate) async fn hold(&self, id: &str) -> Box<dyn Log> {
-        let (_, log) = self.journal().open(id).await.unwrap().unwrap();
-        log
+        self.journal().open(id).await.unwrap().unwrap().log
     }
 
     /// Appends records to a session as they are.
     pub(crate) async fn append(&self, id: &str, records: &[&[u8]]) {
-        let mut log = self.hold(id).await;
+        let log = self.hold(id).await;
         let records = records.iter().map(|record| record.to_vec()).collect();
-        log.append(records, Durability::Now).await.unwrap();
+        log.append(records, Durability::Durable, None)
+            .await
+            .unwrap();
     }
 
     /// Returns the program, on no store yet, in an environment of its own.

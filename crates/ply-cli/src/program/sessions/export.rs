@@ -26,16 +26,16 @@ pub(super) async fn run(store: &Store, arguments: Export) -> Result<(), Error> {
     // Looked at before a long session is read in vain, and again when the file is put in its place.
     let target = output.as_deref().map(|path| file::target(path, force));
     let target = target.transpose()?;
-    let (head, mut records) = store.find(&id).await?;
+    let (head, records) = store.find(&id).await?;
     let damaged = match target {
-        Some(path) => to_file(&path, force, format, &head, &mut *records).await?,
-        None => to_stdout(format, &head, &mut *records).await?,
+        Some(path) => to_file(&path, force, format, &head, &*records).await?,
+        None => to_stdout(format, &head, &*records).await?,
     };
     tell_damaged(damaged);
     Ok(())
 }
 
-async fn to_stdout(format: Format, head: &Head, records: &mut dyn Records) -> Result<u64, Error> {
+async fn to_stdout(format: Format, head: &Head, records: &dyn Records) -> Result<u64, Error> {
     let mut out = output::stdout();
     let damaged = match format {
         // Exactly what is stored, unless it would reach a terminal.
@@ -53,7 +53,7 @@ async fn to_file(
     force: bool,
     format: Format,
     head: &Head,
-    records: &mut dyn Records,
+    records: &dyn Records,
 ) -> Result<u64, Error> {
     let failed = |source| Error::File {
         path: path.to_owned(),
@@ -79,7 +79,7 @@ async fn write(
     out: &mut impl Write,
     format: Format,
     head: &Head,
-    records: &mut dyn Records,
+    records: &dyn Records,
 ) -> Result<u64, Error> {
     match format {
         Format::Ndjson => ndjson::write(out, head, records).await,

@@ -21,8 +21,8 @@ const INDENT: usize = 2;
 const CAPTION: usize = 9;
 
 pub(super) async fn run(store: &Store, arguments: Show) -> Result<(), Error> {
-    let (head, mut records) = store.find(&arguments.id).await?;
-    let (history, damaged) = read_history(&mut *records).await?;
+    let (head, records) = store.find(&arguments.id).await?;
+    let (history, damaged) = read_history(&*records).await?;
     let mut out = output::stdout();
     let written = match arguments.json {
         true => json::write(&mut out, &Document::new(&head, &history, damaged)),

@@ -39,7 +39,7 @@ impl Line<'_> {
 pub(super) async fn write(
     out: &mut impl Write,
     head: &Head,
-    records: &mut dyn Records,
+    records: &dyn Records,
 ) -> Result<u64, Error> {
     let about = About::new(head);
     let first = Line::Session {
@@ -62,7 +62,7 @@ pub(super) async fn write(
             }
             Err(error) => return Err(error.into()),
         };
-        for record in page {
+        for record in page.records {
             let next = from + 1;
             let written = match as_line(record) {
                 Some(line) => out.write_all(&line),
@@ -93,7 +93,7 @@ fn as_line(mut record: Vec<u8>) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use ply_journal::Answer;
+    use ply_journal::{Answer, Batch};
 
     use super::*;
 
@@ -102,13 +102,19 @@ mod tests {
     struct Holed;
 
     impl Records for Holed {
-        fn read(&mut self, from: u64, _: usize) -> Answer<'_, Vec<Vec<u8>>> {
-            Box::pin(std::future::ready(match from {
+        fn read(&self, from: u64, _: usize) -> Answer<'static, Batch> {
+            let records = match from {
                 0 => Ok(vec![b"{\"n\":0}".to_vec()]),
                 1 | 2 => Err(JournalError::Damaged { from, next: 3 }),
                 3 => Ok(vec![b"torn".to_vec(), b"{\"n\":4}".to_vec()]),
                 _ => Ok(Vec::new()),
-            }))
+            };
+            let batch = records.map(|records| Batch::new(from, records));
+            Box::pin(std::future::ready(batch))
+        }
+
+        fn wait(&self, _: u64) -> Answer<'static, ()> {
+            Box::pin(std::future::pending())
         }
     }
 
@@ -116,7 +122,7 @@ mod tests {
     async fn f4_what_is_lost_has_a_line_in_its_place_and_costs_nothing_else() {
         let head = Head::new("sess-1", "/w", 0);
         let mut out = Vec::new();
-        let damaged = write(&mut out, &head, &mut Holed).await.unwrap();
+        let damaged = write(&mut out, &head, &Holed).await.unwrap();
         assert_eq!(damaged, 3);
         let text = String::from_utf8(out).unwrap();
         let events: Vec<_> = text.lines().skip(1).collect();
