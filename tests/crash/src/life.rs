@@ -28,6 +28,8 @@ pub(crate) struct Life<'a> {
     replays: HashMap<u32, Vec<Value>>,
     /// Turns that have not ended, by session, in order.
     running: HashMap<u32, VecDeque<Tag>>,
+    /// Turns of which it was told that they failed. What is known of them later is shown when the disk works again.
+    failed: HashSet<Tag>,
     /// Turns whose questions get no answer.
     pub(crate) ignored: HashSet<Tag>,
     /// Lines that were heard.
@@ -91,6 +93,7 @@ impl<'a> Life<'a> {
             next_id: 0,
             replays: HashMap::new(),
             running: HashMap::new(),
+            failed: HashSet::new(),
             ignored: HashSet::new(),
             lines: 0,
             compared: 0,
@@ -252,7 +255,16 @@ impl<'a> Life<'a> {
         match wire::idle(&message) {
             Some(stop) => {
                 let running = self.running.entry(number).or_default();
-                match running.pop_front() {
+                // The end of a turn that failed may be told when the next prompt is not accepted yet.
+                let next = running.front().copied();
+                let is_accepted = match next {
+                    Some(tag) => self.told.turn(tag)?.accepted,
+                    None => false,
+                };
+                match next
+                    .filter(|_| is_accepted)
+                    .and_then(|_| running.pop_front())
+                {
                     Some(tag) => self.ended(tag, stop),
                     None => Ok(Heard::Something),
                 }
@@ -264,7 +276,8 @@ impl<'a> Life<'a> {
     /// Makes sure that what is told belongs to a turn of this life that has not ended.
     fn is_of_running_turn(&self, session: u32, line: &str) -> Result<()> {
         let runs = |tag: Tag| self.running(session).any(|running| running == tag);
-        match tokens_in(line).find(|token| !runs(token.tag)) {
+        let is_known = |tag: Tag| runs(tag) || self.failed.contains(&tag);
+        match tokens_in(line).find(|token| !is_known(token.tag)) {
             Some(token) => Err(Failure::other(format!(
                 "{token} is told of a turn that is over"
             ))),
@@ -274,6 +287,9 @@ impl<'a> Life<'a> {
 
     fn ended(&mut self, tag: Tag, stop: Stop) -> Result<Heard> {
         self.told.ended(tag, stop.clone())?;
+        if let Stop::Failed(_) = &stop {
+            self.failed.insert(tag);
+        }
         Ok(Heard::Ended(tag, stop))
     }
 

@@ -107,7 +107,8 @@ impl Store {
             if let Some(log) = log
                 && let Err(error) = log.close().await
             {
-                tracing::debug!(%error, "a journal that failed is given back");
+                // The session is not given back, so it cannot be opened either.
+                return Done::Opened(Err(error));
             }
             let opened = match journal.open(&id).await {
                 Ok(opened) => opened.ok_or(Error::Deleted),

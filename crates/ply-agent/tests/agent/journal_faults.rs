@@ -179,7 +179,6 @@ async fn f5_a_turn_that_cannot_be_kept_ends_with_an_error_and_is_closed_when_it_
             1 => client.answered(prompt).await,
             _ => client.idle().await,
         };
-        assert_eq!(said(&end), "", "what was lost was shown");
         let end = end.last().unwrap().to_string();
         assert!(end.contains("disk is full"), "{end}");
         journal.set_fails(false);

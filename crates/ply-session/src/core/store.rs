@@ -51,6 +51,8 @@ struct Failure {
     handed: Vec<(Vec<u8>, u64)>,
     /// Up to where what it was given is still here.
     seen: u64,
+    /// What clients were shown of it at once.
+    shown: Vec<v2::SessionUpdate>,
     error: v2::Error,
 }
 
@@ -281,12 +283,24 @@ impl Core {
         if there > 0 {
             self.window.persisted(place, Level::Written);
         }
-        if let Some(Failure { error, .. }) = failure {
+        if let Some(Failure { error, shown, .. }) = failure {
+            let from = self.window.head();
             self.engine.repair(error, &mut self.actions);
             self.note_operations();
             self.act(out);
+            self.tell_once(from, &shown);
             self.describe_again();
             self.repaired = self.window.head();
+        }
+    }
+
+    /// Keeps clients from being told again what they were told when the journal failed.
+    fn tell_once(&mut self, from: u64, shown: &[v2::SessionUpdate]) {
+        for place in from..self.window.head() {
+            let update = self.window.get(place).and_then(|slot| slot.update());
+            if update.is_some_and(|update| shown.contains(update)) {
+                self.views.iter_mut().for_each(|view| view.knows(place));
+            }
         }
     }
 
@@ -337,9 +351,11 @@ impl Core {
                 self.store.is_wanted = false;
                 // What nobody spoke in need not be kept.
                 self.closing.give_up();
-                self.end_work(error, out);
+                let shown = self.end_work(error, out);
+                let from = self.window.head();
                 self.engine.repair(error.clone(), &mut self.actions);
                 self.act(out);
+                self.tell_once(from, &shown);
             }
             State::Opening(failure) => self.store.state = State::Failed(failure),
             state => return self.store.state = state,
@@ -351,15 +367,21 @@ impl Core {
         self.store.state = State::Failed(Failure {
             handed: self.window.handed_from(self.store.written.0),
             seen: self.kept(),
+            shown: Vec::new(),
             error: error.clone(),
         });
-        self.end_work(error, out);
+        let shown = self.end_work(error, out);
+        if let State::Failed(failure) = &mut self.store.state {
+            failure.shown = shown;
+        }
         self.fail_waiting(error, out);
     }
 
     /// Ends what goes on, since nothing of it can be kept. What views have seen stays in memory and goes first once the journal
     /// works; what they have not is as if it had not been.
-    fn end_work(&mut self, error: &v2::Error, out: &mut Vec<Effect>) {
+    ///
+    /// Returns what clients are shown of it.
+    fn end_work(&mut self, error: &v2::Error, out: &mut Vec<Effect>) -> Vec<v2::SessionUpdate> {
         self.overdue = None;
         let prompts = std::mem::take(&mut self.prompts);
         for view in &mut self.views {
@@ -403,7 +425,7 @@ impl Core {
         for view in &mut self.views {
             view.roll_back(visible, error);
         }
-        self.show_end(error);
+        let shown = self.show_end(error);
         self.prompts = prompts;
         let prompts: Vec<PromptId> = self.prompts.keys().copied().collect();
         for prompt in prompts {
@@ -414,6 +436,7 @@ impl Core {
             respond(self.view(view), request, response, out);
         }
         self.fail_options(error, out);
+        shown
     }
 
     /// Returns up to where everything is kept whatever happens: views have seen it, or the journal has it.
@@ -422,22 +445,21 @@ impl Core {
     }
 
     /// Shows that what went on has ended, though nothing of that can be kept yet.
-    fn show_end(&mut self, error: &v2::Error) {
+    fn show_end(&mut self, error: &v2::Error) -> Vec<v2::SessionUpdate> {
         let visible = self.window.visible();
-        let ended = self.engine.cut_off();
-        let was_active = self.engine.history().is_active();
-        let stop = v2::StopReason::Error(v2::ErrorStopReason::new().error(error.clone()));
-        let idle = v2::StateUpdate::Idle(v2::IdleStateUpdate::new().stop_reason(stop));
+        let mut ended = self.engine.cut_off();
+        if self.engine.history().is_active() {
+            let stop = v2::StopReason::Error(v2::ErrorStopReason::new().error(error.clone()));
+            let idle = v2::StateUpdate::Idle(v2::IdleStateUpdate::new().stop_reason(stop));
+            ended.push(v2::SessionUpdate::StateUpdate(idle));
+        }
         for view in &mut self.views {
             for update in &ended {
                 let update = Box::new(update.clone());
                 view.at(visible, &self.window, Apart::Show(update));
             }
-            if was_active {
-                let idle = v2::SessionUpdate::StateUpdate(idle.clone());
-                view.at(visible, &self.window, Apart::Show(Box::new(idle)));
-            }
         }
+        ended
     }
 
     /// Ends the session here: another owner has it.
@@ -446,7 +468,8 @@ impl Core {
             return;
         }
         self.store.set_gone();
-        self.end_work(error, out);
+        // Nothing of it comes again.
+        drop(self.end_work(error, out));
         self.fail_waiting(error, out);
         self.converse(engine::Input::Close, out);
         self.gated.clear();

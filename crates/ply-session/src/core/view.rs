@@ -1,6 +1,6 @@
 //! One client's view of a session: a cursor, and how its version shows what the cursor passes.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
 use ply_wire::negotiate::Version;
@@ -35,6 +35,8 @@ pub(crate) struct View {
     asked: HashMap<AskId, Option<project::AskId>>,
     flush_at: Option<Duration>,
     pub(crate) hung_up: bool,
+    /// Places of records that say what the client was shown already when the journal failed.
+    known: BTreeSet<u64>,
     end: End,
     /// What comes after everything else.
     last: VecDeque<Message>,
@@ -160,6 +162,7 @@ impl View {
             asked: HashMap::new(),
             flush_at: None,
             hung_up: false,
+            known: BTreeSet::new(),
             end: End::No,
             last: VecDeque::new(),
             downs: Vec::new(),
@@ -170,6 +173,11 @@ impl View {
             view.ready.push_back(Message::Update(Json::of(&state)));
         }
         view
+    }
+
+    /// Notes that the client was shown already what the record at a place says.
+    pub(crate) fn knows(&mut self, place: u64) {
+        self.known.insert(place);
     }
 
     /// Sends something before everything else.
@@ -377,6 +385,9 @@ impl View {
 
     /// Shows a slot of the window.
     fn pass(&mut self, place: u64, slot: &Slot, source: &Source<'_>) {
+        if self.known.remove(&place) {
+            return;
+        }
         match &slot.kind {
             Kind::Event(Event::Asked { ask, question, .. }) => {
                 let mut asides = self.asides.iter_mut();
