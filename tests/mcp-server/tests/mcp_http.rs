@@ -54,8 +54,10 @@ async fn what_is_wrong_is_said() {
     let page = Listening::start(SERVER, &["--page"]).await;
     let message = failure(page.named("w")).await;
     assert!(message.contains("not MCP"), "{message}");
-    let url = page.url.clone();
+    let (url, pid) = (page.url.clone(), page.child.id());
     drop(page);
+    // Until then its port still takes connections.
+    ply_mcp_server::gone(pid.cast_signed()).await;
     let message = failure(v2::McpServerHttp::new("w", format!("{url}?key=secret"))).await;
     assert!(
         message.contains("no connection") && !message.contains("secret"),

@@ -115,9 +115,12 @@ async fn c7_a_tree_inside_a_tree_is_left_to_the_outer_owner_while_that_lives() {
         let mut read = async || within(20, lines.next_line()).await.unwrap().unwrap();
         [read().await, read().await]
     };
-    let [first, second] = lines.map(|line| serde_json::from_str::<Value>(&line).unwrap());
-    let client = first["params"][0].as_i64().unwrap();
-    let stubborn: Vec<u64> = serde_json::from_value(second["stubborn"].clone()).unwrap();
+    // The shell and the client write at the same time.
+    let mut lines = lines.map(|line| serde_json::from_str::<Value>(&line).unwrap());
+    lines.sort_by_key(|line| line["params"].is_null());
+    let [shell_said, client_said] = lines;
+    let client = shell_said["params"][0].as_i64().unwrap();
+    let stubborn: Vec<u64> = serde_json::from_value(client_said["stubborn"].clone()).unwrap();
     let pid = rustix::process::Pid::from_raw(client.try_into().unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
     within(5, gone(&[client.unsigned_abs()])).await;
