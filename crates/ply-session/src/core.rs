@@ -581,6 +581,10 @@ impl Core {
         if self.withdraw_waiting(request, out) {
             return;
         }
+        for (request, view) in self.operations.take_repeats(|repeat, _| repeat == request) {
+            let response = Err(attach::cancelled());
+            attach::respond(self.view(view), request, response, out);
+        }
         let prompt = PromptId(request.0);
         let view = self.prompts.get(&prompt).copied();
         let is_v1 = view

@@ -361,16 +361,11 @@ impl<'a> World<'a> {
     }
 
     fn link_lost(&mut self, view: ViewId) -> Result<(), Broken> {
-        if self
-            .clients
-            .iter()
-            .any(|client| client.view == view && client.link != Link::Down)
-        {
-            // It hung up and is gone now.
-            for client in &mut self.clients {
-                if client.view == view {
-                    client.disconnect();
-                }
+        for client in &mut self.clients {
+            let waits = client.link != Link::Down || !client.waiting.is_empty();
+            if client.view == view && waits {
+                // It hung up and is gone now.
+                client.disconnect();
             }
         }
         if let Some(waiting) = &mut self.waiting {

@@ -133,9 +133,14 @@ impl Core {
             return;
         };
         // Its connection may live on, and then whoever sent these waits for them. What its turn comes to is not known.
-        for prompt in prompts {
-            self.prompts.remove(&prompt);
-            let (request, response) = (RequestId(prompt.0), Err(cancelled()));
+        let repeats = self.operations.take_repeats(|_, view| view == id);
+        for prompt in &prompts {
+            self.prompts.remove(prompt);
+        }
+        let prompts = prompts.into_iter().map(|prompt| RequestId(prompt.0));
+        let repeats = repeats.into_iter().map(|(request, _)| request);
+        for request in prompts.chain(repeats) {
+            let response = Err(cancelled());
             out.push(Effect::Respond { request, response });
         }
         let mut view = self.views.remove(at);
@@ -286,7 +291,7 @@ impl Core {
     }
 }
 
-fn cancelled() -> v2::Error {
+pub(super) fn cancelled() -> v2::Error {
     let code = v2::ErrorCode::RequestCancelled.into();
     v2::Error::new(code, "The request was cancelled.")
 }

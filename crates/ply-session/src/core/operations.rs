@@ -117,19 +117,24 @@ impl Operations {
         operation.map_or_else(Vec::new, |operation| operation.repeats)
     }
 
-    /// Forgets prompts that turned out not to be part of the conversation, and returns who sent them again.
-    pub(super) fn roll_back(&mut self, transcript: &Transcript) -> Vec<(RequestId, ViewId)> {
-        let mut repeats = Vec::new();
-        self.0.retain_mut(|operation| {
+    /// Forgets prompts that turned out not to be part of the conversation.
+    pub(super) fn roll_back(&mut self, transcript: &Transcript) {
+        self.0.retain(|operation| {
             let message = operation.message.as_ref();
-            let is_kept =
-                message.is_some_and(|id| transcript.message(MessageKind::User, id).is_some());
-            if !is_kept {
-                repeats.append(&mut operation.repeats);
-            }
-            is_kept
+            message.is_some_and(|id| transcript.message(MessageKind::User, id).is_some())
         });
-        repeats
+    }
+
+    /// Takes those who sent a prompt again and are not to wait for its answer any more.
+    pub(super) fn take_repeats(
+        &mut self,
+        is_it: impl Fn(RequestId, ViewId) -> bool,
+    ) -> Vec<(RequestId, ViewId)> {
+        let repeats = self.0.iter_mut().flat_map(|operation| {
+            let repeats = &mut operation.repeats;
+            repeats.extract_if(.., |(request, view)| is_it(*request, *view))
+        });
+        repeats.collect()
     }
 
     /// Goes through those who sent a prompt again, and keeps those that are not answered.

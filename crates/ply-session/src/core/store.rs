@@ -253,12 +253,14 @@ impl Core {
         };
         let handed = failure.as_ref().map_or(&[][..], |failure| &failure.handed);
         let seen = failure.as_ref().map_or(0, |failure| failure.seen);
+        let had_it_last = failure.is_none() || opened.epoch == self.epoch + 1;
         self.epoch = opened.epoch;
         self.engine.set_epoch(opened.epoch);
         let (place, records) = self.store.written;
         // What was taken and an append that failed may be there or not. Anything else is somebody else's.
         let there = opened.tail.len();
-        let is_ours = opened.records == records + there as u64
+        let is_ours = had_it_last
+            && opened.records == records + there as u64
             && there <= handed.len()
             && opened
                 .tail
@@ -272,11 +274,13 @@ impl Core {
         if !is_ours {
             return self.lost(&close::moved(), out);
         }
+        let head = self.window.head();
         let place = self.restore(
             (place, records),
             seen,
             handed.get(..there).unwrap_or_default(),
         );
+        let was_restored = self.window.head() > head;
         self.store.confirmed = (place, opened.records);
         self.store.written = self.store.confirmed;
         self.window.rewind(place, opened.records);
@@ -288,7 +292,9 @@ impl Core {
             self.engine.repair(error, &mut self.actions);
             self.note_operations();
             self.act(out);
-            self.tell_once(from, &shown);
+            if !was_restored {
+                self.tell_once(from, &shown);
+            }
             self.describe_again();
             self.repaired = self.window.head();
         }
@@ -413,8 +419,9 @@ impl Core {
         let since = self.window.events_between(from, kept);
         self.engine.roll_back(kept, since, &mut self.actions);
         self.window.truncate(kept);
+        let repeats = self.operations.take_repeats(|_, _| true);
         let transcript = self.engine.history().transcript();
-        let repeats = self.operations.roll_back(transcript);
+        self.operations.roll_back(transcript);
         self.describe_again();
         self.act(out);
         for request in std::mem::take(&mut self.own) {

@@ -138,6 +138,29 @@ fn c10_records_that_are_there_after_all_are_not_written_twice() {
 }
 
 #[test]
+fn c10_a_turn_that_began_in_the_journal_after_all_is_shown_to_end() {
+    let mut world = World::running();
+    let queued = world.prompt(2, "two");
+    world.forget();
+    world.journal.appends = Mode::FailsAfterWriting;
+    world.end();
+    world.journal.appends = Mode::Answers;
+    let refused = format!("refuse {queued} the disk is full");
+    let seen = world.seen(2);
+    assert!(seen.contains(&refused), "{seen:?}");
+    assert_eq!(seen.last().unwrap(), "idle error the disk is full");
+    world.attach(3, V2);
+    // It was told that the work ended before it was told that it began.
+    let seen = world.seen(2);
+    assert_eq!(
+        seen[seen.len() - 2..],
+        ["running", "idle error the disk is full"]
+    );
+    world.assert_same(&[1, 2, 3]);
+    assert_kept(&world);
+}
+
+#[test]
 fn c10_records_that_the_journal_had_only_taken_are_written_again() {
     let mut world = World::running();
     world.say("taken ");
@@ -181,6 +204,19 @@ fn c10_a_session_that_another_owner_wrote_has_moved() {
         .journal
         .records
         .push(b"{\"lines\":{\"upto\":1}}".to_vec());
+    world.forget();
+    let prompt = world.prompt(1, "two");
+    let moved = format!("refuse {prompt} The session was take");
+    let done = world.done();
+    assert_eq!(done[1..], [moved, "release".to_owned(), "over".to_owned()]);
+}
+
+#[test]
+fn c10_a_session_that_another_owner_had_has_moved_though_it_is_no_longer() {
+    let mut world = failed();
+    world.journal.epoch += 1;
+    let lost = world.journal.records.len() - 1;
+    world.journal.records[lost] = b"{\"lines\":{\"upto\":1}}".to_vec();
     world.forget();
     let prompt = world.prompt(1, "two");
     let moved = format!("refuse {prompt} The session was take");

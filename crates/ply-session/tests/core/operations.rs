@@ -138,3 +138,43 @@ fn a_prompt_whose_sender_is_gone_answers_the_one_that_came_back() {
     world.end();
     assert_eq!(world.seen(3), [format!("answer {again} end_turn")]);
 }
+
+#[test]
+fn a_repeat_is_answered_when_its_sender_takes_it_back_or_leaves() {
+    for leaves in [false, true] {
+        let mut world = with_clients();
+        send(&mut world, 2);
+        let repeat = send(&mut world, 1);
+        world.forget();
+        if leaves {
+            world.detach(1);
+            assert_eq!(
+                world.done(),
+                [format!("refuse {repeat} The request was canc")]
+            );
+        } else {
+            world.withdraw(repeat);
+            assert_eq!(
+                world.seen(1),
+                [format!("refuse {repeat} The request was canc")]
+            );
+        }
+        world.end();
+        assert_eq!(world.done(), [""; 0], "and once");
+    }
+}
+
+#[test]
+fn a_repeat_is_answered_when_the_journal_fails() {
+    let mut world = with_clients();
+    send(&mut world, 2);
+    let repeat = send(&mut world, 1);
+    world.forget();
+    world.journal.appends = Mode::Fails;
+    world.call("c", v2::ToolCallStatus::InProgress);
+    let seen = world.seen(1);
+    assert!(
+        seen.contains(&format!("refuse {repeat} the disk is full")),
+        "{seen:?}"
+    );
+}

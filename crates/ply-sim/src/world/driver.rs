@@ -362,7 +362,12 @@ impl World<'_> {
         if let Some(life) = self.get(number) {
             life.reading.remove(&view);
         }
-        let records = self.journal.page(from, count);
+        let records = if number > self.deleted {
+            self.journal.page(from, count)
+        } else {
+            // What is there now is another session.
+            Vec::new()
+        };
         let next = from + (records.len() as u64).max(1);
         if records.is_empty() {
             // The session was deleted, and with it what the client did not see yet.
@@ -425,7 +430,8 @@ impl World<'_> {
                 }
                 Pull::Read { from } => {
                     self.trace.reads += 1;
-                    if from >= self.journal.len() && self.journal.is_owner(number) {
+                    let works = self.get(number).is_some_and(|life| !life.core.has_failed());
+                    if works && from >= self.journal.len() && self.journal.is_owner(number) {
                         return Err(format!("a view wants record {from}, which is not there"));
                     }
                     let mut delay = self.choices.below(20);
@@ -458,6 +464,10 @@ impl World<'_> {
         {
             self.journal
                 .append(persist, Fate::Done, &mut self.choices)?;
+        }
+        if delete && !owns && self.journal.is_created {
+            let error = v2::Error::new(-32603, "the session is another owner's");
+            return self.feed(number, Input::NotReleased { error });
         }
         if delete {
             self.journal.delete();
