@@ -238,6 +238,10 @@ impl Core {
     /// Returns what a view's client is sent next. To be asked for until it is nothing, while the client can take more.
     pub fn pull(&mut self, now: Duration, view: ViewId, out: &mut Vec<Effect>) -> Pull {
         self.now = now.max(self.now);
+        if self.attach_waits(view) {
+            // It is about to see everything anew.
+            return Pull::Nothing;
+        }
         loop {
             let Some(view) = self.views.iter_mut().find(|open| open.id == view) else {
                 return Pull::Nothing;
@@ -267,8 +271,8 @@ impl Core {
     #[must_use]
     pub fn has_news(&self, view: ViewId) -> bool {
         let mut views = self.views.iter();
-        let view = views.find(|open| open.id == view);
-        view.is_some_and(|view| view.has_news(&self.window))
+        let open = views.find(|open| open.id == view);
+        open.is_some_and(|open| open.has_news(&self.window)) && !self.attach_waits(view)
     }
 
     /// Takes the requests that came too late for this life of the session.

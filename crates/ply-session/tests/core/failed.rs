@@ -327,3 +327,25 @@ fn a_journal_that_cannot_be_opened_refuses_and_is_tried_again() {
     world.assert_same(&[1, 2]);
     assert_kept(&world);
 }
+
+#[test]
+fn c10_a_client_that_loads_the_session_anew_is_not_shown_the_rest_of_before() {
+    let mut world = World::running();
+    world.journal.appends = Mode::FailsAfterWriting;
+    world.call("d", v2::ToolCallStatus::InProgress);
+    world.journal.appends = Mode::Stuck;
+    world.forget();
+    let request = world.attach(2, V2);
+    assert_eq!(world.seen(2), [""; 0], "the journal is not safe yet");
+    world.unstick();
+    let seen = world.seen(2);
+    assert_eq!(
+        seen.iter().filter(|seen| seen.contains("call d")).count(),
+        1
+    );
+    assert!(
+        seen.last().unwrap().contains(&request.to_string()),
+        "{seen:?}"
+    );
+    world.assert_same(&[1, 2]);
+}
