@@ -9,9 +9,10 @@ use super::effect::{Effect, Message};
 use super::input::{Attach, How, Input};
 use super::response;
 use super::view::{Apart, View};
+use super::waiting::is_of;
 use super::{Core, Setup};
 use crate::engine;
-use crate::{Answer, LastClient, PromptId, RequestId, ViewId};
+use crate::{LastClient, PromptId, RequestId, ViewId};
 
 impl Core {
     pub(super) fn prepared(&mut self, outcome: Result<(), v2::Error>, out: &mut Vec<Effect>) {
@@ -188,107 +189,6 @@ impl Core {
             self.converse(engine::Input::Close, out);
         }
     }
-
-    /// Answers a request that waits with an error.
-    pub(super) fn refuse_waiting(
-        &mut self,
-        input: Input,
-        error: &v2::Error,
-        out: &mut Vec<Effect>,
-    ) {
-        let request = match input {
-            Input::Attach(attach) => attach.request,
-            Input::Prompt(prompt) => prompt.request,
-            Input::SetOption { request, .. } => request,
-            Input::Close(close) => return self.close(close, out),
-            Input::Begin { request } => {
-                let stop = None;
-                return out.push(Effect::Settled { request, stop });
-            }
-            Input::Ask(ask) => {
-                let (ask, answer) = (ask.id, Answer::Cancelled);
-                return out.push(Effect::Resolve { ask, answer });
-            }
-            _ => return,
-        };
-        let response = Err(error.clone());
-        out.push(Effect::Respond { request, response });
-    }
-
-    pub(super) fn fail_waiting(&mut self, error: &v2::Error, out: &mut Vec<Effect>) {
-        let mut later = Vec::new();
-        for input in std::mem::take(&mut self.waiting) {
-            match input {
-                // It ends without a journal, too.
-                Input::Close(close) => self.close(close, out),
-                Input::Attach(attach) if !self.engine.is_open() => {
-                    later.push(attach.view);
-                    self.waiting.push_back(Input::Attach(attach));
-                }
-                // It is for whoever sees the session when it goes on.
-                input if is_report(&input) && !self.store.is_gone() => {
-                    self.waiting.push_back(input);
-                }
-                input if later.iter().any(|view| is_of(&input, *view)) => {
-                    self.waiting.push_back(input);
-                }
-                input => self.refuse_waiting(input, error, out),
-            }
-        }
-    }
-
-    /// Takes back a request that waits; returns whether there was one.
-    pub(super) fn withdraw_waiting(&mut self, request: RequestId, out: &mut Vec<Effect>) -> bool {
-        let is_it = |input: &Input| match input {
-            Input::Attach(attach) => attach.request == request,
-            Input::Prompt(prompt) => prompt.request == request,
-            Input::SetOption { request: of, .. } => *of == request,
-            _ => false,
-        };
-        let Some(at) = self.waiting.iter().position(is_it) else {
-            return false;
-        };
-        if let Some(input) = self.waiting.remove(at) {
-            let is_prompt = matches!(input, Input::Prompt(_));
-            let is_attach = matches!(input, Input::Attach(_));
-            if is_prompt {
-                self.cancel_prompt(input, out);
-            } else {
-                self.refuse_waiting(input, &cancelled(), out);
-            }
-            if is_attach && !self.is_prepared && self.waiting.is_empty() {
-                // Nobody wants the session that is being prepared.
-                self.close_unprepared(out);
-            }
-        }
-        true
-    }
-
-    /// Drops the prompts of some views that wait until the session can serve them.
-    pub(super) fn cancel_waiting(&mut self, of: impl Fn(ViewId) -> bool, out: &mut Vec<Effect>) {
-        let (prompts, others) = std::mem::take(&mut self.waiting)
-            .into_iter()
-            .partition(|input| matches!(input, Input::Prompt(prompt) if of(prompt.view)));
-        self.waiting = others;
-        let prompts: VecDeque<Input> = prompts;
-        for prompt in prompts {
-            self.cancel_prompt(prompt, out);
-        }
-    }
-
-    fn cancel_prompt(&mut self, input: Input, out: &mut Vec<Effect>) {
-        let Input::Prompt(prompt) = input else {
-            return;
-        };
-        let id = PromptId(prompt.request.0);
-        if self.view(prompt.view).is_some() {
-            self.prompts.insert(id, prompt.view);
-            self.refuse_prompt(id, &cancelled());
-        } else {
-            let (request, response) = (prompt.request, Err(cancelled()));
-            out.push(Effect::Respond { request, response });
-        }
-    }
 }
 
 pub(super) fn cancelled() -> v2::Error {
@@ -301,23 +201,6 @@ pub(super) fn cancelled() -> v2::Error {
 pub fn wrong_directory() -> v2::Error {
     let reason = "The session has another working directory; give the one that session/list shows.";
     v2::Error::new(v2::ErrorCode::InvalidParams.into(), reason)
-}
-
-/// Returns whether the agent reports something.
-pub(super) fn is_report(input: &Input) -> bool {
-    matches!(
-        input,
-        Input::Say { .. } | Input::Update { .. } | Input::Ask(_) | Input::Unask { .. }
-    )
-}
-
-fn is_of(input: &Input, view: ViewId) -> bool {
-    match input {
-        Input::Attach(attach) => attach.view == view,
-        Input::Prompt(prompt) => prompt.view == view,
-        Input::SetOption { view: of, .. } => *of == view,
-        _ => false,
-    }
 }
 
 fn refuse(request: RequestId, code: v2::ErrorCode, reason: &str, out: &mut Vec<Effect>) {

@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use ply_wire::v2;
 
-use super::attach::{is_report, respond};
+use super::Core;
+use super::attach::respond;
 use super::effect::{Effect, Message};
 use super::input::{Close, Input, Keep};
+use super::prompt::no_right;
 use super::response::{Empty, Response};
-use super::{Core, no_right};
+use super::waiting::is_report;
 use crate::engine;
 use crate::{CLOSE_TIME_MAX, CloseEffect, RequestId, ViewId};
 

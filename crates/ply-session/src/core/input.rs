@@ -170,6 +170,20 @@ pub enum Input {
     Tick,
 }
 
+impl Input {
+    /// Returns the request that it is, if it is one.
+    #[must_use]
+    pub fn request(&self) -> Option<RequestId> {
+        match self {
+            Self::Attach(attach) => Some(attach.request),
+            Self::Prompt(prompt) => Some(prompt.request),
+            Self::SetOption { request, .. } => Some(*request),
+            Self::Close(close) => close.request,
+            _ => None,
+        }
+    }
+}
+
 /// A client that wants to see the session.
 #[derive(Debug)]
 pub struct Attach {

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use ply_wire::{convert, v2};
 
+use super::Core;
 use super::attach::respond;
 use super::effect::Effect;
+use super::prompt::no_right;
 use super::response::{OptionAnswer, OptionChange};
 use super::view::Apart;
-use super::{Core, no_right};
 use crate::engine;
 use crate::{OPTION_TIME_MAX, RequestId, ViewId};
 

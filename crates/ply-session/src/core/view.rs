@@ -1,20 +1,24 @@
 //! One client's view of a session: a cursor, and how its version shows what the cursor passes.
 
+mod apart;
+mod show;
+
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
 use ply_wire::negotiate::Version;
-use ply_wire::project::{self, Down, EditTexts, PermissionDown, Projector};
+use ply_wire::project::{self, Down, Projector};
 use ply_wire::transcript::Transcript;
-use ply_wire::{convert, v1, v2};
+use ply_wire::v2;
 
-use super::effect::{Form, Message};
-use super::record::{Json, Record};
-use super::response::Response;
+pub(crate) use self::apart::{Apart, Call};
+
+use self::apart::Aside;
+use super::effect::Message;
+use super::record::Json;
 use super::window::{Kind, Slot, Window};
 use super::{How, Viewer};
-use crate::edits::OfRecord;
-use crate::{AskId, Event, FLUSH_EVERY, History, Question, Reply, RequestId, ViewId};
+use crate::{AskId, History, Question, ViewId};
 
 /// A client and how far it has been shown the session.
 #[derive(Debug)]
@@ -77,35 +81,6 @@ pub(crate) struct Behind {
     skip: usize,
     page: VecDeque<Vec<u8>>,
     is_reading: bool,
-}
-
-#[derive(Debug)]
-struct Aside {
-    place: u64,
-    /// How many records of the journal come before it, once its slot left the window.
-    records: Option<u64>,
-    what: Apart,
-}
-
-/// What a client is sent besides the records.
-#[derive(Debug)]
-pub(crate) enum Apart {
-    Respond(RequestId, Result<Response, v2::Error>),
-    /// The answer to the request that attached the client, with the mode that it names.
-    Setup(RequestId, Response, Option<v1::SessionModeId>),
-    Show(Box<v2::SessionUpdate>),
-    /// A question, and whether what it says of its call is new to the client.
-    Offer(AskId, Call),
-    /// A question is over, which version 1 may have to be shown.
-    AskEnded(project::AskId, v1::RequestPermissionOutcome),
-    Passed(u64),
-}
-
-/// What a client knows of the call that a question is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Call {
-    Known,
-    New,
 }
 
 /// What a view does next.
@@ -185,18 +160,6 @@ impl View {
         self.urgent.push_back(message);
     }
 
-    /// Sends something when the cursor reaches a place.
-    pub(crate) fn at(&mut self, place: u64, window: &Window, what: Apart) {
-        let records = (place <= window.start()).then(|| window.start_records());
-        let after = self.asides.partition_point(|aside| aside.place <= place);
-        let aside = Aside {
-            place,
-            records,
-            what,
-        };
-        self.asides.insert(after, aside);
-    }
-
     /// Notes a message that the client wrote itself; version 1 is not shown it.
     pub(crate) fn owns(&mut self, message: &v2::MessageId) {
         if let Some(projector) = &mut self.projector {
@@ -207,18 +170,6 @@ impl View {
     pub(crate) fn client_terminal(&mut self, terminal: v2::TerminalId) {
         if let Some(projector) = &mut self.projector {
             projector.client_terminal(terminal);
-        }
-    }
-
-    /// Forgets what was to come behind records that could not be kept, and answers requests with that.
-    pub(crate) fn roll_back(&mut self, visible: u64, error: &v2::Error) {
-        self.fail_answers(visible, error);
-        self.asides.retain(|aside| {
-            let is_gone = matches!(aside.what, Apart::Offer(..) | Apart::Show(_));
-            aside.place <= visible || !is_gone
-        });
-        for aside in &mut self.asides {
-            aside.place = aside.place.min(visible);
         }
     }
 
@@ -361,344 +312,8 @@ impl View {
         }
     }
 
-    fn is_due(&self, aside: &Aside) -> bool {
-        match &self.cursor {
-            Cursor::Window(place) => aside.place <= *place,
-            Cursor::Journal(behind) => aside
-                .records
-                .is_some_and(|records| records <= behind.record && behind.skip == 0),
-        }
-    }
-
-    fn show_past(&mut self, source: &Source<'_>) {
-        let Some(past) = &mut self.past else {
-            return;
-        };
-        let Some(update) = past.transcript.update_at(past.next) else {
-            self.past = None;
-            self.flush();
-            return;
-        };
-        past.next += 1;
-        self.show(&update, None, source.history);
-    }
-
-    /// Shows a slot of the window.
-    fn pass(&mut self, place: u64, slot: &Slot, source: &Source<'_>) {
-        if self.known.remove(&place) {
-            return;
-        }
-        match &slot.kind {
-            Kind::Event(Event::Asked { ask, question, .. }) => {
-                let mut asides = self.asides.iter_mut();
-                // One that comes later says no more of its call than that it is about it.
-                let call = asides.find_map(|aside| match &mut aside.what {
-                    Apart::Offer(offered, call) if offered == ask && aside.place == place + 1 => {
-                        Some(call)
-                    }
-                    _ => None,
-                });
-                match call {
-                    Some(call) => *call = Call::New,
-                    None => self.pass_question(question, source.history),
-                }
-            }
-            Kind::Event(Event::Edited { update, edits }) => {
-                self.show(update, slot.record.update(), &OfRecord(edits));
-            }
-            _ => {
-                if let Some(update) = slot.update() {
-                    self.show(update, slot.record.update(), source.history);
-                }
-            }
-        }
-        self.arm_flush(source.now);
-    }
-
-    /// Shows a record of the journal.
-    fn pass_record(&mut self, record: &[u8], skip: usize) {
-        // One that cannot be read is counted when the session is opened.
-        let Ok(mut event) = serde_json::from_slice::<Event>(record) else {
-            return;
-        };
-        if skip > 0 {
-            cut_text(&mut event, skip);
-        }
-        match &event {
-            Event::Asked { question, .. } => self.pass_question(question, &OfRecord(&[])),
-            Event::Edited { update, edits } => self.show(update, None, &OfRecord(edits)),
-            event => {
-                if let Some(update) = event.update() {
-                    let json = Json::in_record(record).filter(|_| skip == 0);
-                    self.show(update, json, &OfRecord(&[]));
-                }
-            }
-        }
-    }
-
-    /// Shows what a question that this client is not asked says of its tool call (V2-PERM-03).
-    fn pass_question(&mut self, question: &Question, edits: &dyn EditTexts) {
-        if let Question::Permission(request) = question
-            && let Some(v2::RequestPermissionSubject::ToolCall(subject)) = &request.subject
-        {
-            let update = v2::SessionUpdate::ToolCallUpdate(subject.tool_call.clone());
-            self.show(&update, None, edits);
-        }
-    }
-
-    fn show(&mut self, update: &v2::SessionUpdate, json: Option<Json>, edits: &dyn EditTexts) {
-        let mut json = json;
-        let mut same = || json.take().unwrap_or_else(|| Json::of(update));
-        let Some(projector) = &mut self.projector else {
-            return self.ready.push_back(Message::Update(same()));
-        };
-        projector.apply_with(update, edits, &mut self.downs);
-        for down in self.downs.drain(..) {
-            self.ready.push_back(match down {
-                Down::Update(update) => Message::UpdateV1(Box::new(update)),
-                _ => Message::Update(same()),
-            });
-        }
-    }
-
-    fn arm_flush(&mut self, now: Duration) {
-        let has_unsent = self
-            .projector
-            .as_ref()
-            .is_some_and(|projector| projector.has_unsent());
-        if !has_unsent {
-            self.flush_at = None;
-        } else if self.flush_at.is_none() {
-            self.flush_at = Some(now + FLUSH_EVERY);
-        }
-    }
-
-    /// Does so when its time has come, also if the client does not read: a deadline must pass.
-    pub(crate) fn flush_if_due(&mut self, now: Duration) {
-        if self.flush_at.is_some_and(|due| due <= now) {
-            self.flush();
-        }
-    }
-
-    /// Sends what was held back to send less often.
-    fn flush(&mut self) {
-        self.flush_at = None;
-        self.project(Projector::flush);
-    }
-
-    /// Ends everything that is shown of the session, as it is closed.
-    fn close(&mut self) {
-        self.flush_at = None;
-        self.project(Projector::close);
-        self.asked.clear();
-    }
-
-    fn project<T>(&mut self, then: impl FnOnce(&mut Projector, &mut Vec<Down>) -> T) -> Option<T> {
-        let projector = self.projector.as_mut()?;
-        let mut downs = std::mem::take(&mut self.downs);
-        let done = then(projector, &mut downs);
-        for down in downs.drain(..) {
-            if let Down::Update(update) = down {
-                self.ready.push_back(Message::UpdateV1(Box::new(update)));
-            }
-        }
-        self.downs = downs;
-        Some(done)
-    }
-
-    fn apart(&mut self, what: Apart, source: &Source<'_>) -> Option<Step> {
-        let message = match what {
-            Apart::Respond(request, response) => Message::Respond { request, response },
-            Apart::Setup(request, response, mode) => {
-                if let (Some(projector), Some(mode)) = (&mut self.projector, mode) {
-                    projector.mode_answered(mode);
-                }
-                let response = Ok(response);
-                Message::Respond { request, response }
-            }
-            Apart::Show(update) => {
-                self.show(&update, None, source.history);
-                return None;
-            }
-            Apart::Offer(ask, call) => return self.offer(ask, call, source),
-            Apart::AskEnded(down, outcome) => {
-                self.project(|projector, downs| {
-                    projector.permission_answered(down, &outcome, downs)
-                });
-                return None;
-            }
-            Apart::Passed(barrier) => Message::Passed { barrier },
-        };
-        Some(Step::Message(message))
-    }
-
-    fn offer(&mut self, ask: AskId, call: Call, source: &Source<'_>) -> Option<Step> {
-        let question = (source.question)(ask)?.clone();
-        let question = &match call {
-            Call::New => question,
-            Call::Known => question.without_call(),
-        };
-        let form = match (self.viewer.version, question) {
-            (Version::V2, Question::Permission(request)) => Form::Permission(request.clone()),
-            (Version::V2, Question::Elicitation(request)) => Form::Elicitation(request.clone()),
-            (Version::V1, Question::Permission(request)) => {
-                let history = source.history;
-                let down =
-                    self.project(|projector, downs| projector.permission(request, history, downs));
-                match down {
-                    Some(PermissionDown::Ask(id, request)) => {
-                        self.asked.insert(ask, Some(id));
-                        let form = Form::PermissionV1(request);
-                        self.ready.push_back(Message::Ask { ask, form });
-                        return None;
-                    }
-                    // No option is left that this client could show.
-                    _ => {
-                        self.pass_question(question, history);
-                        return Some(Step::CannotAsk(ask));
-                    }
-                }
-            }
-            (Version::V1, Question::Elicitation(request)) => {
-                // Requests are named by the id they have on this link, which no agent code knows.
-                match convert::elicitation::request_down(request, |_| None) {
-                    Some(request) => Form::ElicitationV1(Box::new(request)),
-                    None => return Some(Step::CannotAsk(ask)),
-                }
-            }
-        };
-        self.asked.insert(ask, None);
-        Some(Step::Message(Message::Ask { ask, form }))
-    }
-
-    /// Notes that a question is over for this client. What that changes is shown at a place.
-    ///
-    /// Returns whether the client was asked and waits to hear that no answer is wanted any more.
-    pub(crate) fn ask_ended(
-        &mut self,
-        ask: AskId,
-        reply: &Reply,
-        place: u64,
-        window: &Window,
-    ) -> bool {
-        self.asides
-            .retain(|aside| !matches!(aside.what, Apart::Offer(offered, _) if offered == ask));
-        // One that is on its way out is not sent, though what it says of its call was shown with it.
-        let is_ready =
-            |message: &Message| matches!(message, Message::Ask { ask: ready, .. } if *ready == ask);
-        let was_sent = !self.ready.iter().any(is_ready);
-        self.ready.retain(|message| !is_ready(message));
-        let Some(down) = self.asked.remove(&ask) else {
-            return false;
-        };
-        if let Some(down) = down {
-            let outcome = match reply {
-                Reply::Selected(option) => v1::RequestPermissionOutcome::Selected(
-                    v1::SelectedPermissionOutcome::new(option.0.clone()),
-                ),
-                _ => v1::RequestPermissionOutcome::Cancelled,
-            };
-            self.at(place, window, Apart::AskEnded(down, outcome));
-        }
-        was_sent
-    }
-
-    /// Takes the questions that the client was asked and has not answered.
-    pub(crate) fn take_asked(&mut self) -> Vec<AskId> {
-        let mut asked: Vec<AskId> = std::mem::take(&mut self.asked).into_keys().collect();
-        asked.sort();
-        for message in &self.ready {
-            if let Message::Ask { ask: ready, .. } = message {
-                asked.retain(|ask| ask != ready);
-            }
-        }
-        asked
-    }
-
-    /// Takes the barriers that the client will not pass any more.
-    pub(crate) fn take_barriers(&mut self) -> Vec<u64> {
-        let passed = |what: &Apart| match what {
-            Apart::Passed(barrier) => Some(*barrier),
-            _ => None,
-        };
-        let barriers = self.asides.iter().filter_map(|aside| passed(&aside.what));
-        let barriers: Vec<u64> = barriers.collect();
-        self.asides.retain(|aside| passed(&aside.what).is_none());
-        barriers
-    }
-
-    /// Takes the answers that the client was not sent; those that are not safe yet are an error.
-    pub(crate) fn take_answers(
-        &mut self,
-        visible: u64,
-        error: &v2::Error,
-    ) -> Vec<(RequestId, Result<Response, v2::Error>)> {
-        self.fail_answers(visible, error);
-        let asides = std::mem::take(&mut self.asides).into_iter();
-        let asides = asides.filter_map(|aside| match aside.what {
-            Apart::Respond(request, response) => Some((request, response)),
-            Apart::Setup(request, response, _) => Some((request, Ok(response))),
-            _ => None,
-        });
-        let sent = self.urgent.drain(..).chain(self.ready.drain(..));
-        let sent = sent.filter_map(|message| match message {
-            Message::Respond { request, response } => Some((request, response)),
-            _ => None,
-        });
-        sent.chain(asides).collect()
-    }
-
-    /// Answers with an error, and at once, what waits for records that may never be safe.
-    pub(crate) fn fail_answers(&mut self, visible: u64, error: &v2::Error) {
-        let (safe, others) = std::mem::take(&mut self.asides)
-            .into_iter()
-            .partition(|aside| aside.place <= visible || !matches!(aside.what, Apart::Respond(..)));
-        self.asides = safe;
-        let others: VecDeque<Aside> = others;
-        for aside in others {
-            if let Apart::Respond(request, _) = aside.what {
-                let response = Err(error.clone());
-                self.urgent
-                    .push_back(Message::Respond { request, response });
-            }
-        }
-    }
-
     /// Sends something after everything else.
     pub(crate) fn last(&mut self, message: Message) {
         self.last.push_back(message);
-    }
-
-    /// Ends the view with what is visible: the session is over, and what is not safe never will be.
-    pub(crate) fn end(&mut self, visible: u64, error: &v2::Error) {
-        self.end = End::Over;
-        for mut aside in std::mem::take(&mut self.asides) {
-            match aside.what {
-                Apart::Respond(request, _) if aside.place > visible => {
-                    let response = Err(error.clone());
-                    self.last.push_back(Message::Respond { request, response });
-                }
-                _ => {
-                    aside.place = aside.place.min(visible);
-                    self.asides.push_back(aside);
-                }
-            }
-        }
-    }
-}
-
-/// Takes away the beginning of a chunk's text, as many bytes as it has in JSON.
-fn cut_text(event: &mut Event, skip: usize) {
-    let record = Record::new(event);
-    let Some(text) = record.text.clone() else {
-        return;
-    };
-    let rest = record.json.get(text.start + skip..text.end);
-    let rest = rest.and_then(|rest| serde_json::from_str::<String>(&format!("\"{rest}\"")).ok());
-    if let (Some(rest), Event::Update(update)) = (rest, event)
-        && let v2::SessionUpdate::AgentMessageChunk(chunk)
-        | v2::SessionUpdate::AgentThoughtChunk(chunk) = update
-    {
-        chunk.content = rest.into();
     }
 }

@@ -1,0 +1,129 @@
+//! What clients want: a prompt, its end, an answer.
+
+use ply_wire::negotiate::Version;
+use ply_wire::v2;
+
+use super::attach::{cancelled, respond};
+use super::effect::{Effect, Message};
+use super::input::Prompt;
+use super::view::View;
+use super::{Core, engine};
+use crate::{AskId, CancelScope, PromptId, Reply, RequestId, ViewId};
+
+impl Core {
+    pub(super) fn prompt(&mut self, prompt: Prompt, out: &mut Vec<Effect>) {
+        let Prompt {
+            request,
+            view,
+            content,
+            operation,
+            steers,
+        } = prompt;
+        let Some(open) = self.view(view) else {
+            let response = Err(self.no_such_session());
+            return out.push(Effect::Respond { request, response });
+        };
+        if !open.viewer.rights.prompt {
+            let response = Err(no_right());
+            return open.urgent(Message::Respond { request, response });
+        }
+        if let Some(key) = operation {
+            if self.repeats(&key, request, view) {
+                return;
+            }
+            self.operations.begin(key, PromptId(request.0));
+        }
+        let id = PromptId(request.0);
+        self.prompts.insert(id, view);
+        let prompt = engine::Prompt { id, view, content };
+        if steers && self.engine.settings().steering {
+            return self.converse(engine::Input::Steer(prompt), out);
+        }
+        self.converse(engine::Input::Prompt(prompt), out);
+    }
+
+    /// Takes a request back. A version 1 client that takes back the prompt whose turn runs means the turn; in version 2 it was
+    /// answered already, and nothing comes of it (V2-PROMPT-16).
+    pub(super) fn withdraw(&mut self, request: RequestId, out: &mut Vec<Effect>) {
+        if self.withdraw_waiting(request, out) {
+            return;
+        }
+        for (request, view) in self.operations.take_repeats(|repeat, _| repeat == request) {
+            let response = Err(cancelled());
+            respond(self.view(view), request, response, out);
+        }
+        let prompt = PromptId(request.0);
+        let view = self.prompts.get(&prompt).copied();
+        let is_v1 = view
+            .and_then(|view| self.view(view))
+            .is_some_and(|view| view.viewer.version == Version::V1);
+        let runs = self.engine.running_prompt() == Some(prompt);
+        let input = if is_v1 && runs {
+            engine::Input::CancelTurn
+        } else {
+            engine::Input::Withdraw { prompt }
+        };
+        self.converse(input, out);
+    }
+
+    pub(super) fn cancel(&mut self, view: Option<ViewId>, out: &mut Vec<Effect>) {
+        if view.is_some_and(|view| !self.may_prompt(view)) {
+            return;
+        }
+        let own = self.engine.settings().cancel == CancelScope::Own;
+        let Some(view) = view.filter(|_| own) else {
+            self.cancel_waiting(|_| true, out);
+            return self.converse(engine::Input::Cancel, out);
+        };
+        let principal = |id| {
+            let mut views = self.views.iter();
+            let view: Option<&View> = views.find(|open| open.id == id);
+            view.and_then(|view| view.viewer.principal.clone())
+        };
+        let mine = principal(view);
+        let own = self
+            .views
+            .iter()
+            .map(|view| view.id)
+            .filter(|of| *of == view || (mine.is_some() && principal(*of) == mine));
+        let own: Vec<ViewId> = own.collect();
+        self.cancel_waiting(|of| own.contains(&of), out);
+        let mine = self.prompts.iter().filter(|(_, of)| own.contains(of));
+        let prompts: Vec<PromptId> = mine.map(|(prompt, _)| *prompt).collect();
+        for prompt in prompts {
+            self.converse(engine::Input::Withdraw { prompt }, out);
+        }
+        self.converse(engine::Input::CancelTurn, out);
+    }
+
+    /// Returns whether a client may do more than look; one that is not attached is told so elsewhere.
+    pub(super) fn may_prompt(&self, view: ViewId) -> bool {
+        let mut views = self.views.iter().filter(|open| open.id == view);
+        views.all(|view| view.viewer.rights.prompt)
+    }
+
+    pub(super) fn answer(&mut self, ask: AskId, view: ViewId, reply: Reply, out: &mut Vec<Effect>) {
+        let may = self
+            .view(view)
+            .is_some_and(|view| view.viewer.rights.approve);
+        let counted = if may { reply.clone() } else { Reply::Failed };
+        let input = engine::Input::Answer {
+            ask,
+            view,
+            reply: counted,
+        };
+        self.converse(input, out);
+        // Not before the answer is safe: this may tell the client what became of the call.
+        let head = self.window.head();
+        let window = &self.window;
+        if let Some(view) = self.views.iter_mut().find(|open| open.id == view) {
+            view.ask_ended(ask, &reply, head, window);
+        }
+    }
+}
+
+/// Returns what a client is told that may not do more than look.
+pub(super) fn no_right() -> v2::Error {
+    let reason = "This client may watch the session and not change it.";
+    v2::Error::new(v2::ErrorCode::InvalidRequest.into(), reason)
+}

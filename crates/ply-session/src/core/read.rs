@@ -1,0 +1,116 @@
+//! What clients read: records of the window, each at its own pace, while the window stays small.
+
+use std::time::Duration;
+
+use super::effect::{Effect, Pull};
+use super::view::{Cursor, Source, Step, View};
+use super::{Core, window};
+use crate::{Pace, Reply, ViewId};
+
+impl Core {
+    /// Returns what a view's client is sent next. To be asked for until it is nothing, while the client can take more.
+    pub fn pull(&mut self, now: Duration, view: ViewId, out: &mut Vec<Effect>) -> Pull {
+        self.now = now.max(self.now);
+        if self.attach_waits(view) {
+            // It is about to see everything anew.
+            return Pull::Nothing;
+        }
+        loop {
+            let Some(view) = self.views.iter_mut().find(|open| open.id == view) else {
+                return Pull::Nothing;
+            };
+            let (engine, now) = (&self.engine, self.now);
+            let source = Source {
+                window: &self.window,
+                history: engine.history(),
+                question: &|ask| engine.question(ask),
+                now,
+            };
+            let id = view.id;
+            match view.next(&source) {
+                Step::Message(message) => return Pull::Message(message),
+                Step::Read(from) => return Pull::Read { from },
+                Step::Nothing => return Pull::Nothing,
+                Step::CannotAsk(ask) => {
+                    let reply = Reply::Failed;
+                    self.answer(ask, id, reply, out);
+                    self.settle(out);
+                }
+            }
+        }
+    }
+
+    /// Returns whether a view may have something for its client.
+    #[must_use]
+    pub fn has_news(&self, view: ViewId) -> bool {
+        let mut views = self.views.iter();
+        let open = views.find(|open| open.id == view);
+        open.is_some_and(|open| open.has_news(&self.window)) && !self.attach_waits(view)
+    }
+
+    /// Returns whether the agent's code has to wait before it reports more: every client is behind, or the journal is.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        let is_failed = !self.store.is_usable() && !self.closing.is_closed;
+        if is_failed || self.window.unwritten_bytes() > self.limits().unwritten_bytes {
+            return true;
+        }
+        let by_views = self.engine.settings().pace == Pace::Views && !self.views.is_empty();
+        by_views && self.views.iter().all(|view| self.is_behind(view))
+    }
+
+    fn is_behind(&self, view: &View) -> bool {
+        match view.cursor {
+            Cursor::Window(place) => {
+                let enough = self.limits().pace_bytes;
+                // What is not safe yet is nothing that the client could have read.
+                place < self.window.visible() && self.window.bytes_from(place, enough) >= enough
+            }
+            Cursor::Journal(_) => true,
+        }
+    }
+
+    /// Brings the snapshot forward, so that it does not hold a full window: there may be no moment at which everything is
+    /// safe.
+    fn advance_snapshot(&mut self) {
+        let visible = self.window.visible();
+        while let Some(at) = self.engine.snapshot().map(|snapshot| snapshot.at)
+            && at < visible
+            && let Some(slot) = self.window.get(at)
+        {
+            let event = match &slot.kind {
+                window::Kind::Event(event) => Some(event),
+                window::Kind::Told(_) => None,
+            };
+            self.engine.advance_snapshot(event);
+        }
+    }
+
+    pub(super) fn evict(&mut self) {
+        if self.window.bytes() > self.limits().window_bytes {
+            self.advance_snapshot();
+        }
+        let pinned = self
+            .engine
+            .snapshot()
+            .map_or(u64::MAX, |snapshot| snapshot.at);
+        let places = self.views.iter().map(|view| match view.cursor {
+            Cursor::Window(place) => place,
+            Cursor::Journal(_) => u64::MAX,
+        });
+        let passed = places.min().unwrap_or(u64::MAX);
+        let upto = passed.max(self.window.above(self.limits().window_bytes));
+        let views = &mut self.views;
+        self.window.evict(upto.min(pinned), |place, slot| {
+            for view in views.iter_mut() {
+                view.evicted(place, slot);
+            }
+        });
+    }
+
+    /// Returns about how many bytes of the newest records are kept for views and for the journal.
+    #[must_use]
+    pub fn window_bytes(&self) -> usize {
+        self.window.bytes()
+    }
+}

@@ -1,0 +1,175 @@
+//! How a client's version shows what its cursor passes.
+
+use std::time::Duration;
+
+use ply_wire::project::{Down, EditTexts, Projector};
+use ply_wire::v2;
+
+use super::{Apart, Call, Source, View};
+use crate::core::effect::Message;
+use crate::core::record::{Json, Record};
+use crate::core::window::{Kind, Slot};
+use crate::edits::OfRecord;
+use crate::{Event, FLUSH_EVERY, Question};
+
+impl View {
+    pub(super) fn show_past(&mut self, source: &Source<'_>) {
+        let Some(past) = &mut self.past else {
+            return;
+        };
+        let Some(update) = past.transcript.update_at(past.next) else {
+            self.past = None;
+            self.flush();
+            return;
+        };
+        past.next += 1;
+        self.show(&update, None, source.history);
+    }
+
+    /// Shows a slot of the window.
+    pub(super) fn pass(&mut self, place: u64, slot: &Slot, source: &Source<'_>) {
+        if self.known.remove(&place) {
+            return;
+        }
+        match &slot.kind {
+            Kind::Event(Event::Asked { ask, question, .. }) => {
+                let mut asides = self.asides.iter_mut();
+                // One that comes later says no more of its call than that it is about it.
+                let call = asides.find_map(|aside| match &mut aside.what {
+                    Apart::Offer(offered, call) if offered == ask && aside.place == place + 1 => {
+                        Some(call)
+                    }
+                    _ => None,
+                });
+                match call {
+                    Some(call) => *call = Call::New,
+                    None => self.pass_question(question, source.history),
+                }
+            }
+            Kind::Event(Event::Edited { update, edits }) => {
+                self.show(update, slot.record.update(), &OfRecord(edits));
+            }
+            _ => {
+                if let Some(update) = slot.update() {
+                    self.show(update, slot.record.update(), source.history);
+                }
+            }
+        }
+        self.arm_flush(source.now);
+    }
+
+    /// Shows a record of the journal.
+    pub(super) fn pass_record(&mut self, record: &[u8], skip: usize) {
+        // One that cannot be read is counted when the session is opened.
+        let Ok(mut event) = serde_json::from_slice::<Event>(record) else {
+            return;
+        };
+        if skip > 0 {
+            cut_text(&mut event, skip);
+        }
+        match &event {
+            Event::Asked { question, .. } => self.pass_question(question, &OfRecord(&[])),
+            Event::Edited { update, edits } => self.show(update, None, &OfRecord(edits)),
+            event => {
+                if let Some(update) = event.update() {
+                    let json = Json::in_record(record).filter(|_| skip == 0);
+                    self.show(update, json, &OfRecord(&[]));
+                }
+            }
+        }
+    }
+
+    /// Shows what a question that this client is not asked says of its tool call (V2-PERM-03).
+    pub(super) fn pass_question(&mut self, question: &Question, edits: &dyn EditTexts) {
+        if let Question::Permission(request) = question
+            && let Some(v2::RequestPermissionSubject::ToolCall(subject)) = &request.subject
+        {
+            let update = v2::SessionUpdate::ToolCallUpdate(subject.tool_call.clone());
+            self.show(&update, None, edits);
+        }
+    }
+
+    pub(super) fn show(
+        &mut self,
+        update: &v2::SessionUpdate,
+        json: Option<Json>,
+        edits: &dyn EditTexts,
+    ) {
+        let mut json = json;
+        let mut same = || json.take().unwrap_or_else(|| Json::of(update));
+        let Some(projector) = &mut self.projector else {
+            return self.ready.push_back(Message::Update(same()));
+        };
+        projector.apply_with(update, edits, &mut self.downs);
+        for down in self.downs.drain(..) {
+            self.ready.push_back(match down {
+                Down::Update(update) => Message::UpdateV1(Box::new(update)),
+                _ => Message::Update(same()),
+            });
+        }
+    }
+
+    pub(super) fn arm_flush(&mut self, now: Duration) {
+        let has_unsent = self
+            .projector
+            .as_ref()
+            .is_some_and(|projector| projector.has_unsent());
+        if !has_unsent {
+            self.flush_at = None;
+        } else if self.flush_at.is_none() {
+            self.flush_at = Some(now + FLUSH_EVERY);
+        }
+    }
+
+    /// Does so when its time has come, also if the client does not read: a deadline must pass.
+    pub(crate) fn flush_if_due(&mut self, now: Duration) {
+        if self.flush_at.is_some_and(|due| due <= now) {
+            self.flush();
+        }
+    }
+
+    /// Sends what was held back to send less often.
+    pub(super) fn flush(&mut self) {
+        self.flush_at = None;
+        self.project(Projector::flush);
+    }
+
+    /// Ends everything that is shown of the session, as it is closed.
+    pub(super) fn close(&mut self) {
+        self.flush_at = None;
+        self.project(Projector::close);
+        self.asked.clear();
+    }
+
+    pub(super) fn project<T>(
+        &mut self,
+        then: impl FnOnce(&mut Projector, &mut Vec<Down>) -> T,
+    ) -> Option<T> {
+        let projector = self.projector.as_mut()?;
+        let mut downs = std::mem::take(&mut self.downs);
+        let done = then(projector, &mut downs);
+        for down in downs.drain(..) {
+            if let Down::Update(update) = down {
+                self.ready.push_back(Message::UpdateV1(Box::new(update)));
+            }
+        }
+        self.downs = downs;
+        Some(done)
+    }
+}
+
+/// Takes away the beginning of a chunk's text, as many bytes as it has in JSON.
+fn cut_text(event: &mut Event, skip: usize) {
+    let record = Record::new(event);
+    let Some(text) = record.text.clone() else {
+        return;
+    };
+    let rest = record.json.get(text.start + skip..text.end);
+    let rest = rest.and_then(|rest| serde_json::from_str::<String>(&format!("\"{rest}\"")).ok());
+    if let (Some(rest), Event::Update(update)) = (rest, event)
+        && let v2::SessionUpdate::AgentMessageChunk(chunk)
+        | v2::SessionUpdate::AgentThoughtChunk(chunk) = update
+    {
+        chunk.content = rest.into();
+    }
+}
