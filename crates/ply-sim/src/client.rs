@@ -38,6 +38,8 @@ pub(crate) struct Client {
     has_hung_up: bool,
     /// Whether it was shown everything from the beginning.
     pub(crate) is_whole: bool,
+    /// Whether the session was deleted before it had seen everything.
+    pub(crate) is_cut: bool,
     pub(crate) transcript: Transcript,
     lifter: Option<Lifter>,
     /// Requests without an answer.
@@ -92,6 +94,7 @@ impl Client {
             link: Link::Down,
             has_hung_up: false,
             is_whole: false,
+            is_cut: false,
             transcript: Transcript::new(),
             lifter: None,
             waiting: BTreeMap::new(),
@@ -111,6 +114,7 @@ impl Client {
         self.link = Link::Down;
         self.has_hung_up = false;
         self.attached_again = false;
+        self.is_cut = false;
         self.waiting.clear();
         self.forget();
     }
@@ -256,7 +260,7 @@ impl Client {
         match (wanted, response) {
             (Wanted::Attach(how), Ok(response)) => {
                 self.link = Link::Attached;
-                self.is_whole = how != How::Resume;
+                self.is_whole = how != How::Resume && !self.is_cut;
                 self.set_up(response);
             }
             (Wanted::Attach(_), Err(_)) => {

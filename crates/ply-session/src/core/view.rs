@@ -193,13 +193,14 @@ impl View {
             if aside.place > place + 1 {
                 break;
             }
-            let before = if skip > 0 { slot.records } else { record };
-            let records = if aside.place <= place {
-                before
-            } else {
-                slot.records
+            let after = match &slot.record.text {
+                // More of the same record may follow.
+                Some(text) if matches!(slot.kind, Kind::Event(_)) => (record, skip + text.len()),
+                _ => (slot.records, 0),
             };
-            aside.records.get_or_insert(records);
+            let is_before = aside.place <= place;
+            let position = if is_before { (record, skip) } else { after };
+            aside.position.get_or_insert(position);
         }
     }
 

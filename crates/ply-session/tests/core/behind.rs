@@ -135,6 +135,32 @@ fn answers_come_in_their_place_also_to_clients_that_are_behind() {
 }
 
 #[test]
+fn an_answer_between_words_of_a_record_comes_between_them_also_from_the_journal() {
+    let mut world = with_slow_clients(Settings::default());
+    world.attach(5, V2);
+    world.clients.get_mut(&5).unwrap().reads = false;
+    world.journal.appends = crate::journal::Mode::Stuck;
+    world.say("What comes while the journal is busy goes into one record: ");
+    world.say("before");
+    let request = world.attach(5, V2);
+    world.say(" after");
+    world.unstick();
+    let text = "u".repeat(100_000);
+    for _ in 0..20 {
+        world.say(&text);
+    }
+    world.pull(5, usize::MAX);
+    let seen = world.seen(5);
+    let at = |what: &str| {
+        seen.iter()
+            .position(|seen| seen.contains(what))
+            .expect(what)
+    };
+    assert!(at(&format!("answer {request}")) < at(" after"), "{seen:?}");
+    world.assert_same(&[1, 2, 5]);
+}
+
+#[test]
 fn a_client_that_loads_while_another_is_behind_sees_the_same() {
     let mut world = with_slow_clients(Settings::default());
     let text = "w".repeat(50_000);

@@ -41,8 +41,10 @@ impl World {
         setup: Setup,
     ) -> u64 {
         let request = self.request();
-        self.clients
-            .insert(view, Client::new(viewer.version, request.0));
+        let mut client = Client::new(viewer.version, request.0);
+        // One that attaches again reads as it did.
+        client.reads = self.clients.get(&view).is_none_or(|before| before.reads);
+        self.clients.insert(view, client);
         let view = ViewId(view);
         let setup = Arc::new(setup);
         self.step(Input::Attach(Box::new(Attach {

@@ -134,3 +134,25 @@ fn a_permission_waits_for_the_next_client() {
     answer(&mut world, 1, 3);
     assert_eq!(world.done(), ["resolve 1 yes"]);
 }
+
+#[test]
+fn a_question_that_is_over_after_its_record_was_passed_still_shows_its_call() {
+    let mut world = World::running();
+    world.attach(3, V2);
+    world.clients.get_mut(&3).unwrap().reads = false;
+    world.journal.appends = Mode::Stuck;
+    // Not safe yet, so a client that attaches now begins before it.
+    world.call("b", v2::ToolCallStatus::InProgress);
+    ask(&mut world, 1, write());
+    ask(&mut world, 2, v2::ToolCallUpdate::new("d").title("Delete"));
+    world.attach(3, V2);
+    world.unstick();
+    // Both records come before both questions.
+    while !world.clients[&3].seen.contains(&"ask 1".to_owned()) {
+        assert_eq!(world.pull(3, 1), 1);
+    }
+    answer(&mut world, 2, 1);
+    world.pull(3, usize::MAX);
+    assert!(!world.seen(3).contains(&"ask 2".to_owned()));
+    world.assert_same(&[1, 2, 3]);
+}

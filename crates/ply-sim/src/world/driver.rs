@@ -372,7 +372,7 @@ impl World<'_> {
         if records.is_empty() {
             // The session was deleted, and with it what the client did not see yet.
             let of_view = self.clients.iter_mut().filter(|client| client.view == view);
-            of_view.for_each(|client| client.is_whole = false);
+            of_view.for_each(|client| (client.is_whole, client.is_cut) = (false, true));
         }
         let page = Input::Page {
             view,

@@ -15,8 +15,8 @@ use crate::{AskId, Question, Reply, RequestId};
 #[derive(Debug)]
 pub(super) struct Aside {
     pub(super) place: u64,
-    /// How many records of the journal come before it, once its slot left the window.
-    pub(super) records: Option<u64>,
+    /// Where that is in the journal, once its slot left the window: a record, and bytes of its text.
+    pub(super) position: Option<(u64, usize)>,
     pub(super) what: Apart,
 }
 
@@ -35,20 +35,21 @@ pub(crate) enum Apart {
 }
 
 /// What a client knows of the call that a question is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Call {
     Known,
-    New,
+    /// Its cursor has passed the question, which says this.
+    New(Box<v2::SessionUpdate>),
 }
 
 impl View {
     /// Sends something when the cursor reaches a place.
     pub(crate) fn at(&mut self, place: u64, window: &Window, what: Apart) {
-        let records = (place <= window.start()).then(|| window.start_records());
+        let position = (place <= window.start()).then(|| (window.start_records(), 0));
         let after = self.asides.partition_point(|aside| aside.place <= place);
         let aside = Aside {
             place,
-            records,
+            position,
             what,
         };
         self.asides.insert(after, aside);
@@ -58,8 +59,8 @@ impl View {
         match &self.cursor {
             Cursor::Window(place) => aside.place <= *place,
             Cursor::Journal(behind) => aside
-                .records
-                .is_some_and(|records| records <= behind.record && behind.skip == 0),
+                .position
+                .is_some_and(|position| position <= (behind.record, behind.skip)),
         }
     }
 
@@ -92,7 +93,7 @@ impl View {
     fn offer(&mut self, ask: AskId, call: Call, source: &Source<'_>) -> Option<Step> {
         let question = (source.question)(ask)?.clone();
         let question = &match call {
-            Call::New => question,
+            Call::New(_) => question,
             Call::Known => question.without_call(),
         };
         let form = match (self.viewer.version, question) {
@@ -138,8 +139,16 @@ impl View {
         place: u64,
         window: &Window,
     ) -> bool {
-        self.asides
-            .retain(|aside| !matches!(aside.what, Apart::Offer(offered, _) if offered == ask));
+        self.asides.retain_mut(|aside| match &mut aside.what {
+            Apart::Offer(offered, call) if *offered == ask => {
+                let Call::New(update) = std::mem::replace(call, Call::Known) else {
+                    return false;
+                };
+                aside.what = Apart::Show(update);
+                true
+            }
+            _ => true,
+        });
         // One that is on its way out is not sent, though what it says of its call was shown with it.
         let is_ready =
             |message: &Message| matches!(message, Message::Ask { ask: ready, .. } if *ready == ask);

@@ -41,9 +41,10 @@ impl View {
                     }
                     _ => None,
                 });
-                match call {
-                    Some(call) => *call = Call::New,
-                    None => self.pass_question(question, source.history),
+                match (call, call_of(question)) {
+                    (Some(call), Some(update)) => *call = Call::New(Box::new(update)),
+                    (None, Some(update)) => self.show(&update, None, source.history),
+                    (_, None) => {}
                 }
             }
             Kind::Event(Event::Edited { update, edits }) => {
@@ -81,10 +82,7 @@ impl View {
 
     /// Shows what a question that this client is not asked says of its tool call (V2-PERM-03).
     pub(super) fn pass_question(&mut self, question: &Question, edits: &dyn EditTexts) {
-        if let Question::Permission(request) = question
-            && let Some(v2::RequestPermissionSubject::ToolCall(subject)) = &request.subject
-        {
-            let update = v2::SessionUpdate::ToolCallUpdate(subject.tool_call.clone());
+        if let Some(update) = call_of(question) {
             self.show(&update, None, edits);
         }
     }
@@ -155,6 +153,19 @@ impl View {
         }
         self.downs = downs;
         Some(done)
+    }
+}
+
+/// Returns what a question says of its tool call.
+fn call_of(question: &Question) -> Option<v2::SessionUpdate> {
+    match question {
+        Question::Permission(request) => match &request.subject {
+            Some(v2::RequestPermissionSubject::ToolCall(subject)) => {
+                Some(v2::SessionUpdate::ToolCallUpdate(subject.tool_call.clone()))
+            }
+            _ => None,
+        },
+        Question::Elicitation(_) => None,
     }
 }
 
