@@ -161,8 +161,9 @@ pub(super) async fn put(context: &Context, question: Question) -> Result<Answer>
     let asked = session.report(Op::Ask { ask, answer });
     context.unless_cancelled(asked).await?;
     let _unasks = Unask(session, id);
-    let answer = answered.await.map_err(|_| Error::session_closed())?;
-    match answer {
+    // An answer that is not safe yet does not keep the code from its cancel.
+    let answered = async { answered.await.map_err(|_| Error::session_closed()) };
+    match context.unless_cancelled(answered).await? {
         Answer::Cancelled if context.cancel.is_asked() => Err(Error::cancelled()),
         answer => Ok(answer),
     }
