@@ -205,13 +205,15 @@ impl Host {
     ) -> Result<Page, ply_journal::Error> {
         let mut filter = Filter::new(LIST_PAGE_MAX);
         // Those that are not written are on the first page, in their place. What is listed stays as it is.
-        let unlisted = match cursor {
+        let mut unlisted = match cursor {
             None => self.unlisted(cwd.as_deref()),
             Some(_) => Vec::new(),
         };
         filter.cwd = cwd;
         filter.cursor = cursor;
         let mut page = self.journal.list(filter).await?;
+        // One that is created just now may be in both.
+        unlisted.retain(|head| page.sessions.iter().all(|listed| listed.id != head.id));
         if !unlisted.is_empty() {
             page.sessions.extend(unlisted);
             page.sessions

@@ -185,6 +185,10 @@ impl Task {
     }
 
     fn step(&mut self, input: Input) {
+        if let Input::Opened(_) = input {
+            // From now on the journal lists it.
+            self.session.set_unlisted(None);
+        }
         let now = self.began.elapsed();
         self.core.step(now, input, &mut self.effects);
     }

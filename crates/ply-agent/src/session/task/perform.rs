@@ -34,7 +34,6 @@ impl Task {
     fn do_effect(&mut self, effect: Effect) {
         match effect {
             Effect::Create => {
-                self.session.set_unlisted(None);
                 let title = self.title();
                 self.store.create(title);
             }
