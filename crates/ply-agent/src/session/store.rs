@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use ply_journal::{
     Answer, Batch, Description, Durability, Error, ErrorKind, Head, Journal, Log, Loss, Records,
@@ -18,6 +19,8 @@ use crate::clock;
 const READ_BYTES: usize = 256 * 1024;
 /// Bytes read from a journal at a time for a client that is behind.
 const PAGE_BYTES: usize = 64 * 1024;
+/// How long the end of a session waits for a journal that does not answer.
+const RELEASE_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// The journal of one session.
 pub(super) struct Store {
@@ -149,22 +152,31 @@ impl Store {
         let before = self.work.take();
         self.work = Some(Box::pin(async move {
             first.await;
-            // A creation or opening that is under way may still have its effect.
-            let log = match before {
-                Some(work) => match work.await {
-                    Done::Opened(Ok((log, _))) => Some(log),
-                    _ => log,
-                },
-                None => log,
+            let released = async move {
+                // A creation or opening that is under way may still have its effect.
+                let log = match before {
+                    Some(work) => match work.await {
+                        Done::Opened(Ok((log, _))) => Some(log),
+                        _ => log,
+                    },
+                    None => log,
+                };
+                let closed = match log {
+                    Some(log) => log.close().await,
+                    None => Ok(()),
+                };
+                match delete {
+                    true => journal.delete(&id).await.map(drop),
+                    false => closed,
+                }
             };
-            let closed = match log {
-                Some(log) => log.close().await,
-                None => Ok(()),
-            };
-            if !delete {
-                return Done::Released(closed);
-            }
-            Done::Released(journal.delete(&id).await.map(drop))
+            // It goes on when nobody waits for it any more: what is to be deleted must not come back.
+            let released = tokio::time::timeout(RELEASE_TIME_MAX, tokio::spawn(released));
+            Done::Released(match released.await {
+                Ok(Ok(done)) => done,
+                Ok(Err(broken)) => Err(Error::Io(broken.into())),
+                Err(_) => Err(Error::Io(std::io::Error::other("it does not answer"))),
+            })
         }));
     }
 
