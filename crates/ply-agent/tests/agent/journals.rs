@@ -9,8 +9,8 @@ use ply_journal::{
 };
 use tokio::sync::watch;
 
-/// How often others may run while a session is deleted.
-const DELETE_YIELDS: usize = 20;
+/// How often others may run while sessions are listed or one is deleted.
+pub(crate) const DISK_YIELDS: usize = 20;
 
 /// A journal whose writes wait until a gate is open, or fail. Clones are the same journal.
 #[derive(Debug, Clone)]
@@ -19,10 +19,14 @@ pub(crate) struct Gated(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     inner: Memory,
+    /// Whether appends answer.
     open: watch::Sender<bool>,
+    /// Whether creating and opening a session answers.
+    opens: watch::Sender<bool>,
     fails: AtomicBool,
     calls: AtomicUsize,
-    /// Writes that wait at the gate, as the text they hold.
+    reads: AtomicUsize,
+    /// What waits at a gate: appends as the text they hold, other calls by their name.
     waiting: Mutex<Vec<String>>,
     /// Records that cannot be read any more.
     damaged: Mutex<Vec<u64>>,
@@ -33,8 +37,10 @@ impl Gated {
         Self(Arc::new(Shared {
             inner: Memory::new(),
             open: watch::Sender::new(true),
+            opens: watch::Sender::new(true),
             fails: AtomicBool::new(false),
             calls: AtomicUsize::new(0),
+            reads: AtomicUsize::new(0),
             waiting: Mutex::default(),
             damaged: Mutex::default(),
         }))
@@ -48,6 +54,11 @@ impl Gated {
 
     pub(crate) fn set_open(&self, open: bool) {
         self.0.open.send_replace(open);
+    }
+
+    /// Has sessions be created and opened only once this is set again.
+    pub(crate) fn set_opens(&self, opens: bool) {
+        self.0.opens.send_replace(opens);
     }
 
     pub(crate) fn set_fails(&self, fails: bool) {
@@ -64,7 +75,12 @@ impl Gated {
         self.0.calls.load(Ordering::Relaxed)
     }
 
-    /// Waits until something waits at the gate, and returns what.
+    /// How often records were read.
+    pub(crate) fn reads(&self) -> usize {
+        self.0.reads.load(Ordering::Relaxed)
+    }
+
+    /// Waits until something waits at a gate, and returns what.
     pub(crate) async fn waiting(&self) -> String {
         loop {
             let waiting = self.0.waiting.lock().unwrap().join("\n");
@@ -82,6 +98,23 @@ impl Gated {
     fn failure(&self) -> Result<(), Error> {
         fail_if(&self.0.fails)
     }
+
+    /// Waits until the gate is open.
+    async fn pass(&self, gate: &watch::Sender<bool>, what: impl IntoIterator<Item = String>) {
+        let mut gate = gate.subscribe();
+        if !*gate.borrow() {
+            self.0.waiting.lock().unwrap().extend(what);
+            gate.wait_for(|open| *open).await.unwrap();
+            self.0.waiting.lock().unwrap().clear();
+        }
+    }
+}
+
+/// Lets others run, as they do while a disk takes its time.
+async fn take_time() {
+    for _ in 0..DISK_YIELDS {
+        tokio::task::yield_now().await;
+    }
 }
 
 fn fail_if(fails: &AtomicBool) -> Result<(), Error> {
@@ -95,6 +128,7 @@ impl Journal for Gated {
     fn create<'a>(&'a self, head: Head, key: &'a str) -> Answer<'a, Opened> {
         self.called();
         Box::pin(async move {
+            self.pass(&self.0.opens, ["create".to_owned()]).await;
             self.failure()?;
             Ok(self.gated(self.0.inner.create(head, key).await?))
         })
@@ -103,6 +137,7 @@ impl Journal for Gated {
     fn open<'a>(&'a self, id: &'a str) -> Answer<'a, Option<Opened>> {
         self.called();
         Box::pin(async move {
+            self.pass(&self.0.opens, ["open".to_owned()]).await;
             self.failure()?;
             let opened = self.0.inner.open(id).await?;
             Ok(opened.map(|opened| self.gated(opened)))
@@ -116,16 +151,16 @@ impl Journal for Gated {
 
     fn list(&self, filter: Filter) -> Answer<'_, Page> {
         self.called();
-        self.0.inner.list(filter)
+        Box::pin(async move {
+            take_time().await;
+            self.0.inner.list(filter).await
+        })
     }
 
     fn delete<'a>(&'a self, id: &'a str) -> Answer<'a, bool> {
         self.called();
         Box::pin(async move {
-            // A disk takes its time, in which others run.
-            for _ in 0..DELETE_YIELDS {
-                tokio::task::yield_now().await;
-            }
+            take_time().await;
             self.0.inner.delete(id).await
         })
     }
@@ -149,6 +184,7 @@ struct GatedLog {
 
 impl Records for GatedLog {
     fn read(&self, from: u64, bytes_max: usize) -> Answer<'static, Batch> {
+        self.journal.0.reads.fetch_add(1, Ordering::Relaxed);
         let damaged = self.journal.0.damaged.lock().unwrap().clone();
         let inner = self.inner.read(from, bytes_max);
         Box::pin(async move {
@@ -180,16 +216,10 @@ impl Log for GatedLog {
         let (journal, inner) = (self.journal.clone(), Arc::clone(&self.inner));
         Box::pin(async move {
             journal.failure()?;
-            let mut gate = journal.0.open.subscribe();
-            if !*gate.borrow() {
-                let text = records
-                    .iter()
-                    .map(|record| String::from_utf8_lossy(record).into_owned());
-                journal.0.waiting.lock().unwrap().extend(text);
-                gate.wait_for(|open| *open).await.unwrap();
-                journal.0.waiting.lock().unwrap().clear();
-                journal.failure()?;
-            }
+            let text = records.iter();
+            let text = text.map(|record| String::from_utf8_lossy(record).into_owned());
+            journal.pass(&journal.0.open, text).await;
+            journal.failure()?;
             inner.append(records, durability, description).await
         })
     }

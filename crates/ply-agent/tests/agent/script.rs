@@ -8,9 +8,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
+use ply_agent::transcript::{Transcript, what_v1_can_carry};
 use ply_agent::{About, Agent, Result, Server, Stop, Turn};
 use serde_json::{Value, json};
 
+use crate::fold::{v1_fold, v2_fold};
 use crate::shapes::check;
 use crate::support::{self, Client, update};
 
@@ -69,6 +71,30 @@ pub(crate) struct Talk {
     pub(crate) log: Vec<Value>,
     /// How long the log was when each prompt was sent.
     marks: HashMap<i64, usize>,
+}
+
+/// Connects a client and has it load a session that there is already.
+pub(crate) async fn join(version: Version, server: &Server, session: &str) -> Talk {
+    let (mut client, method) = match version {
+        Version::V1 => {
+            let shows = json!({"session": {"notices": {}, "configOptions": {"boolean": {}}}});
+            (support::v1_with(server, shows).await, "session/load")
+        }
+        Version::V2 => (support::v2_with(server, json!({})).await, "session/resume"),
+    };
+    let params = json!({"sessionId": session, "cwd": "/work", "mcpServers": [],
+        "replayFrom": {"type": "start"}});
+    let load = client.ask(method, params).await;
+    let mut talk = Talk {
+        client,
+        version,
+        session: session.to_owned(),
+        log: Vec::new(),
+        marks: HashMap::new(),
+    };
+    let answer = talk.answered(load).await;
+    assert!(answer["result"].is_object(), "{answer}");
+    talk
 }
 
 /// A turn that is over.
@@ -223,6 +249,15 @@ impl Talk {
         log.filter(|message| is_answer(message, id)).count()
     }
 
+    /// Returns what the client knows of the session, as far as both versions can carry it. A client of
+    /// version 1 is not told its own prompts.
+    pub(crate) fn knows(&self) -> Transcript {
+        what_v1_can_carry(&match self.version {
+            Version::V1 => v1_fold(&self.log, &self.session),
+            Version::V2 => v2_fold(&self.log, &self.session),
+        })
+    }
+
     /// Forgets what was read, where a test reads very much.
     pub(crate) fn forget(&mut self) {
         self.log.clear();
@@ -233,6 +268,15 @@ impl Talk {
     pub(crate) async fn is_quiet(&mut self) {
         if let Ok(message) = tokio::time::timeout(QUIET, self.client.next()).await {
             panic!("nothing was to come, but {message:?}");
+        }
+    }
+
+    /// Reads until nothing more comes.
+    pub(crate) async fn settle(&mut self) {
+        while let Ok(message) = tokio::time::timeout(QUIET, self.client.next()).await {
+            let message = message.expect("the agent stays");
+            check(self.version, &message);
+            self.log.push(message);
         }
     }
 
