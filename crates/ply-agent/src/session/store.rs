@@ -11,8 +11,8 @@ use ply_journal::{
 };
 use ply_session::{Input, Level, Opened, Opening, Persist, ViewId};
 use ply_wire::v2;
+use tokio::task::JoinSet;
 
-use super::Session;
 use crate::clock;
 
 /// Bytes read from a journal at a time to open a session.
@@ -29,6 +29,8 @@ pub(super) struct Store {
     log: Option<Box<dyn Log>>,
     appending: Option<Answer<'static, ()>>,
     work: Option<Work<Done>>,
+    /// Pages for views that are behind.
+    reading: JoinSet<Input>,
     lost: Option<Loss>,
 }
 
@@ -57,6 +59,7 @@ impl Store {
             log: None,
             appending: None,
             work: None,
+            reading: JoinSet::new(),
             lost: None,
         }
     }
@@ -180,21 +183,11 @@ impl Store {
         }));
     }
 
-    /// Reads records for a view that is behind, and passes them to its session.
-    pub(super) fn read(&self, session: Session, view: ViewId, from: u64) {
-        let page = self.page(view, from);
-        tokio::spawn(async move { session.input_if_open(page.await) });
-    }
-
     /// Reads records for a view that is behind.
-    pub(super) fn page(
-        &self,
-        view: ViewId,
-        from: u64,
-    ) -> impl Future<Output = Input> + Send + 'static {
+    pub(super) fn read(&mut self, view: ViewId, from: u64) {
         let read = self.log.as_ref().map(|log| log.read(from, PAGE_BYTES));
         let (journal, id) = (Arc::clone(&self.journal), self.head.id.clone());
-        async move {
+        self.reading.spawn(async move {
             let read = match read {
                 Some(read) => read.await,
                 None => look(&*journal, &id, from).await,
@@ -213,7 +206,12 @@ impl Store {
                 records,
                 next,
             }
-        }
+        });
+    }
+
+    /// Returns whether records are being read.
+    pub(super) fn is_reading(&self) -> bool {
+        !self.reading.is_empty()
     }
 
     /// Returns what the journal says next.
@@ -248,6 +246,12 @@ impl Store {
                 }
             });
         }
+        while let Poll::Ready(Some(page)) = self.reading.poll_join_next(cx) {
+            match page {
+                Ok(page) => return Poll::Ready(page),
+                Err(error) => tracing::error!(%error, "reading from the journal broke off"),
+            }
+        }
         if let Some(lost) = &mut self.lost
             && let Poll::Ready(error) = lost.as_mut().poll(cx)
         {
@@ -261,7 +265,9 @@ impl Store {
 
     /// Returns what the journal says at once.
     pub(super) fn poll_now(&mut self) -> Option<Input> {
-        self.appending.as_ref()?;
+        if self.appending.is_none() && self.reading.is_empty() {
+            return None;
+        }
         let mut cx = Context::from_waker(Waker::noop());
         match self.poll(&mut cx) {
             Poll::Ready(input) => Some(input),

@@ -323,7 +323,7 @@ impl Task {
                 let now = self.began.elapsed();
                 match self.core.pull(now, view, &mut self.effects) {
                     Pull::Message(message) => self.send(view, &client, message),
-                    Pull::Read { from } => self.store.read(self.session.clone(), view, from),
+                    Pull::Read { from } => self.store.read(view, from),
                     _ => break,
                 }
             }
@@ -360,12 +360,19 @@ impl Task {
         }
     }
 
-    /// Lets clients that are behind read the rest of a session that is over.
+    /// Lets clients that are behind read the rest of a session that is over, each at its own pace.
     async fn say_last_words(mut self) {
         let all = async {
-            let views: Vec<ViewId> = self.core.views().collect();
-            for view in views {
-                self.say_last_words_to(view).await;
+            loop {
+                let full = self.pump();
+                if full.is_empty() && !self.store.is_reading() {
+                    return;
+                }
+                tokio::select! {
+                    biased;
+                    page = std::future::poll_fn(|cx| self.store.poll(cx)) => self.step(page),
+                    () = room(full) => {}
+                }
             }
         };
         if tokio::time::timeout(LAST_WORDS_TIME_MAX, all)
@@ -373,24 +380,6 @@ impl Task {
             .is_err()
         {
             tracing::debug!("a client did not read the end of a session");
-        }
-    }
-
-    async fn say_last_words_to(&mut self, view: ViewId) {
-        let Some(client) = self.clients.get(&view).map(Arc::clone) else {
-            return;
-        };
-        loop {
-            client.peer.room().await;
-            let now = self.began.elapsed();
-            match self.core.pull(now, view, &mut self.effects) {
-                Pull::Message(message) => self.send(view, &client, message),
-                Pull::Read { from } => {
-                    let page = self.store.page(view, from).await;
-                    self.step(page);
-                }
-                _ => return,
-            }
         }
     }
 }

@@ -23,6 +23,8 @@ struct Shared {
     open: watch::Sender<bool>,
     /// Whether creating and opening a session answers.
     opens: watch::Sender<bool>,
+    /// Whether reading answers.
+    readable: watch::Sender<bool>,
     fails: AtomicBool,
     calls: AtomicUsize,
     reads: AtomicUsize,
@@ -38,6 +40,7 @@ impl Gated {
             inner: Memory::new(),
             open: watch::Sender::new(true),
             opens: watch::Sender::new(true),
+            readable: watch::Sender::new(true),
             fails: AtomicBool::new(false),
             calls: AtomicUsize::new(0),
             reads: AtomicUsize::new(0),
@@ -59,6 +62,11 @@ impl Gated {
     /// Has sessions be created and opened only once this is set again.
     pub(crate) fn set_opens(&self, opens: bool) {
         self.0.opens.send_replace(opens);
+    }
+
+    /// Has records be read only once this is set again.
+    pub(crate) fn set_reads(&self, reads: bool) {
+        self.0.readable.send_replace(reads);
     }
 
     pub(crate) fn set_fails(&self, fails: bool) {
@@ -187,7 +195,9 @@ impl Records for GatedLog {
         self.journal.0.reads.fetch_add(1, Ordering::Relaxed);
         let damaged = self.journal.0.damaged.lock().unwrap().clone();
         let inner = self.inner.read(from, bytes_max);
+        let journal = self.journal.clone();
         Box::pin(async move {
+            journal.pass(&journal.0.readable, ["read".to_owned()]).await;
             if damaged.contains(&from) {
                 let next = from + 1;
                 return Err(Error::Damaged { from, next });

@@ -190,3 +190,43 @@ async fn c9_queued_prompts_are_bounded_by_their_bytes() {
     talk.cancel().await;
     assert_eq!(talk.end(first).await.stop, "cancelled");
 }
+
+/// A page is on its way to a client that catches up when its session ends.
+#[tokio::test(start_paused = true)]
+async fn a_client_that_catches_up_is_shown_the_end_of_a_session_that_closes() {
+    let journal = Gated::open();
+    let server = Actor::new().serve().journal(journal.clone());
+    let mut owner = talk_with(V2, &server, json!({})).await;
+    let session = owner.session.clone();
+    let mut late = silent(&server, &session).await;
+    owner.turn(&format!("flood {FLOOD_KIB}")).await;
+    journal.set_reads(false);
+    let (reads, mut seen) = (journal.reads(), Vec::new());
+    while journal.reads() == reads {
+        seen.push(late.next().await.unwrap());
+    }
+    owner
+        .client
+        .ok("session/close", json!({"sessionId": session}))
+        .await;
+    journal.set_reads(true);
+    seen.extend(late.idle().await);
+    assert_eq!(said(&seen).len(), FLOOD_KIB * 1024);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_waits_for_the_end_of_a_session_behind_a_client_that_does_not_read() {
+    let server = Actor::new().serve();
+    let mut owner = talk_with(V2, &server, json!({})).await;
+    let session = owner.session.clone();
+    let _silent = silent(&server, &session).await;
+    let mut late = silent(&server, &session).await;
+    owner.turn(&format!("flood {FLOOD_KIB}")).await;
+    owner
+        .client
+        .ok("session/close", json!({"sessionId": session}))
+        .await;
+    let began = tokio::time::Instant::now();
+    assert_eq!(said(&late.idle().await).len(), FLOOD_KIB * 1024);
+    assert!(began.elapsed() < A_WHILE);
+}
