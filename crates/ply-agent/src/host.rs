@@ -189,12 +189,7 @@ impl Host {
             && let Some(oldest) = unattended.pop_front()
         {
             drop(unattended);
-            let close = Close {
-                request: None,
-                view: None,
-                journal: Keep::All,
-            };
-            oldest.input_if_open(Input::Close(close));
+            oldest.input_if_open(Input::Leave);
         }
     }
 

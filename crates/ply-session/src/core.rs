@@ -70,6 +70,8 @@ pub struct Core {
     was_seen: bool,
     /// Whether anybody was told that the session exists.
     was_answered: bool,
+    /// Whether the host was told that nobody sees the session, which is kept in memory alone.
+    is_unattended: bool,
     /// When a cancelled turn is ended without its code.
     overdue: Option<(TurnId, Duration)>,
     operations: Operations,
@@ -143,6 +145,7 @@ impl Core {
             closing: Closing::default(),
             was_seen: false,
             was_answered: false,
+            is_unattended: false,
             overdue: None,
             operations: Operations::default(),
             damaged: 0,
@@ -255,6 +258,7 @@ impl Core {
             Input::Withdraw { request } => self.withdraw(request, out),
             Input::Cancel { view } => self.cancel(view, out),
             Input::Close(close) => self.close(close, out),
+            Input::Leave => self.leave(out),
             Input::SetOption {
                 request,
                 view,

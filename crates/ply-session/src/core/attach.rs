@@ -6,7 +6,7 @@ use ply_wire::negotiate::Version;
 use ply_wire::v2;
 
 use super::effect::{Effect, Message};
-use super::input::{Attach, How, Input};
+use super::input::{Attach, Close, How, Input, Keep};
 use super::response;
 use super::view::{Apart, View};
 use super::waiting::is_of;
@@ -46,6 +46,7 @@ impl Core {
             self.remove_view(id, out);
         }
         (self.was_seen, self.was_answered) = (true, true);
+        self.is_unattended = false;
         let history = self.engine.history();
         let (place, transcript) = match self.engine.snapshot() {
             Some(snapshot) => (snapshot.at, snapshot.history.transcript()),
@@ -179,14 +180,28 @@ impl Core {
         }
         if self.store.is_new() && self.was_answered {
             // It lives with its server: its client may come back for it.
-            self.was_seen = false;
-            return out.push(Effect::Unattended);
+            if !std::mem::replace(&mut self.is_unattended, true) {
+                out.push(Effect::Unattended);
+            }
+            return;
         }
         // One that nobody was told of is as if it had not been.
         if self.store.is_new() {
             self.close_unprepared(out);
         } else {
             self.converse(engine::Input::Close, out);
+        }
+    }
+
+    /// Closes a session that is kept in memory alone, unless it is used again.
+    pub(super) fn leave(&mut self, out: &mut Vec<Effect>) {
+        if self.is_unattended && self.waiting.is_empty() && self.store.is_new() {
+            let close = Close {
+                request: None,
+                view: None,
+                journal: Keep::All,
+            };
+            self.close(close, out);
         }
     }
 }

@@ -44,6 +44,9 @@ pub enum Input {
     },
     /// The session is to end.
     Close(Close),
+    /// The host has no room any more for a session that is [unattended](super::Effect::Unattended). One that somebody sees
+    /// again stays.
+    Leave,
     /// A client changes an option.
     SetOption {
         /// The request.

@@ -147,6 +147,37 @@ fn c12_an_empty_session_outlives_its_client() {
 }
 
 #[test]
+fn an_empty_session_makes_room_only_while_nobody_sees_it() {
+    let mut world = fresh();
+    world.detach(1);
+    world.attach(2, V2);
+    world.forget();
+    world.step(Input::Leave);
+    assert_eq!(world.done(), [""; 0]);
+    world.detach(2);
+    assert_eq!(world.done(), ["unattended"]);
+    world.step(Input::Leave);
+    assert_eq!(world.done(), ["create", "release", "over"]);
+}
+
+#[test]
+fn an_empty_session_in_which_the_agent_begins_a_turn_ends_with_it() {
+    let mut world = fresh();
+    world.detach(1);
+    let request = RequestId(100);
+    world.step(Input::Begin { request });
+    assert_eq!(world.done(), ["unattended", "create", "start 100"]);
+    world.step(Input::Leave);
+    assert_eq!(world.done(), [""; 0]);
+    world.end();
+    assert_eq!(
+        world.done(),
+        ["settled 100 end_turn", "release", "over"],
+        "it is in the journal now"
+    );
+}
+
+#[test]
 fn a_session_without_clients_ends_when_its_turn_does() {
     let mut world = World::running();
     world.detach(1);

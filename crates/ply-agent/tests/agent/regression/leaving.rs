@@ -189,3 +189,28 @@ async fn a_delete_behind_somebody_who_opens_leaves_nothing_half_open() {
     let (opened, closed) = (actor.setups.lock().unwrap(), actor.closed.lock().unwrap());
     assert_eq!(opened.len(), closed.len());
 }
+
+/// So many sessions are left that the oldest has to go, but somebody came back to that one.
+#[tokio::test(start_paused = true)]
+async fn a_session_that_is_used_again_does_not_make_room_for_others() {
+    const LEFT: usize = 20;
+    let actor = Actor::new();
+    let server = actor.serve();
+    let mut first = v2_with(&server, json!({})).await;
+    let session = first.session().await;
+    first.vanish().await;
+    let mut user = v2_with(&server, json!({})).await;
+    user.ok("session/resume", of(&session)).await;
+    user.prompt(&session, "say going\nwait").await;
+    user.until(|message| said(std::slice::from_ref(message)) == "going")
+        .await;
+    for _ in 0..LEFT {
+        let mut other = v2_with(&server, json!({})).await;
+        other.session().await;
+        other.vanish().await;
+        tokio::time::sleep(A_WHILE).await;
+    }
+    actor.gate.add_permits(1);
+    let seen = user.idle().await;
+    assert_eq!(update(seen.last().unwrap())["stopReason"], "end_turn");
+}
