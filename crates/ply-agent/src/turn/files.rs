@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use ply_rpc::CallOptions;
+use ply_session::ViewId;
 use ply_wire::link::Typed as _;
 use ply_wire::method::Request;
 use ply_wire::v1;
@@ -139,13 +140,24 @@ impl Context {
         .await
     }
 
-    /// Waits until what was reported is written, so that a client hears of a tool call before it is
-    /// asked to do what the call is about (V1-PROMPT-05).
+    /// Waits until what was reported is safe and the client was sent it, so that it hears of a tool call before it is asked to
+    /// do what the call is about (V1-PROMPT-05).
     ///
     /// A journal that failed is an error: what was reported is not known to anybody then.
     pub(super) async fn written(&self) -> Result<()> {
+        self.passed(self.client.as_ref().map(|(_, view)| *view))
+            .await
+    }
+
+    /// Waits until what was reported is safe, whether anybody reads it or not.
+    ///
+    /// A journal that failed is an error, as above.
+    pub(super) async fn kept(&self) -> Result<()> {
+        self.passed(None).await
+    }
+
+    async fn passed(&self, view: Option<ViewId>) -> Result<()> {
         let (tell, told) = oneshot::channel();
-        let view = self.client.as_ref().map(|(_, view)| *view);
         self.session.after_reports(view, move |is_safe| {
             // Whoever waited may have gone away.
             tell.send(is_safe).ok();

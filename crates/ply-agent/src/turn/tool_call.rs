@@ -86,7 +86,7 @@ impl<'t> IntoFuture for NewToolCall<'t> {
                 ended: false,
             };
             // What a tool does comes after the journal knows of it (D22).
-            self.turn.unless_cancelled(call.context.written()).await??;
+            self.turn.unless_cancelled(call.context.kept()).await??;
             Ok(call)
         })
     }
@@ -123,7 +123,7 @@ impl ToolCall {
     pub async fn start(&self) -> Result<()> {
         self.report(|update| update.status(v2::ToolCallStatus::InProgress))
             .await?;
-        self.context.unless_cancelled(self.context.written()).await
+        self.context.unless_cancelled(self.context.kept()).await
     }
 
     /// Reports anything else that goes with the call, such as the output of a terminal that it

@@ -230,3 +230,15 @@ async fn nobody_waits_for_the_end_of_a_session_behind_a_client_that_does_not_rea
     assert_eq!(said(&late.idle().await).len(), FLOOD_KIB * 1024);
     assert!(began.elapsed() < A_WHILE);
 }
+
+/// What a tool does has to be kept first, and not to be read.
+#[tokio::test(start_paused = true)]
+async fn a_tool_does_not_wait_for_the_sender_of_the_prompt_to_read() {
+    let server = Actor::new().serve();
+    let owner = talk_with(V2, &server, json!({})).await;
+    let mut silent = silent(&server, &owner.session).await;
+    let prompt = format!("flood {FLOOD_KIB}\nlocate main.rs\nsay end");
+    silent.prompt(&owner.session, &prompt).await;
+    let mut reader = owner.client;
+    assert!(said(&reader.idle().await).ends_with("end"));
+}
