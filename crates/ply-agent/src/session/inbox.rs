@@ -46,6 +46,8 @@ pub(crate) struct Batch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ops {
     Take,
+    /// Only if a turn of the agent's own is among them, which opens a journal that failed.
+    TakeToBegin,
     Leave,
 }
 
@@ -78,7 +80,8 @@ impl Inbox {
                 if state.ops_closed {
                     return Err(Error::session_closed());
                 }
-                if state.ops_bytes < OPS_BYTES_MAX {
+                // Reports may wait for a journal that only a turn opens again.
+                if state.ops_bytes < OPS_BYTES_MAX || op.begins() {
                     let came = state.push(op);
                     drop(state);
                     if came {
@@ -126,7 +129,12 @@ impl Inbox {
             controls: std::mem::take(&mut state.controls),
             ops: Vec::new(),
         };
-        if ops == Ops::Take && !state.ops.is_empty() {
+        let takes = match ops {
+            Ops::Take => !state.ops.is_empty(),
+            Ops::TakeToBegin => state.ops.iter().any(Op::begins),
+            Ops::Leave => false,
+        };
+        if takes {
             batch.ops = std::mem::take(&mut state.ops);
             let was_full = std::mem::take(&mut state.ops_bytes) >= OPS_BYTES_MAX;
             drop(state);
@@ -168,7 +176,8 @@ impl State {
     /// Returns whether the session's task has to be told.
     fn push(&mut self, op: Op) -> bool {
         self.ops_bytes += op.bytes();
+        let begins = op.begins();
         self.ops.push(op);
-        self.ops.len() == 1
+        begins || self.ops.len() == 1
     }
 }

@@ -93,6 +93,11 @@ impl Op {
         }
     }
 
+    /// Returns whether it asks for a turn of the agent's own.
+    pub(crate) fn begins(&self) -> bool {
+        matches!(self, Self::Begin { .. })
+    }
+
     /// Returns about how much memory it takes.
     pub(crate) fn bytes(&self) -> usize {
         let content = match self {

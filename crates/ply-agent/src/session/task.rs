@@ -158,10 +158,10 @@ impl Task {
     }
 
     async fn wait(&mut self, full: Vec<Peer>) {
-        let ops = if self.core.is_paused() {
-            Ops::Leave
-        } else {
-            Ops::Take
+        let ops = match (self.core.is_paused(), self.core.has_failed()) {
+            (false, _) => Ops::Take,
+            (true, true) => Ops::TakeToBegin,
+            (true, false) => Ops::Leave,
         };
         let deadline = self.core.deadline().map(|at| self.began + at);
         let session = self.session.clone();

@@ -316,3 +316,30 @@ async fn listed(talk: &mut Talk) -> Vec<String> {
     let ids = sessions.map(|session| session["sessionId"].as_str().unwrap().to_owned());
     ids.collect()
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_of_the_agents_own_opens_the_journal_again() {
+    let (actor, journal) = (Actor::new(), Gated::open());
+    let server = actor.serve().journal(journal.clone());
+    let mut talk = talk_with(V2, &server, json!({})).await;
+    assert_eq!(talk.turn("say kept").await.stop, "end_turn");
+    journal.set_fails(true);
+    let lost = talk.prompt("say lost").await;
+    talk.client.answered(lost).await;
+    journal.set_fails(false);
+    let session = actor.last_session();
+    // So much is said outside any turn that more has to wait for the journal.
+    let background = session.clone();
+    tokio::spawn(async move {
+        for _ in 0..100 {
+            background.say("x".repeat(1000)).await.unwrap();
+        }
+    });
+    tokio::time::sleep(A_WHILE).await;
+    let own = session.start_turn(|turn| async move {
+        turn.say("by itself").await?;
+        Ok(Stop::EndTurn)
+    });
+    let stop = tokio::time::timeout(A_WHILE, own).await;
+    assert_eq!(stop.unwrap().unwrap(), v2::StopReason::EndTurn);
+}
