@@ -69,10 +69,12 @@ impl Core {
         if let (Some(id), Some(request)) = (view, request)
             && !self.may_prompt(id)
         {
+            self.close_waits_no_more();
             return respond(self.view(id), request, Err(no_right()), out);
         }
         let detaches = self.engine.settings().close == CloseEffect::Detaches;
         if let (true, Some(view), Some(request), Keep::All) = (detaches, view, request, journal) {
+            self.close_waits_no_more();
             self.detach(view, out);
             let response = Ok(Response::Close(Empty {}));
             return out.push(Effect::Respond { request, response });
@@ -89,6 +91,14 @@ impl Core {
     /// Notes that the end is wanted, though it has to wait for the journal.
     pub(super) fn close_waits(&mut self) {
         self.closing.until.get_or_insert(self.now + CLOSE_TIME_MAX);
+    }
+
+    /// Notes that a close that may have waited does not end the session.
+    fn close_waits_no_more(&mut self) {
+        let mut waiting = self.waiting.iter();
+        if self.engine.is_open() && !waiting.any(|input| matches!(input, Input::Close(_))) {
+            self.closing.until = None;
+        }
     }
 
     /// Ends a session that was never ready.

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use ply_session::{
-    CancelScope, CloseEffect, How, Input, QueuedPrompts, Reply, Settings, ViewId, Viewer,
+    CLOSE_TIME_MAX, CancelScope, CloseEffect, How, Input, QueuedPrompts, Reply, Settings, ViewId,
+    Viewer,
 };
 use ply_wire::negotiate::Version;
 use ply_wire::project::Shows;
 use ply_wire::v2;
 
+use crate::journal::Mode;
 use crate::world::{V1, V2, World, setup};
 
 fn viewer(version: Version) -> Viewer {
@@ -40,6 +42,36 @@ fn a_client_without_the_right_to_prompt_sees_everything_and_changes_nothing() {
         world.end();
         world.assert_same(&[3]);
     }
+}
+
+/// Closes the session as a client for whom that does not end it, while its journal is opened again. The session goes on.
+fn close_waits(mut world: World, view: u64) {
+    world.journal.appends = Mode::Fails;
+    world.journal.opens = Mode::Stuck;
+    world.call("c", v2::ToolCallStatus::InProgress);
+    world.close(view);
+    (world.journal.appends, world.journal.opens) = (Mode::Answers, Mode::Answers);
+    world.reopen_journal();
+    world.forget();
+    let prompt = world.prompt(2, "two");
+    assert_eq!(world.done(), [format!("start {prompt}")]);
+    world.pass(CLOSE_TIME_MAX * 2);
+    assert_eq!(world.done(), [""; 0]);
+    world.end();
+    world.assert_same(&[2]);
+}
+
+#[test]
+fn a_close_that_waits_and_does_not_end_the_session_leaves_no_deadline() {
+    let mut world = World::running();
+    let mut watcher = viewer(V2);
+    watcher.rights.prompt = false;
+    attach(&mut world, 3, watcher);
+    close_waits(world, 3);
+
+    let mut settings = Settings::default();
+    settings.close = CloseEffect::Detaches;
+    close_waits(World::running_with(settings), 1);
 }
 
 #[test]
