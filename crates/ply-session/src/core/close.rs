@@ -70,7 +70,13 @@ impl Core {
             && !self.may_prompt(id)
         {
             self.close_waits_no_more();
-            return respond(self.view(id), request, Err(no_right()), out);
+            if self.rights(id).is_some() {
+                return respond(self.view(id), request, Err(no_right()), out);
+            }
+            // It does not see the session, and as far as it is concerned that is closed (V2-CLOSE-05).
+            self.detach(id, out);
+            let response = Ok(Response::Close(Empty {}));
+            return out.push(Effect::Respond { request, response });
         }
         let detaches = self.engine.settings().close == CloseEffect::Detaches;
         if let (true, Some(view), Some(request), Keep::All) = (detaches, view, request, journal) {

@@ -5,7 +5,7 @@ use ply_wire::v2;
 
 use super::attach::{cancelled, respond};
 use super::effect::{Effect, Message};
-use super::input::Prompt;
+use super::input::{Input, Prompt, Rights};
 use super::view::View;
 use super::{Core, engine};
 use crate::{AskId, CancelScope, PromptId, Reply, RequestId, ViewId};
@@ -96,17 +96,30 @@ impl Core {
         self.converse(engine::Input::CancelTurn, out);
     }
 
-    /// Returns whether a client may do more than look; one that is not attached is told so elsewhere.
+    /// Returns whether a client may do more than look. One that is not attached may not, unless it is about to be.
     pub(super) fn may_prompt(&self, view: ViewId) -> bool {
+        self.rights(view).is_some_and(|rights| rights.prompt)
+    }
+
+    /// Returns what a client may do that is attached, or waits to be.
+    pub(super) fn rights(&self, view: ViewId) -> Option<Rights> {
         let mut views = self.views.iter().filter(|open| open.id == view);
-        views.all(|view| view.viewer.rights.prompt)
+        let attached = views.next().map(|view| view.viewer.rights);
+        attached.or_else(|| {
+            self.waiting.iter().find_map(|input| match input {
+                Input::Attach(attach) if attach.view == view => Some(attach.viewer.rights),
+                _ => None,
+            })
+        })
     }
 
     pub(super) fn answer(&mut self, ask: AskId, view: ViewId, reply: Reply, out: &mut Vec<Effect>) {
-        let may = self
-            .view(view)
-            .is_some_and(|view| view.viewer.rights.approve);
-        let counted = if may { reply.clone() } else { Reply::Failed };
+        let rights = self.view(view).map(|view| view.viewer.rights);
+        let counted = match (rights, &reply) {
+            (Some(Rights { approve: false, .. }) | None, _) => Reply::Failed,
+            (Some(Rights { prompt: false, .. }), Reply::CancelTurn) => Reply::Dismissed,
+            _ => reply.clone(),
+        };
         let input = engine::Input::Answer {
             ask,
             view,

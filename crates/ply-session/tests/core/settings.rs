@@ -44,6 +44,56 @@ fn a_client_without_the_right_to_prompt_sees_everything_and_changes_nothing() {
     }
 }
 
+#[test]
+fn a_client_has_no_more_rights_before_it_is_attached() {
+    let mut world = World::running();
+    let mut watcher = viewer(V2);
+    watcher.rights.prompt = false;
+    world.attach_viewer(
+        3,
+        watcher.clone(),
+        How::Replay,
+        ply_session::Setup::new("/elsewhere"),
+    );
+    world.forget();
+    world.cancel(3);
+    let close = world.close(3);
+    assert_eq!(world.done(), [format!("answer {close}")], "it was refused");
+
+    let mut world = World::unprepared(Settings::default());
+    let begun = ply_session::RequestId(100);
+    world.step(Input::Begin { request: begun });
+    attach(&mut world, 3, watcher);
+    world.forget();
+    world.cancel(3);
+    let close = world.close(3);
+    assert_eq!(
+        world.done(),
+        [format!("refuse {close} This client may watc")],
+        "it waits"
+    );
+}
+
+#[test]
+fn a_client_that_may_only_approve_does_not_cancel_the_turn_with_its_answer() {
+    let mut world = World::running();
+    let mut approver = viewer(V1);
+    approver.rights.prompt = false;
+    attach(&mut world, 3, approver);
+    let ask = crate::stuck::permission(&world);
+    let (id, view, reply) = (ask.id, ViewId(3), Reply::CancelTurn);
+    world.step(Input::Ask(ask));
+    world.forget();
+    world.step(Input::Answer {
+        ask: id,
+        view,
+        reply,
+    });
+    let done = world.done();
+    assert_eq!(done.last().unwrap(), "resolve 1 cancelled");
+    assert!(!done.contains(&"cancel".to_owned()), "{done:?}");
+}
+
 /// Closes the session as a client for whom that does not end it, while its journal is opened again. The session goes on.
 fn close_waits(mut world: World, view: u64) {
     world.journal.appends = Mode::Fails;
