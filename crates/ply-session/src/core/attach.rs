@@ -1,15 +1,12 @@
 //! Clients come and go.
 
-use std::collections::VecDeque;
-
 use ply_wire::negotiate::Version;
 use ply_wire::v2;
 
 use super::effect::{Effect, Message};
-use super::input::{Attach, Close, How, Input, Keep};
+use super::input::{Attach, Close, How, Keep};
 use super::response;
 use super::view::{Apart, View};
-use super::waiting::is_of;
 use super::{Core, Setup};
 use crate::engine;
 use crate::{LastClient, PromptId, RequestId, ViewId};
@@ -113,14 +110,7 @@ impl Core {
     }
 
     pub(super) fn detach(&mut self, view: ViewId, out: &mut Vec<Effect>) {
-        let (gone, others) = std::mem::take(&mut self.waiting)
-            .into_iter()
-            .partition(|input| is_of(input, view));
-        self.waiting = others;
-        let gone: VecDeque<Input> = gone;
-        for input in gone {
-            self.refuse_waiting(input, &cancelled(), out);
-        }
+        self.refuse_waiting_of(view, out);
         // While the view is there, since its queued prompts are answered now.
         self.remove_view(view, out);
         // Also if it never attached: whoever made the session is gone.

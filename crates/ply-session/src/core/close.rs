@@ -85,6 +85,10 @@ impl Core {
             let response = Ok(Response::Close(Empty {}));
             return out.push(Effect::Respond { request, response });
         }
+        if let Some(view) = view.filter(|view| self.attach_waits(*view)) {
+            // Nothing of the session follows the answer to its close (V2-CLOSE-04).
+            self.refuse_waiting_of(view, out);
+        }
         self.closing
             .requests
             .extend(request.map(|request| (view, request)));

@@ -164,6 +164,18 @@ impl Core {
         out.push(Effect::Respond { request, response });
     }
 
+    /// Takes back the requests of a client that wait.
+    pub(super) fn refuse_waiting_of(&mut self, view: ViewId, out: &mut Vec<Effect>) {
+        let (gone, others) = std::mem::take(&mut self.waiting)
+            .into_iter()
+            .partition(|input| is_of(input, view));
+        self.waiting = others;
+        let gone: VecDeque<Input> = gone;
+        for input in gone {
+            self.refuse_waiting(input, &cancelled(), out);
+        }
+    }
+
     pub(super) fn fail_waiting(&mut self, error: &v2::Error, out: &mut Vec<Effect>) {
         let mut later = Vec::new();
         for input in std::mem::take(&mut self.waiting) {
@@ -248,7 +260,7 @@ pub(super) fn is_report(input: &Input) -> bool {
     )
 }
 
-pub(super) fn is_of(input: &Input, view: ViewId) -> bool {
+fn is_of(input: &Input, view: ViewId) -> bool {
     match input {
         Input::Attach(attach) => attach.view == view,
         Input::Prompt(prompt) => prompt.view == view,

@@ -1,6 +1,6 @@
 //! The end of a session: in order, and in time whatever the journal does.
 
-use ply_session::{CANCEL_TIME_MAX, CLOSE_TIME_MAX, Input, Keep, RequestId};
+use ply_session::{CANCEL_TIME_MAX, CLOSE_TIME_MAX, Input, Keep, RequestId, Settings};
 use ply_wire::v2;
 
 use crate::journal::Mode;
@@ -209,4 +209,30 @@ fn a_session_that_was_cut_off_is_seen_when_its_end_is_safe() {
     world.assert_same(&[1]);
     let mut calls = world.clients[&1].transcript.tool_calls();
     assert!(calls.all(|call| call.is_finished()));
+}
+
+#[test]
+fn a_client_that_closes_what_it_waits_to_see_does_not_see_it() {
+    let mut world = World::unprepared(Settings::default());
+    let attach = world.attach(1, V2);
+    let close = world.close(1);
+    let done = world.done();
+    assert_eq!(done[0], format!("refuse {attach} The request was canc"));
+    assert_eq!(
+        done[done.len() - 2..],
+        [format!("answer {close}"), "over".to_owned()]
+    );
+    assert!(world.core.take_waiting().is_empty());
+
+    // The same while another client closes it.
+    let mut world = World::running();
+    world.close(2);
+    world.forget();
+    let attach = world.attach(3, V2);
+    let close = world.close(3);
+    world.end();
+    let done = world.done();
+    assert_eq!(done[0], format!("refuse {attach} The request was canc"));
+    assert!(done.contains(&format!("answer {close}")));
+    assert!(world.core.take_waiting().is_empty());
 }
