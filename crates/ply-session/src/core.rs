@@ -305,14 +305,7 @@ impl Core {
             self.leave_if_abandoned(out);
             self.release_journal(out);
             self.create_if_needed(out);
-            if !self
-                .waiting
-                .front()
-                .is_some_and(|input| self.can_take(input))
-            {
-                return;
-            }
-            let Some(input) = self.waiting.pop_front() else {
+            let Some(input) = self.next_waiting() else {
                 return;
             };
             self.take(input, out);

@@ -52,7 +52,8 @@ impl Core {
     #[must_use]
     pub fn is_paused(&self) -> bool {
         let is_failed = !self.store.is_usable() && !self.closing.is_closed;
-        if is_failed || self.window.unwritten_bytes() > self.limits().unwritten_bytes {
+        let is_full = self.window.unwritten_bytes() > self.limits().unwritten_bytes;
+        if is_failed || is_full || self.has_waiting_reports() {
             return true;
         }
         let by_views = self.engine.settings().pace == Pace::Views && !self.views.is_empty();

@@ -69,10 +69,11 @@ impl Core {
         None
     }
 
-    /// Keeps what the agent reports while nothing can be kept: it comes after what a journal that failed may have.
+    /// Keeps what the agent reports while nothing can be kept: it comes after what a journal that failed may have, and in its
+    /// order.
     fn admit_report(&mut self, input: Input) -> Option<Input> {
         let is_failed = !self.store.is_usable() && !self.store.is_gone();
-        let waits = is_failed
+        let waits = (is_failed || self.has_waiting_reports())
             && match &input {
                 Input::Say { turn, .. } | Input::Update { turn, .. } => turn.is_none(),
                 Input::Ask(ask) => ask.turn.is_none(),
@@ -88,6 +89,11 @@ impl Core {
             return None;
         }
         Some(input)
+    }
+
+    /// Returns whether something that the agent reported waits.
+    pub(super) fn has_waiting_reports(&self) -> bool {
+        self.waiting.iter().any(is_report)
     }
 
     /// Returns whether a prompt or an option has to wait for what came before it.
@@ -116,8 +122,19 @@ impl Core {
         !self.store.is_usable() || self.window.visible() < self.repaired
     }
 
-    /// Returns whether the request that waits longest can be taken.
-    pub(super) fn can_take(&self, input: &Input) -> bool {
+    /// Takes out what waits longest, if it can be taken. Reports do not wait for requests.
+    pub(super) fn next_waiting(&mut self) -> Option<Input> {
+        let report = self.waiting.iter().position(is_report);
+        let can_take = |at: &usize| {
+            let input = self.waiting.get(*at);
+            input.is_some_and(|input| self.can_take(input))
+        };
+        let next = [Some(0), report].into_iter().flatten().find(can_take)?;
+        self.waiting.remove(next)
+    }
+
+    /// Returns whether something that waits can be taken.
+    fn can_take(&self, input: &Input) -> bool {
         match input {
             Input::Attach(_) => self.engine.is_open() && !self.is_blocked(),
             Input::Prompt(_) | Input::SetOption { .. } => {

@@ -349,3 +349,20 @@ fn c10_a_client_that_loads_the_session_anew_is_not_shown_the_rest_of_before() {
     );
     world.assert_same(&[1, 2]);
 }
+
+#[test]
+fn what_the_agent_says_outside_turns_keeps_its_order() {
+    let mut world = failed();
+    world.say("first ");
+    world.journal.appends = Mode::Stuck;
+    world.prompt(2, "two");
+    world.turn = None;
+    // The journal is open again, and what was cut off is not ended there yet.
+    world.say("second ");
+    assert!(world.core.is_paused(), "this much may wait");
+    world.unstick();
+    assert!(!world.core.is_paused());
+    assert!(world.clients[&2].text().ends_with("first second "));
+    world.assert_same(&[1, 2]);
+    assert_kept(&world);
+}
