@@ -34,10 +34,13 @@ pub const UNCREATED_BYTES_MAX: usize = 64 * 1024;
 pub const RECORD_TEXT_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of texts of edited files that are kept in memory.
 pub const EDITS_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Requests of clients that may wait until the session can serve them; more are refused.
+/// Requests of clients that may wait until the session can serve them; more are refused. Prompts among them are bounded in bytes
+/// as queued ones are.
 pub const WAITING_MAX: usize = 1024;
 /// Keys of prompts that are remembered, so that a prompt sent twice is carried out once.
 pub const OPERATIONS_MAX: usize = 1000;
+/// Longest key of a prompt; one with a longer key is refused.
+pub const OPERATION_KEY_BYTES_MAX: usize = 1024;
 
 /// How much of a session may be in memory before something waits or is read from the journal. The default is what the
 /// constants of this module say.

@@ -23,6 +23,11 @@ pub fn block_bytes(block: &v2::ContentBlock) -> usize {
     }
 }
 
+/// Returns about how much memory the content of a prompt takes.
+pub(crate) fn content_bytes(content: &[v2::ContentBlock]) -> usize {
+    content.iter().map(block_bytes).sum()
+}
+
 /// Returns about how much memory an update takes.
 #[must_use]
 pub fn update_bytes(update: &v2::SessionUpdate) -> usize {

@@ -8,7 +8,8 @@ use super::Core;
 use super::attach::cancelled;
 use super::effect::Effect;
 use super::input::{Input, Keep, Prompt};
-use crate::{Answer, PromptId, RequestId, ViewId, WAITING_MAX};
+use crate::size::content_bytes;
+use crate::{Answer, PROMPTS_HELD_BYTES_MAX, PromptId, RequestId, ViewId, WAITING_MAX};
 
 impl Core {
     /// Returns the input if it can be taken now, and keeps it otherwise.
@@ -50,7 +51,7 @@ impl Core {
         if let Input::Close(_) = input {
             self.close_waits();
         }
-        if self.waiting.len() >= WAITING_MAX {
+        if self.waiting.len() >= WAITING_MAX || self.is_too_much(&input) {
             let error = v2::Error::new(
                 v2::ErrorCode::InternalError.into(),
                 "too many requests wait for this session; wait for an answer",
@@ -67,6 +68,16 @@ impl Core {
         }
         self.waiting.push_back(input);
         None
+    }
+
+    /// Returns whether a prompt is more than may wait with those that do. One that is alone may be as large as a message can be.
+    fn is_too_much(&self, input: &Input) -> bool {
+        let Some(bytes) = prompt_bytes(input) else {
+            return false;
+        };
+        let waiting: Vec<usize> = self.waiting.iter().filter_map(prompt_bytes).collect();
+        let in_all = waiting.iter().sum::<usize>() + bytes;
+        !waiting.is_empty() && in_all > PROMPTS_HELD_BYTES_MAX
     }
 
     /// Keeps what the agent reports while nothing can be kept: it comes after what a journal that failed may have, and in its
@@ -266,6 +277,13 @@ impl Core {
             let (request, response) = (prompt.request, Err(cancelled()));
             out.push(Effect::Respond { request, response });
         }
+    }
+}
+
+fn prompt_bytes(input: &Input) -> Option<usize> {
+    match input {
+        Input::Prompt(prompt) => Some(content_bytes(&prompt.content)),
+        _ => None,
     }
 }
 

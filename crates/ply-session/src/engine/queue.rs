@@ -38,7 +38,7 @@ impl From<Prompt> for Held {
 impl Held {
     /// Returns about how much memory it takes.
     fn bytes(&self) -> usize {
-        self.content.iter().map(crate::size::block_bytes).sum()
+        crate::size::content_bytes(&self.content)
     }
 }
 

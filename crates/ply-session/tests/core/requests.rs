@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use ply_session::{
-    CANCEL_TIME_MAX, How, Input, OPTION_TIME_MAX, OptionChange, Outcome, Prompt, RequestId,
-    Settings, Setup, Stop, ViewId, Viewer,
+    CANCEL_TIME_MAX, How, Input, OPTION_TIME_MAX, OptionChange, Outcome, PROMPTS_HELD_BYTES_MAX,
+    Prompt, RequestId, Settings, Setup, Stop, ViewId, Viewer,
 };
 use ply_wire::project::Shows;
 use ply_wire::v2;
@@ -325,4 +325,18 @@ fn steering_prompts_join_the_turn_where_the_host_wants_so() {
             assert_eq!(world.done(), [format!("start {}", request.0)]);
         }
     }
+}
+
+#[test]
+fn prompts_that_wait_are_bounded_by_their_bytes() {
+    let mut world = World::unprepared(Settings::default());
+    world.attach(1, V2);
+    let large = "x".repeat(PROMPTS_HELD_BYTES_MAX / 2 + 1);
+    let (waits, refused) = (world.prompt(1, &large), world.prompt(1, &large));
+    assert_eq!(
+        world.done(),
+        [format!("refuse {refused} too many requests wa")]
+    );
+    world.step(Input::Prepared { outcome: Ok(()) });
+    assert_eq!(world.done().last().unwrap(), &format!("start {waits}"));
 }
