@@ -38,6 +38,13 @@ impl Operation {
     }
 }
 
+impl Operation {
+    /// Returns whether nobody waits for it, so that it can be forgotten.
+    fn is_over(&self) -> bool {
+        self.stop.is_some() && self.repeats.is_empty()
+    }
+}
+
 impl Operations {
     /// Notes a prompt of the past.
     pub(crate) fn recorded(&mut self, event: &Event) {
@@ -68,8 +75,10 @@ impl Operations {
 
     fn push(&mut self, operation: Operation) {
         self.0.push_back(operation);
-        if self.0.len() > OPERATIONS_MAX {
-            self.0.pop_front();
+        if self.0.len() > OPERATIONS_MAX
+            && let Some(oldest) = self.0.iter().position(Operation::is_over)
+        {
+            self.0.remove(oldest);
         }
     }
 

@@ -8,7 +8,7 @@ use super::effect::{Effect, Message};
 use super::input::{Input, Prompt, Rights};
 use super::view::View;
 use super::{Core, engine};
-use crate::{AskId, CancelScope, PromptId, Reply, RequestId, ViewId};
+use crate::{AskId, CancelScope, OPERATION_KEY_BYTES_MAX, PromptId, Reply, RequestId, ViewId};
 
 impl Core {
     pub(super) fn prompt(&mut self, prompt: Prompt, out: &mut Vec<Effect>) {
@@ -28,6 +28,10 @@ impl Core {
             return open.urgent(Message::Respond { request, response });
         }
         if let Some(key) = operation {
+            if key.len() > OPERATION_KEY_BYTES_MAX {
+                let response = Err(key_too_long());
+                return open.urgent(Message::Respond { request, response });
+            }
             if self.repeats(&key, request, view) {
                 return;
             }
@@ -133,6 +137,11 @@ impl Core {
             view.ask_ended(ask, &reply, head, window);
         }
     }
+}
+
+fn key_too_long() -> v2::Error {
+    let reason = format!("The key of a prompt has at most {OPERATION_KEY_BYTES_MAX} bytes.");
+    v2::Error::new(v2::ErrorCode::InvalidParams.into(), reason)
 }
 
 /// Returns what a client is told that may not do more than look.

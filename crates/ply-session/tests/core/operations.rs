@@ -1,5 +1,6 @@
 //! Prompts with a key: sent again, they are carried out once and answered alike.
 
+use ply_session::{Input, OPERATION_KEY_BYTES_MAX, OPERATIONS_MAX, Prompt, Settings, ViewId};
 use ply_wire::v2;
 
 use crate::journal::Mode;
@@ -177,4 +178,44 @@ fn a_repeat_is_answered_when_the_journal_fails() {
         seen.contains(&format!("refuse {repeat} the disk is full")),
         "{seen:?}"
     );
+}
+
+#[test]
+fn a_repeat_is_answered_however_many_keys_come_meanwhile() {
+    let mut settings = Settings::default();
+    settings.steering = true;
+    let mut world = World::with(settings);
+    world.attach(1, V1);
+    world.attach(2, V2);
+    send(&mut world, 1);
+    let repeat = send(&mut world, 1);
+    for number in 0..OPERATIONS_MAX {
+        let request = world.request();
+        world.step(Input::Prompt(Prompt {
+            request,
+            view: ViewId(2),
+            content: vec!["more".to_owned().into()],
+            operation: Some(format!("k{number}")),
+            steers: true,
+        }));
+    }
+    world.forget();
+    world.end();
+    let answer = format!("answer {repeat} end_turn");
+    assert!(world.seen(1).contains(&answer));
+}
+
+#[test]
+fn a_key_that_is_too_long_is_refused() {
+    let mut world = with_clients();
+    let key = "k".repeat(OPERATION_KEY_BYTES_MAX + 1);
+    for view in [1, 2] {
+        let prompt = world.prompt_as(view, "once", Some(&key));
+        assert_eq!(
+            world.seen(view),
+            [format!("refuse {prompt} The key of a prompt ")]
+        );
+    }
+    let prompt = world.prompt_as(2, "once", Some(&key[1..]));
+    assert_eq!(world.done().last().unwrap(), &format!("start {prompt}"));
 }
