@@ -68,7 +68,7 @@ pub struct Core {
     closing: Closing,
     /// Whether anybody ever attached: a session nobody has seen yet is not abandoned.
     was_seen: bool,
-    /// Whether anybody was told that the session exists.
+    /// Whether anybody was told that the session exists. One that is found in the journal is known.
     was_answered: bool,
     /// Whether the host was told that nobody sees the session, which is kept in memory alone.
     is_unattended: bool,
@@ -105,7 +105,7 @@ impl Core {
         let engine = opening.finish(settings, opened.epoch, &mut actions);
         let store = Store::open(opened.records);
         let mut core = Self::with(session, setup, engine, opened.epoch, store, opened.records);
-        core.damaged = damaged;
+        (core.damaged, core.was_answered) = (damaged, true);
         // A prompt whose turn was cut off has its answer now.
         for action in &actions {
             if let Action::Append(event) = action {

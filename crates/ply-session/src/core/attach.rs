@@ -175,11 +175,10 @@ impl Core {
             }
             return;
         }
-        // One that nobody was told of is as if it had not been.
-        if self.store.is_new() {
-            self.close_unprepared(out);
-        } else {
+        if self.was_answered {
             self.converse(engine::Input::Close, out);
+        } else {
+            self.close_unprepared(out);
         }
     }
 

@@ -114,7 +114,8 @@ impl Core {
     /// Ends a session that was never ready.
     pub(super) fn close_unprepared(&mut self, out: &mut Vec<Effect>) {
         self.is_prepared = true;
-        self.closing.deletes |= self.store.is_new();
+        // One that nobody was told of is as if it had not been.
+        self.closing.deletes |= self.store.is_new() || !self.was_answered;
         self.close_waits();
         self.converse(engine::Input::Close, out);
     }

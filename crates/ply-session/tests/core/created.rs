@@ -227,3 +227,37 @@ fn a_session_that_nobody_wants_any_more_while_it_is_prepared_ends() {
     assert_eq!(done[0], format!("refuse {attach} The request was canc"));
     assert_eq!(done[1..], ["delete", "over"]);
 }
+
+#[test]
+fn a_session_that_nobody_was_told_of_is_deleted_also_if_it_is_in_the_journal() {
+    for leaves in [false, true] {
+        let mut world = World::unprepared(Settings::default());
+        world.core.keep();
+        let attach = world.attach_as(1, V2, How::New);
+        assert_eq!(world.done(), ["create"]);
+        if leaves {
+            world.detach(1);
+        } else {
+            let outcome = Err(v2::Error::new(-32000, "log in first"));
+            world.step(Input::Prepared { outcome });
+        }
+        let done = world.done();
+        assert!(done[0].starts_with(&format!("refuse {attach}")));
+        assert_eq!(done[1..], ["delete", "over"]);
+    }
+}
+
+#[test]
+fn a_session_of_the_journal_is_kept_though_its_runner_cannot_serve_it() {
+    let mut world = World::running();
+    world.end();
+    let mut world = world.reopen_unprepared();
+    let attach = world.attach(1, V2);
+    let outcome = Err(v2::Error::new(-32000, "log in first"));
+    world.step(Input::Prepared { outcome });
+    let refused = format!("refuse {attach} log in first");
+    assert_eq!(
+        world.done(),
+        [refused, "release".to_owned(), "over".to_owned()]
+    );
+}

@@ -67,6 +67,13 @@ impl World {
 
     /// Returns the session as another process opens it from its journal.
     pub(crate) fn reopen(self) -> Self {
+        let mut world = self.reopen_unprepared();
+        world.step(Input::Prepared { outcome: Ok(()) });
+        world
+    }
+
+    /// The same before its runner is ready.
+    pub(crate) fn reopen_unprepared(self) -> Self {
         let mut journal = self.journal;
         journal.epoch += 1;
         let mut opening = Opening::default();
@@ -82,7 +89,6 @@ impl World {
         let core = Core::open("s".into(), settings, setup, opening, &opened);
         let mut world = Self::of(core, journal);
         world.requests = self.requests;
-        world.step(Input::Prepared { outcome: Ok(()) });
         world
     }
 
