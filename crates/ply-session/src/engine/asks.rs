@@ -185,10 +185,11 @@ impl Engine {
         }
         let can_be_asked = match &ask.question {
             Question::Permission(request) => !request.options.is_empty(),
-            // Nobody who could ask may ever come, and a turn must not wait for that.
+            // Nobody who could ask may ever come, and a turn must not wait for that unless the host wants so.
             Question::Elicitation(_) => {
                 let mut views = self.views.iter();
-                views.any(|(_, answers)| ask.question.can_be_asked_by(*answers))
+                self.settings.questions == Questions::Wait
+                    || views.any(|(_, answers)| ask.question.can_be_asked_by(*answers))
             }
         };
         if !can_be_asked || self.asks.0.len() >= ASKS_OPEN_MAX {

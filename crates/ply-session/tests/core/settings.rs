@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use ply_session::{
-    CLOSE_TIME_MAX, CancelScope, CloseEffect, How, Input, QueuedPrompts, Reply, Settings, ViewId,
-    Viewer,
+    Ask, AskId, CLOSE_TIME_MAX, CancelScope, CloseEffect, How, Input, Question, Questions,
+    QueuedPrompts, Reply, Settings, ViewId, Viewer,
 };
 use ply_wire::negotiate::Version;
 use ply_wire::project::Shows;
@@ -221,6 +221,35 @@ fn a_cancel_of_ones_own_leaves_prompts_of_others_that_wait() {
         world.done(),
         ["create".to_owned(), format!("start {theirs}")]
     );
+}
+
+#[test]
+fn every_question_waits_for_somebody_who_can_answer_where_the_host_wants_so() {
+    let mut settings = Settings::default();
+    settings.questions = Questions::Wait;
+    let mut world = World::running_with(settings);
+    let scope = v2::ElicitationScope::Session(v2::ElicitationSessionScope::new("s"));
+    let mode = v2::ElicitationUrlMode::new(scope, "u", "http://localhost/");
+    let visit = v2::CreateElicitationRequest::new(v2::ElicitationMode::from(mode), "Log in");
+    let ask = |ask, turn| {
+        Input::Ask(Ask {
+            id: AskId(ask),
+            turn,
+            question: Question::Elicitation(Box::new(visit.clone())),
+        })
+    };
+    world.step(ask(1, world.turn));
+    world.detach(1);
+    world.detach(2);
+    world.forget();
+    world.step(ask(2, world.turn));
+    attach(&mut world, 3, viewer(V2));
+    assert_eq!(world.done(), [""; 0], "it cannot show this");
+    world.attach(4, V2);
+    let seen = world.seen(4);
+    for ask in ["ask 1", "ask 2"] {
+        assert!(seen.contains(&ask.to_owned()), "{seen:?}");
+    }
 }
 
 #[test]
