@@ -56,6 +56,8 @@ pub struct Core {
     gated: VecDeque<(u64, Gated)>,
     /// Prompts of clients that were not answered yet. Sorted, so that the same inputs have the same effects.
     prompts: BTreeMap<PromptId, ViewId>,
+    /// Queued prompts whose sender left, and on whose behalf it acted.
+    left: BTreeMap<PromptId, Arc<str>>,
     /// Turns that the agent asked for itself.
     own: Vec<RequestId>,
     options: Options,
@@ -137,6 +139,7 @@ impl Core {
             views: Vec::new(),
             gated: VecDeque::new(),
             prompts: BTreeMap::new(),
+            left: BTreeMap::new(),
             own: Vec::new(),
             options: Options::default(),
             waiting: VecDeque::new(),

@@ -194,6 +194,11 @@ impl Engine {
         self.queue.len()
     }
 
+    /// Returns whether a prompt waits for its turn.
+    pub(crate) fn is_held(&self, prompt: PromptId) -> bool {
+        self.queue.has(prompt)
+    }
+
     /// Returns whether the session is neither over nor about to be.
     #[must_use]
     pub fn is_open(&self) -> bool {

@@ -118,6 +118,7 @@ impl Core {
 
     /// Tells a version 2 client that its prompt is part of the conversation. Version 1 hears of it when the work has ended.
     fn accepted(&mut self, prompt: PromptId, view: ViewId, message: v2::MessageId) {
+        self.left.remove(&prompt);
         if let Some(event) = self.operations.accepted(prompt, &message) {
             self.engine.note(event, &mut self.actions);
         }
@@ -159,6 +160,7 @@ impl Core {
     /// Answers a prompt, and those that repeat it, with an error.
     pub(super) fn refuse_prompt(&mut self, prompt: PromptId, error: &v2::Error) {
         let repeats = self.operations.forget(prompt);
+        self.left.remove(&prompt);
         let asked = self.prompts.remove(&prompt);
         let asked = asked.map(|view| (RequestId(prompt.0), view));
         let window = &self.window;

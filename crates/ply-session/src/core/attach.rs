@@ -126,8 +126,12 @@ impl Core {
         };
         // Its connection may live on, and then whoever sent these waits for them. What its turn comes to is not known.
         let repeats = self.operations.take_repeats(|_, view| view == id);
+        let principal = self.views.get(at);
+        let principal = principal.and_then(|view| view.viewer.principal.clone());
         for prompt in &prompts {
             self.prompts.remove(prompt);
+            let principal = principal.clone().filter(|_| self.engine.is_held(*prompt));
+            self.left.extend(principal.map(|of| (*prompt, of)));
         }
         let prompts = prompts.into_iter().map(|prompt| RequestId(prompt.0));
         let repeats = repeats.into_iter().map(|(request, _)| request);

@@ -1,12 +1,14 @@
 //! What clients want: a prompt, its end, an answer.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use ply_wire::negotiate::Version;
 use ply_wire::v2;
 
 use super::attach::{cancelled, respond};
 use super::effect::{Effect, Message};
-use super::input::{Input, Prompt, Rights};
-use super::view::View;
+use super::input::{Input, Prompt, Rights, Viewer};
 use super::{Core, engine};
 use crate::{AskId, CancelScope, OPERATION_KEY_BYTES_MAX, PromptId, Reply, RequestId, ViewId};
 
@@ -79,21 +81,24 @@ impl Core {
             self.cancel_waiting(|_| true, out);
             return self.converse(engine::Input::Cancel, out);
         };
-        let principal = |id| {
-            let mut views = self.views.iter();
-            let view: Option<&View> = views.find(|open| open.id == id);
-            view.and_then(|view| view.viewer.principal.clone())
+        let principal = self.viewer(view).and_then(|mine| mine.principal.clone());
+        let same = |of: Option<&Arc<str>>| of.is_some() && of == principal.as_ref();
+        let is_own = |core: &Self, of: ViewId| {
+            let viewer = core.viewer(of);
+            of == view || same(viewer.and_then(|viewer| viewer.principal.as_ref()))
         };
-        let mine = principal(view);
-        let own = self
-            .views
-            .iter()
-            .map(|view| view.id)
-            .filter(|of| *of == view || (mine.is_some() && principal(*of) == mine));
-        let own: Vec<ViewId> = own.collect();
+        let views = self.prompts.values().copied();
+        let views = views.chain(self.waiting.iter().filter_map(|input| match input {
+            Input::Prompt(prompt) => Some(prompt.view),
+            _ => None,
+        }));
+        let own: BTreeSet<ViewId> = views.filter(|of| is_own(self, *of)).collect();
         self.cancel_waiting(|of| own.contains(&of), out);
-        let mine = self.prompts.iter().filter(|(_, of)| own.contains(of));
-        let prompts: Vec<PromptId> = mine.map(|(prompt, _)| *prompt).collect();
+        let attached = self.prompts.iter().filter(|(_, of)| own.contains(of));
+        let left = self.left.iter().filter(|(_, of)| same(Some(of)));
+        let prompts = attached.map(|(prompt, _)| *prompt);
+        let prompts = prompts.chain(left.map(|(prompt, _)| *prompt));
+        let prompts: Vec<PromptId> = prompts.collect();
         for prompt in prompts {
             self.converse(engine::Input::Withdraw { prompt }, out);
         }
@@ -107,11 +112,15 @@ impl Core {
 
     /// Returns what a client may do that is attached, or waits to be.
     pub(super) fn rights(&self, view: ViewId) -> Option<Rights> {
+        self.viewer(view).map(|viewer| viewer.rights)
+    }
+
+    fn viewer(&self, view: ViewId) -> Option<&Viewer> {
         let mut views = self.views.iter().filter(|open| open.id == view);
-        let attached = views.next().map(|view| view.viewer.rights);
+        let attached = views.next().map(|view| &view.viewer);
         attached.or_else(|| {
             self.waiting.iter().find_map(|input| match input {
-                Input::Attach(attach) if attach.view == view => Some(attach.viewer.rights),
+                Input::Attach(attach) if attach.view == view => Some(&attach.viewer),
                 _ => None,
             })
         })

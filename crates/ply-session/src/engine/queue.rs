@@ -51,6 +51,10 @@ impl Queue {
         self.0.len()
     }
 
+    pub(crate) fn has(&self, prompt: PromptId) -> bool {
+        self.0.iter().any(|held| held.prompt == prompt)
+    }
+
     /// Gives the prompt back if there is no room.
     pub(crate) fn push(&mut self, held: Held) -> Result<(), Held> {
         let bytes: usize = self.0.iter().map(Held::bytes).sum();

@@ -224,6 +224,42 @@ fn a_cancel_of_ones_own_leaves_prompts_of_others_that_wait() {
 }
 
 #[test]
+fn a_cancel_of_ones_own_drops_what_one_queued_before_one_left() {
+    let mut settings = Settings::default();
+    settings.cancel = CancelScope::Own;
+    settings.queued_prompts = QueuedPrompts::Stay;
+    let mut world = World::with(settings);
+    for (view, name) in [(1, "ada"), (2, "ada"), (3, "bob")] {
+        let mut viewer = viewer(V2);
+        viewer.principal = Some(Arc::from(name));
+        attach(&mut world, view, viewer);
+    }
+    world.prompt(3, "one");
+    world.prompt(1, "two");
+    let theirs = world.prompt(3, "three");
+    world.detach(1);
+    world.detach(3);
+    world.forget();
+    world.cancel(2);
+    assert_eq!(world.done(), ["cancel"]);
+    world.end();
+    assert_eq!(world.done(), [format!("start {theirs}")]);
+}
+
+#[test]
+fn a_cancel_of_ones_own_drops_what_waits_behind_ones_attach() {
+    let mut settings = Settings::default();
+    settings.cancel = CancelScope::Own;
+    let mut world = World::unprepared(settings);
+    attach(&mut world, 1, viewer(V2));
+    let prompt = world.prompt(1, "one");
+    world.cancel(1);
+    world.step(Input::Prepared { outcome: Ok(()) });
+    let cancelled = format!("refuse {prompt} The request was canc");
+    assert_eq!(world.done(), [cancelled]);
+}
+
+#[test]
 fn every_question_waits_for_somebody_who_can_answer_where_the_host_wants_so() {
     let mut settings = Settings::default();
     settings.questions = Questions::Wait;
