@@ -81,6 +81,8 @@ pub(crate) struct Behind {
     skip: usize,
     page: VecDeque<Vec<u8>>,
     is_reading: bool,
+    /// Whether the client was told that it misses something.
+    has_gap: bool,
 }
 
 /// What a view does next.
@@ -187,6 +189,7 @@ impl View {
                 skip,
                 page: VecDeque::new(),
                 is_reading: false,
+                has_gap: false,
             });
         }
         for aside in &mut self.asides {
@@ -214,9 +217,13 @@ impl View {
             return;
         }
         if records.is_empty() {
-            // They cannot be read any more, and the client is told so when it loads the session.
             behind.record = next.max(behind.record + 1);
             behind.skip = 0;
+            // Once, however many there are.
+            if !std::mem::replace(&mut behind.has_gap, true) {
+                self.show_gap();
+            }
+            return;
         }
         behind.page = records.into();
     }

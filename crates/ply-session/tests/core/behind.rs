@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ply_session::{Settings, WINDOW_BYTES_MAX};
+use ply_session::{Input, Pull, Settings, ViewId, WINDOW_BYTES_MAX};
 use ply_wire::v2;
 
 use crate::world::{V1, V2, World};
@@ -220,4 +220,40 @@ fn output_that_is_sent_less_often_wakes_nobody_for_a_client_that_does_not_read()
     world.pull(3, usize::MAX);
     let kept = world.core.history().transcript();
     world.clients[&3].assert_carries(kept);
+}
+
+#[test]
+fn a_client_is_told_of_records_that_cannot_be_read() {
+    let mut world = with_slow_clients(Settings::default());
+    let text = "x".repeat(100_000);
+    for _ in 0..20 {
+        world.say(&text);
+    }
+    world.end();
+    for view in [3, 4] {
+        let mut out = Vec::new();
+        let from = loop {
+            match world.core.pull(world.now, ViewId(view), &mut out) {
+                Pull::Read { from } => break from,
+                Pull::Message(_) => {}
+                other => panic!("{other:?}"),
+            }
+        };
+        let (view_id, records, next) = (ViewId(view), Vec::new(), u64::MAX);
+        world.step(Input::Page {
+            view: view_id,
+            from,
+            records,
+            next,
+        });
+        world.forget();
+        world.pull(view, usize::MAX);
+        // And then it goes on with what there is.
+        let seen = world.seen(view);
+        assert_eq!(seen, ["notice Part of what happene"]);
+        world.prompt(1, "on");
+        world.pull(view, usize::MAX);
+        assert!(world.seen(view).contains(&"user on".to_owned()));
+        world.end();
+    }
 }

@@ -80,6 +80,16 @@ impl View {
         }
     }
 
+    /// Tells the client that it misses records which cannot be read.
+    pub(super) fn show_gap(&mut self) {
+        let notice = v2::Notice::new(
+            v2::NoticeSeverity::Warning,
+            "Part of what happened in this session could not be read from its journal and is not shown here. \
+             Load the session again to see everything that can be.",
+        );
+        self.show(&v2::SessionUpdate::Notice(notice), None, &OfRecord(&[]));
+    }
+
     /// Shows what a question that this client is not asked says of its tool call (V2-PERM-03).
     pub(super) fn pass_question(&mut self, question: &Question, edits: &dyn EditTexts) {
         if let Some(update) = call_of(question) {
