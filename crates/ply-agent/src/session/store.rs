@@ -29,6 +29,8 @@ pub(super) struct Store {
     log: Option<Box<dyn Log>>,
     appending: Option<Answer<'static, ()>>,
     work: Option<Work<Done>>,
+    /// What was opened again and could not be read. Opened once more it would look as if another owner had had it.
+    unread: Option<ply_journal::Opened>,
     /// Pages for views that are behind.
     reading: JoinSet<Input>,
     lost: Option<Loss>,
@@ -39,6 +41,7 @@ type Work<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// What came of something that took its time.
 enum Done {
     Opened(Result<(Box<dyn Log>, Opened), Error>),
+    Unread(ply_journal::Opened, Error),
     Released(Result<(), Error>),
 }
 
@@ -59,6 +62,7 @@ impl Store {
             log: None,
             appending: None,
             work: None,
+            unread: None,
             reading: JoinSet::new(),
             lost: None,
         }
@@ -99,28 +103,33 @@ impl Store {
         self.work = Some(Box::pin(async move {
             // The id names the creation too, since nobody else knows it.
             let key = head.id.clone();
-            let opened = journal.create(head, &key).await;
-            Done::Opened(with_tail(opened, 0).await)
+            match journal.create(head, &key).await {
+                Ok(opened) => with_tail(opened, 0).await,
+                Err(error) => Done::Opened(Err(error)),
+            }
         }));
     }
 
     /// Opens the session again and reads its records from a number on.
     pub(super) fn reopen(&mut self, from: u64) {
         let (journal, id) = (Arc::clone(&self.journal), self.head.id.clone());
-        let log = self.log.take();
+        let (log, unread) = (self.log.take(), self.unread.take());
         (self.appending, self.lost) = (None, None);
         self.work = Some(Box::pin(async move {
+            if let Some(opened) = unread {
+                return with_tail(opened, from).await;
+            }
             if let Some(log) = log
                 && let Err(error) = log.close().await
             {
                 // The session is not given back, so it cannot be opened either.
                 return Done::Opened(Err(error));
             }
-            let opened = match journal.open(&id).await {
-                Ok(opened) => opened.ok_or(Error::Deleted),
-                Err(error) => Err(error),
-            };
-            Done::Opened(with_tail(opened, from).await)
+            match journal.open(&id).await {
+                Ok(Some(opened)) => with_tail(opened, from).await,
+                Ok(None) => Done::Opened(Err(Error::Deleted)),
+                Err(error) => Done::Opened(Err(error)),
+            }
         }));
     }
 
@@ -150,7 +159,8 @@ impl Store {
         delete: bool,
     ) {
         let (journal, id) = (Arc::clone(&self.journal), self.head.id.clone());
-        let log = self.log.take();
+        let unread = self.unread.take().map(|opened| opened.log);
+        let log = self.log.take().or(unread);
         (self.appending, self.lost) = (None, None);
         let before = self.work.take();
         self.work = Some(Box::pin(async move {
@@ -160,6 +170,7 @@ impl Store {
                 let log = match before {
                     Some(work) => match work.await {
                         Done::Opened(Ok((log, _))) => Some(log),
+                        Done::Unread(opened, _) => Some(opened.log),
                         _ => log,
                     },
                     None => log,
@@ -237,6 +248,12 @@ impl Store {
                 Done::Opened(Err(error)) => Input::NotOpened {
                     error: told(&error),
                 },
+                Done::Unread(opened, error) => {
+                    self.unread = Some(opened);
+                    Input::NotOpened {
+                        error: told(&error),
+                    }
+                }
                 Done::Released(Ok(())) => Input::Released,
                 Done::Released(Err(error)) => {
                     tracing::error!(session = %self.head.id, %error, "the end of a session is not safe");
@@ -283,18 +300,21 @@ async fn look(journal: &dyn Journal, id: &str, from: u64) -> Result<Batch, Error
     }
 }
 
-async fn with_tail(
-    opened: Result<ply_journal::Opened, Error>,
-    from: u64,
-) -> Result<(Box<dyn Log>, Opened), Error> {
-    let opened = opened?;
+/// Reads the records of a session that was opened from a number on.
+async fn with_tail(opened: ply_journal::Opened, from: u64) -> Done {
     let mut tail = Vec::new();
     let mut next = from;
     while next < opened.records {
-        let batch = opened.log.read(next, READ_BYTES).await?;
-        if batch.records.is_empty() {
-            break;
-        }
+        let batch = match opened.log.read(next, READ_BYTES).await {
+            Ok(batch) if batch.records.is_empty() => break,
+            Ok(batch) => batch,
+            Err(error) => {
+                return match error.kind() {
+                    ErrorKind::Taken | ErrorKind::Gone => Done::Opened(Err(error)),
+                    _ => Done::Unread(opened, error),
+                };
+            }
+        };
         next = batch.next;
         tail.extend(batch.records);
     }
@@ -303,7 +323,7 @@ async fn with_tail(
         records: opened.records,
         tail,
     };
-    Ok((opened.log, as_opened))
+    Done::Opened(Ok((opened.log, as_opened)))
 }
 
 fn failed(error: &Error) -> Input {

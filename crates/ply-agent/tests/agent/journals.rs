@@ -26,6 +26,7 @@ struct Shared {
     /// Whether reading answers.
     readable: watch::Sender<bool>,
     fails: AtomicBool,
+    reads_fail: AtomicBool,
     calls: AtomicUsize,
     reads: AtomicUsize,
     /// What waits at a gate: appends as the text they hold, other calls by their name.
@@ -42,6 +43,7 @@ impl Gated {
             opens: watch::Sender::new(true),
             readable: watch::Sender::new(true),
             fails: AtomicBool::new(false),
+            reads_fail: AtomicBool::new(false),
             calls: AtomicUsize::new(0),
             reads: AtomicUsize::new(0),
             waiting: Mutex::default(),
@@ -71,6 +73,11 @@ impl Gated {
 
     pub(crate) fn set_fails(&self, fails: bool) {
         self.0.fails.store(fails, Ordering::Relaxed);
+    }
+
+    /// Has reading fail though everything else works.
+    pub(crate) fn set_reads_fail(&self, fails: bool) {
+        self.0.reads_fail.store(fails, Ordering::Relaxed);
     }
 
     /// Has records unreadable from now on.
@@ -198,6 +205,7 @@ impl Records for GatedLog {
         let journal = self.journal.clone();
         Box::pin(async move {
             journal.pass(&journal.0.readable, ["read".to_owned()]).await;
+            fail_if(&journal.0.reads_fail)?;
             if damaged.contains(&from) {
                 let next = from + 1;
                 return Err(Error::Damaged { from, next });

@@ -343,3 +343,30 @@ async fn a_turn_of_the_agents_own_opens_the_journal_again() {
     let stop = tokio::time::timeout(A_WHILE, own).await;
     assert_eq!(stop.unwrap().unwrap(), v2::StopReason::EndTurn);
 }
+
+/// What a session has in its journal cannot be read when that is opened again, and then it can.
+#[tokio::test(start_paused = true)]
+async fn a_journal_that_is_open_and_cannot_be_read_has_not_moved() {
+    let (actor, journal) = (Actor::new(), Gated::open());
+    let server = actor.serve().journal(journal.clone());
+    let mut talk = talk_with(V2, &server, json!({})).await;
+    talk.prompt("say going\nwait\nsay late").await;
+    talk.hears("going").await;
+    journal.set_fails(true);
+    actor.gate.add_permits(1);
+    talk.until(|message| update(message)["state"] == "idle")
+        .await;
+    journal.set_fails(false);
+    journal.set_reads_fail(true);
+    for _ in 0..3 {
+        let prompt = talk.prompt("say lost").await;
+        let answer = talk.answered(prompt).await;
+        assert!(answer["error"].is_object(), "{answer}");
+    }
+    journal.set_reads_fail(false);
+    let ended = talk.turn("recall").await;
+    assert_eq!(
+        said(&ended.seen),
+        "say going\nwait\nsay late|goinglate|recall"
+    );
+}
