@@ -1,5 +1,6 @@
 //! The task that owns a session: it feeds the core and does what the core wants done.
 
+mod early;
 mod perform;
 
 use std::collections::HashMap;
@@ -21,6 +22,7 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
+use self::early::Early;
 pub(crate) use self::perform::close_by_host;
 use super::control::{Attaching, Control, Waiter};
 use super::inbox::Ops;
@@ -83,6 +85,7 @@ impl Task {
     pub(crate) fn start(session: Session, host: Arc<Host>, setup: SessionSetup, origin: Origin) {
         tokio::spawn(async move {
             let id = session.id().clone();
+            let mut early = Early::default();
             let opened = match origin {
                 Origin::New => {
                     let head = Head::new(&*id.0, setup.cwd.clone(), clock::now_ms());
@@ -94,12 +97,19 @@ impl Task {
                     }
                     Ok((Store::new(host.journal(), head), core))
                 }
-                Origin::Journal => read(&host, &id, &setup).await,
+                Origin::Journal => early.come_until(&session, read(&host, &id, &setup)).await,
             };
             match opened {
-                Ok((store, core)) => Self::new(session, host, core, store).run(setup).await,
-                Err(Unopened::Refused(error)) => fail(&session, &host, &error),
-                Err(Unopened::Elsewhere) => fail_first(&session, &host),
+                Ok((store, core)) => {
+                    let mut task = Self::new(session, host, core, store);
+                    task.prepare(setup);
+                    for control in early.0 {
+                        task.control(control);
+                    }
+                    task.run().await;
+                }
+                Err(Unopened::Refused(error)) => fail(&session, &host, early, &error),
+                Err(Unopened::Elsewhere) => fail_first(&session, &host, early),
             }
         });
     }
@@ -127,8 +137,7 @@ impl Task {
         }
     }
 
-    async fn run(mut self, setup: SessionSetup) {
-        self.prepare(setup);
+    async fn run(mut self) {
         while !self.is_over {
             let full = self.advance();
             if self.is_over {
@@ -415,15 +424,15 @@ async fn read(
 }
 
 /// Ends a session that could not be opened.
-fn fail(session: &Session, host: &Host, error: &v2::Error) {
-    for control in give_up(session, host) {
+fn fail(session: &Session, host: &Host, early: Early, error: &v2::Error) {
+    for control in give_up(session, host, early) {
         refuse(control, error);
     }
 }
 
 /// Refuses the client for which a session was to be opened; the others may be right about its directory.
-fn fail_first(session: &Session, host: &Arc<Host>) {
-    let mut left = give_up(session, host);
+fn fail_first(session: &Session, host: &Arc<Host>, early: Early) {
+    let mut left = give_up(session, host, early);
     let is_attach = |control: &Control| matches!(control, Control::Attach(_));
     if let Some(at) = left.iter().position(is_attach) {
         refuse(left.remove(at), &ply_session::wrong_directory());
@@ -431,11 +440,12 @@ fn fail_first(session: &Session, host: &Arc<Host>) {
     host.come_late(session, left);
 }
 
-fn give_up(session: &Session, host: &Host) -> Vec<Control> {
+fn give_up(session: &Session, host: &Host, early: Early) -> Vec<Control> {
     session.0.inbox.close_ops();
-    let left = session.0.inbox.close();
+    let mut left = early.0;
+    left.extend(session.0.inbox.close());
     host.forget(session);
-    left.into()
+    left
 }
 
 /// Answers what a session that is over cannot serve.

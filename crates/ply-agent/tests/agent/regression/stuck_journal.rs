@@ -11,6 +11,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::of;
+use crate::actor::{Actor, hear, run};
 use crate::journals::Gated;
 use crate::script::Version::V2;
 use crate::script::*;
@@ -306,4 +307,31 @@ async fn c3_closing_and_deleting_wait_for_the_journal_only_so_long() {
             }
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_load_can_be_taken_back_while_the_journal_opens_the_session() {
+    let (actor, journal) = (Actor::new(), Gated::open());
+    let server = actor.serve().journal(journal.clone());
+    let mut client = v2_with(&server, json!({})).await;
+    let session = client.session().await;
+    run(&mut client, &session, "say kept").await;
+    let close = json!({"sessionId": session});
+    client.ok("session/close", close).await;
+    journal.set_opens(false);
+    let load = client.ask("session/resume", of(&session)).await;
+    assert_eq!(journal.waiting().await, "open");
+    let began = Instant::now();
+    client
+        .notify("$/cancel_request", json!({"requestId": load}))
+        .await;
+    let answer = client.answered(load).await.pop().unwrap();
+    assert_eq!(answer["error"]["code"], -32800);
+    assert!(began.elapsed() < SOON);
+    // It was opened for nobody, and is closed again.
+    journal.set_opens(true);
+    tokio::time::sleep(LONG).await;
+    assert_eq!(actor.closed.lock().unwrap().len(), 2);
+    client.ok("session/resume", of(&session)).await;
+    assert_eq!(hear(&mut client, &session, "say on").await, "on");
 }

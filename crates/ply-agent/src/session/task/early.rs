@@ -1,0 +1,69 @@
+//! What reaches a session while it is opened.
+
+use std::future::Future;
+
+use ply_session::{Input, RequestId};
+use ply_wire::link::rpc_error_v2;
+use ply_wire::v2;
+use tokio::sync::oneshot;
+
+use crate::client::Client;
+use crate::session::Session;
+use crate::session::control::{Control, Waiter};
+use crate::session::inbox::Ops;
+
+/// Requests that came before the session was open, in order.
+#[derive(Debug, Default)]
+pub(super) struct Early(pub(super) Vec<Control>);
+
+impl Early {
+    /// Takes what comes for a session until it is open. A journal may take its time, and nobody has to wait for it who does not
+    /// want to any more.
+    pub(super) async fn come_until<T>(
+        &mut self,
+        session: &Session,
+        opened: impl Future<Output = T>,
+    ) -> T {
+        let mut opened = std::pin::pin!(opened);
+        loop {
+            tokio::select! {
+                biased;
+                opened = &mut opened => return opened,
+                batch = session.0.inbox.next(Ops::Leave) => {
+                    for control in batch.controls {
+                        if let Control::Withdraw(request, client) = &control {
+                            self.withdraw(*request, client);
+                        }
+                        self.0.push(control);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Answers a request that is taken back. The session still hears of both, since it may have been opened for it.
+    fn withdraw(&mut self, request: RequestId, client: &Client) {
+        if client.peer.closed_reason().is_some() {
+            return;
+        }
+        let mut waiters = self.0.iter_mut().filter_map(|control| match control {
+            Control::Attach(attaching) if attaching.attach.request == request => {
+                Some(&mut attaching.waiter)
+            }
+            Control::Request(input, waiter)
+                if input.request() == Some(request) && !matches!(**input, Input::Close(_)) =>
+            {
+                Some(waiter)
+            }
+            _ => None,
+        });
+        let (nobody, _) = oneshot::channel();
+        if let Some(waiter) = waiters.next()
+            && let Waiter::Client(responder) = std::mem::replace(waiter, Waiter::Host(nobody))
+        {
+            let code = v2::ErrorCode::RequestCancelled.into();
+            let error = v2::Error::new(code, "The request was cancelled.");
+            responder.respond::<()>(Err(rpc_error_v2(&error)));
+        }
+    }
+}
