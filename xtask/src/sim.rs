@@ -15,14 +15,18 @@ pub(crate) struct Arguments {
     /// One seed, whose world is run and shown line by line
     #[arg(long, conflicts_with_all = ["seeds", "from"])]
     seed: Option<u64>,
+    /// Instead of random worlds, every order of events in a small one, up to this many
+    #[arg(long, value_name = "DEPTH", conflicts_with_all = ["seeds", "from", "seed"])]
+    explore: Option<u64>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut command = Command::new("cargo");
     command.args(["run", "--quiet", "--release", "--package", "ply-sim", "--"]);
-    match arguments.seed {
-        Some(seed) => command.arg(seed.to_string()),
-        None => command
+    match (arguments.seed, arguments.explore) {
+        (Some(seed), _) => command.arg(seed.to_string()),
+        (None, Some(depth)) => command.arg("explore").arg(depth.to_string()),
+        (None, None) => command
             .arg(arguments.from.to_string())
             .arg(arguments.seeds.to_string()),
     };

@@ -11,7 +11,7 @@ use ply_wire::transcript::{MessageKind, Transcript};
 use ply_wire::{MaybeUndefined, v1, v2};
 
 pub(crate) use self::act::Deed;
-use crate::ledger::Broken;
+use crate::Broken;
 use crate::message::Down;
 
 /// Questions a client remembers after they were taken back, to answer them late.

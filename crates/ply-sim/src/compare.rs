@@ -5,8 +5,8 @@ use ply_wire::negotiate::Version;
 use ply_wire::transcript::{Transcript, what_v1_can_carry};
 use ply_wire::v2;
 
+use crate::Broken;
 use crate::client::{Client, Link};
-use crate::ledger::Broken;
 
 /// Checks that the client has seen what the journal says: live equals replay, and version 1 equals
 /// version 2 but for what it cannot carry.

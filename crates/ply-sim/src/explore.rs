@@ -11,7 +11,7 @@ mod small;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hasher};
 
-use crate::ledger::Broken;
+use crate::Broken;
 use small::{Event, Small};
 
 /// What an exploration went through.

@@ -8,8 +8,8 @@ use ply_session::{
 };
 use ply_wire::{MaybeUndefined, v2};
 
+use crate::Broken;
 use crate::choice::Choices;
-use crate::ledger::Broken;
 
 /// The journal of one session.
 #[derive(Debug, Default)]

@@ -18,7 +18,6 @@ mod client;
 mod compare;
 mod explore;
 mod journal;
-mod ledger;
 mod message;
 mod queue;
 mod trace;
@@ -26,10 +25,12 @@ mod world;
 
 pub use choice::Choices;
 pub use explore::{Explored, explore};
-pub use ledger::{Broken, Ledger};
 pub use trace::{Failure, Trace};
 
 use world::World;
+
+/// What a broken promise is said to be.
+pub type Broken = String;
 
 /// Seeds of which one is run twice, to see that it gives the same.
 const SEEDS_PER_REPEAT: u64 = 100;

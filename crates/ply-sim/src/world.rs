@@ -13,11 +13,11 @@ use ply_session::{
 };
 
 use self::life::Life;
+use crate::Broken;
 use crate::agent::Numbers;
 use crate::choice::Choices;
 use crate::client::{Client, Deed, Link, Tag};
 use crate::journal::Journal;
-use crate::ledger::Broken;
 use crate::message::Down;
 use crate::queue::{Due, Queue};
 use crate::trace::Trace;

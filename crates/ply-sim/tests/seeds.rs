@@ -48,6 +48,15 @@ fn worlds_that_were_once_broken_keep_every_promise() {
     }
 }
 
+/// How far every order of events is tried for every change; `cargo xtask sim --explore` goes further.
+const DEPTH: usize = 7;
+
+#[test]
+fn every_order_of_events_in_a_small_world_keeps_every_promise() {
+    let explored = ply_sim::explore(DEPTH).unwrap();
+    assert!(explored.states > 1_000, "{explored:?}");
+}
+
 #[test]
 fn a_seed_gives_the_same_world_twice_and_another_seed_another() {
     let hash = |seed| ply_sim::run(seed).unwrap().hash;

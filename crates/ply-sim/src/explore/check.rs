@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ply_session::{RequestId, ViewId};
 
 use super::small::PerView;
-use crate::ledger::Broken;
+use crate::Broken;
 
 #[derive(Debug, Default)]
 pub(super) struct Seen {
@@ -19,6 +19,8 @@ pub(super) struct Seen {
     resolved: bool,
     /// The turns that a view was told of: how often work began and ended.
     states: PerView<(u64, u64)>,
+    /// Whether a client was told that the journal failed.
+    has_failed: bool,
     /// Whether the journal was given up with something under way.
     pub(super) is_lost: bool,
 }
@@ -65,8 +67,10 @@ impl Seen {
         }
     }
 
-    /// Notes what a client is shown of the state. What it is shown of a turn comes before the turn's end.
+    /// Notes what a client is shown of the state. What it is shown of a turn comes before the turn's end, unless the journal
+    /// failed and turns out to have it.
     pub(super) fn updated(&mut self, view: ViewId, json: &str) -> Result<(), Broken> {
+        self.has_failed |= json.contains("\"stopReason\":\"error\"");
         let (began, ended) = self.states.entry(view.0).or_default();
         if json.contains("\"running\"") && began == ended {
             *began += 1;
@@ -74,7 +78,7 @@ impl Seen {
         if json.contains("\"idle\"") && *ended < *began {
             *ended += 1;
         }
-        if json.contains("word ") && began == ended && view.0 == 2 {
+        if json.contains("word ") && began == ended && view.0 == 2 && !self.has_failed {
             return Err("a client saw words after their turn".into());
         }
         Ok(())

@@ -14,7 +14,7 @@ use ply_wire::project::Shows;
 use ply_wire::v2;
 
 use super::check::Seen;
-use crate::ledger::Broken;
+use crate::Broken;
 
 /// Something that can happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -9,9 +9,9 @@ use ply_wire::v2;
 
 use super::World;
 use super::life::{Life, at, ms};
+use crate::Broken;
 use crate::agent::{self, AgentTurn};
 use crate::journal::Fate;
-use crate::ledger::Broken;
 use crate::message::Down;
 use crate::queue::Due;
 

@@ -8,9 +8,9 @@ use ply_wire::{MaybeUndefined, v2};
 
 use super::life::ms;
 use super::{Sent, World};
+use crate::Broken;
 use crate::agent::AgentTurn;
 use crate::client::tag_of;
-use crate::ledger::Broken;
 use crate::message::Down;
 use crate::queue::Due;
 

@@ -4,9 +4,9 @@ use ply_session::{Close, Input, Keep};
 use ply_wire::negotiate::Version;
 
 use super::World;
+use crate::Broken;
 use crate::client::{Client, Link};
 use crate::compare::compare;
-use crate::ledger::Broken;
 
 /// Things that may happen until the world is at rest, which no honest world needs.
 const DRAIN_STEPS_MAX: u64 = 20_000;
