@@ -2,13 +2,14 @@
 //!
 //! `ply-bench run PEER WORK` measures one JSON-RPC peer once and prints one line of JSON, `ply-bench sdk SDK WORK` does it
 //! with one SDK, `ply-bench journal PEER WORK` with one store, `ply-bench coder PEER WORK` with the coding agent,
-//! `ply-bench tui PEER WORK` with the terminal client;
-//! `cargo xtask bench rpc`, `sdk`, `journal`, `agent` and `tui` run them for every peer and work and make the table.
+//! `ply-bench tui PEER WORK` with the terminal client, `ply-bench clients PEER WORK` with several clients of one session;
+//! `cargo xtask bench rpc`, `sdk`, `journal`, `agent`, `tui` and `clients` run them for every peer and work and make the table.
 //! The measuring process is the client. It starts this same binary again for the other end of the pipes.
 #![expect(clippy::print_stdout, reason = "the benchmark's result goes to stdout")]
 #![expect(clippy::print_stderr, reason = "its complaints go to stderr")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
+mod clients;
 mod coder;
 mod drive;
 mod journal;
@@ -95,6 +96,16 @@ enum Command {
         #[command(flatten)]
         bound: Bound,
     },
+    /// Measures several clients of one session.
+    Clients {
+        peer: clients::Peer,
+        work: clients::Work,
+        /// How many updates, instead of the work's own number.
+        #[arg(long)]
+        count: Option<u64>,
+        #[command(flatten)]
+        bound: Bound,
+    },
     /// The agent for `tui`.
     #[command(hide = true)]
     TuiAgent {
@@ -103,13 +114,16 @@ enum Command {
         #[command(flatten)]
         bound: Bound,
     },
-    /// The other end of the pipes for `sdk` and `journal`.
+    /// The other end of the pipes for `sdk` and `journal`, and of the sockets for `clients`.
     #[command(hide = true)]
     SdkAgent {
         sdk: Sdk,
         /// Where to keep sessions, if not in memory.
         #[arg(long)]
         store: Option<std::path::PathBuf>,
+        /// Where to serve several clients, with their sessions in the store.
+        #[arg(long, requires = "store")]
+        socket: Option<std::path::PathBuf>,
         #[command(flatten)]
         bound: Bound,
     },
@@ -216,13 +230,32 @@ fn dispatch(command: Command) -> Result<()> {
             println!("{}", serde_json::to_string(&outcome)?);
             Ok(())
         }
+        Command::Clients {
+            peer,
+            work,
+            count,
+            bound,
+        } => {
+            process::bound_lifetime(Duration::from_secs(bound.limit_s))?;
+            let outcome = peer.run(work, count, bound.limit_s)?;
+            println!("{}", serde_json::to_string(&outcome)?);
+            Ok(())
+        }
         Command::TuiAgent { history, bound } => {
             process::bound_lifetime(Duration::from_secs(bound.limit_s))?;
             tui::serve(&history)
         }
-        Command::SdkAgent { sdk, store, bound } => {
+        Command::SdkAgent {
+            sdk,
+            store,
+            socket,
+            bound,
+        } => {
             process::bound_lifetime(Duration::from_secs(bound.limit_s))?;
-            sdk.agent(store)
+            match (store, socket) {
+                (Some(store), Some(socket)) => clients::serve(store, &socket),
+                (store, _) => sdk.agent(store),
+            }
         }
         Command::Agent { peer, shared } => {
             process::bound_lifetime(Duration::from_secs(shared.bound.limit_s))?;

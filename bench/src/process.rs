@@ -106,6 +106,12 @@ impl Launch {
         self
     }
 
+    /// Has the agent serve several clients on this socket instead of one on its pipes.
+    pub(crate) fn socket(mut self, path: &Path) -> Self {
+        self.words.push(format!("--socket={}", path.display()));
+        self
+    }
+
     pub(crate) fn words(&self) -> &[String] {
         &self.words
     }

@@ -16,7 +16,8 @@ use crate::Result;
 use crate::measure::{Outcome, Plan as FloorPlan, Work as FloorWork};
 use crate::peer::Peer as RpcPeer;
 use crate::process::Launch;
-pub(crate) use task::Task;
+pub(crate) use ply::Worker;
+pub(crate) use task::{LAST_WORDS, Task};
 pub(crate) use work::{Plan, Work};
 
 /// A way to build an agent and a client.

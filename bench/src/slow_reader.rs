@@ -132,6 +132,12 @@ fn cpu_ticks(agent: &Agent) -> Result<u64> {
     Ok(ticks.map(|field| field.parse().unwrap_or(0u64)).sum())
 }
 
+/// User and system time of the whole process so far.
+pub(crate) fn cpu_seconds(agent: &Agent) -> Result<f64> {
+    let per_second = rustix::param::clock_ticks_per_second();
+    Ok(to_f64(cpu_ticks(agent)?) / to_f64(per_second))
+}
+
 /// Reads the answer to `initialize` and not a byte more.
 fn read_one_line(stdout: &mut ChildStdout) -> Result<()> {
     let mut byte = [0];

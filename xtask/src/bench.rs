@@ -44,6 +44,25 @@ pub(crate) enum Command {
     ///
     /// A missed target is a result, not a failure; a client that hangs or breaks is a failure.
     Tui(Tui),
+    /// Several clients of one session: a slow one beside a fast one, and 64 at a time.
+    ///
+    /// A missed target is a result, not a failure; a client that ends with another transcript is a failure.
+    Clients(Clients),
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Clients {
+    /// Only this work; may be given more than once.
+    #[arg(long, value_name = "WORK", value_parser = clap::builder::PossibleValuesParser::new(suite::CLIENTS.works))]
+    only: Vec<String>,
+    /// Only this version and stream; may be given more than once.
+    #[arg(long, value_name = "PEER", value_parser = clap::builder::PossibleValuesParser::new(suite::CLIENTS.peers))]
+    peer: Vec<String>,
+    /// How often everything is measured. One run alternates between one client and two by itself, and takes about 20 minutes.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
+    #[command(flatten)]
+    shared: Shared,
 }
 
 #[derive(clap::Args)]
@@ -157,6 +176,13 @@ pub(crate) fn run(command: &Command) -> Result<()> {
             runs: agent.runs,
             shared: &agent.shared,
         },
+        Command::Clients(clients) => Choice {
+            suite: &suite::CLIENTS,
+            works: chosen(suite::CLIENTS.works, &clients.only),
+            peers: chosen(suite::CLIENTS.peers, &clients.peer),
+            runs: clients.runs,
+            shared: &clients.shared,
+        },
         Command::Journal(journal) => Choice {
             suite: &suite::JOURNAL,
             works: chosen(suite::JOURNAL.works, &journal.only),
@@ -227,7 +253,7 @@ fn measure(binary: &Binary, choice: &Choice<'_>) -> (Vec<Sample>, Vec<String>) {
         for work in &choice.works {
             for peer in choice.peers.iter().filter(|peer| suite.does(peer, work)) {
                 progress(&format!("run {run} of {runs}: {work} {peer}"));
-                match Sample::take(binary, suite.command, run, work, peer) {
+                match Sample::take(binary, suite, run, work, peer) {
                     Ok(sample) => samples.push(sample),
                     Err(error) => failures.push(error.to_string()),
                 }

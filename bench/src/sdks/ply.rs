@@ -3,6 +3,8 @@
 mod agent;
 mod client;
 
+pub(crate) use agent::Worker;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;

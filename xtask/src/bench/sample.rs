@@ -2,15 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::binary::Binary;
+use super::suite::Suite;
 use crate::Result;
-
-/// A hung peer ends the benchmark after this time.
-const LIMIT: Duration = Duration::from_secs(120);
 
 /// The numbers of one peer on one work in one run.
 #[derive(Serialize)]
@@ -32,13 +29,13 @@ pub(super) struct Outcome {
 impl Sample {
     pub(super) fn take(
         binary: &Binary,
-        command: &str,
+        suite: &Suite,
         run: u32,
         work: &str,
         peer: &str,
     ) -> Result<Self> {
         let arguments = [OsString::from(peer), OsString::from(work)];
-        let printed = binary.run(&[], command, &arguments, LIMIT)?;
+        let printed = binary.run(&[], suite.command, &arguments, suite.limit)?;
         Ok(Sample {
             run,
             work: work.to_owned(),

@@ -1,23 +1,32 @@
 //! The benchmarks: who takes part, what is measured and what must be reached.
 
+mod clients;
 mod coder;
 mod journal;
 mod rpc;
 mod sdk;
 mod tui;
 
+pub(super) use clients::CLIENTS;
 pub(super) use coder::CODER;
 pub(super) use journal::JOURNAL;
 pub(super) use rpc::RPC;
 pub(super) use sdk::{SDK, letters};
 pub(super) use tui::TUI;
 
+use std::time::Duration;
+
 use super::targets::{Row, Target};
+
+/// How long one measurement may take where it is a matter of seconds; a hung peer ends it then.
+const USUAL_LIMIT: Duration = Duration::from_secs(120);
 
 /// One benchmark.
 pub(super) struct Suite {
     /// The command of `ply-bench` that measures once.
     pub(super) command: &'static str,
+    /// How long one measurement may take.
+    pub(super) limit: Duration,
     /// The works, in the order of the table.
     pub(super) works: &'static [&'static str],
     /// The peers, slowest bound first.

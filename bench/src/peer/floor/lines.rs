@@ -28,6 +28,10 @@ impl<R: Read> Lines<R> {
         }
     }
 
+    pub(crate) fn source(&mut self) -> &mut R {
+        &mut self.source
+    }
+
     /// Whether the next line is here without another read.
     pub(crate) fn has_line(&self) -> bool {
         self.find_end(self.start).is_some()

@@ -138,7 +138,11 @@ fn prompt(
             Task::Big => say(&large_text(LARGE_TEXT_BYTES))?,
             Task::Measure => say(&length.to_string())?,
             // Nothing is kept here, so nobody asks.
-            Task::Work(_) | Task::Alternate(_) => {}
+            Task::Work(_)
+            | Task::Alternate(_)
+            | Task::Talk(_)
+            | Task::Monologue(_)
+            | Task::Progress(_) => {}
         }
         responder.respond(PromptResponse::new(StopReason::EndTurn))
     })

@@ -6,7 +6,7 @@ use ply_agent::v2::{
 use ply_agent::{Agent, Error, Result, Session, SessionSetup, Stop, Turn};
 
 use super::super::drive::MODES;
-use super::super::task::Task;
+use super::super::task::{LAST_WORDS, Task};
 use crate::payload::{CHUNK_TEXT, LARGE_TEXT_BYTES, large_text};
 
 /// The name of the session's one option.
@@ -18,7 +18,11 @@ const ROUND: usize = 100;
 const THOUGHTS: usize = 20;
 const CALL: usize = 3;
 
-pub(super) struct Worker;
+/// Updates of one passage of thoughts or words, about a thousand tokens.
+const PASSAGE: u64 = 100;
+
+/// The agent of every work.
+pub(crate) struct Worker;
 
 /// What a model does again and again: it thinks, uses a tool and says something, all in small pieces.
 async fn round(turn: &mut Turn, updates: usize) -> Result<()> {
@@ -69,6 +73,30 @@ impl Agent for Worker {
                         _ => turn.think(CHUNK_TEXT).await?,
                     }
                 }
+            }
+            Task::Talk(count) => {
+                for update in 0..count {
+                    match update / PASSAGE % 2 {
+                        0 => turn.think(CHUNK_TEXT).await?,
+                        _ => turn.say(CHUNK_TEXT).await?,
+                    }
+                }
+                turn.say(LAST_WORDS).await?;
+            }
+            Task::Monologue(count) => {
+                for _ in 0..count {
+                    turn.say(CHUNK_TEXT).await?;
+                }
+                turn.say(LAST_WORDS).await?;
+            }
+            Task::Progress(count) => {
+                let call = turn.tool_call("Run the tests").await?;
+                for update in 0..count {
+                    let title = format!("Run the tests, {update:>9} of {count:>9}");
+                    call.set_title(title).await?;
+                }
+                call.finish().await?;
+                turn.say(LAST_WORDS).await?;
             }
             Task::Ask(count) => {
                 let call = turn.tool_call("Run the tests").await?;

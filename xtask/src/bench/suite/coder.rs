@@ -1,6 +1,6 @@
 //! The coding agent as editors start it.
 
-use super::Suite;
+use super::{Suite, USUAL_LIMIT};
 use crate::bench::targets::{Better, Row, Target, below, row};
 
 const DOCUMENTED: &str = "sdk-documented";
@@ -19,6 +19,7 @@ static TARGETS: [Target; 2] = [below(&GREETED, 10.0), below(&RESIDENT, 12.0)];
 
 pub(in crate::bench) static CODER: Suite = Suite {
     command: "coder",
+    limit: USUAL_LIMIT,
     works: &[WORK],
     peers: &["floor", DOCUMENTED, "ply-agent"],
     ours: &["ply-agent"],

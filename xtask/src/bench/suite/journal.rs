@@ -1,6 +1,6 @@
 //! Sessions on disk.
 
-use super::Suite;
+use super::{Suite, USUAL_LIMIT};
 use crate::bench::targets::{Better, Row, Target, against, below, row};
 
 const DOCUMENTED: &str = "sdk-documented";
@@ -31,6 +31,7 @@ static TARGETS: [Target; 7] = [
 
 pub(in crate::bench) static JOURNAL: Suite = Suite {
     command: "journal",
+    limit: USUAL_LIMIT,
     works: &["append", "updates", "replay", "replay_worst", "list"],
     peers: &[DOCUMENTED, FASTEST, "each", "memory", "disk"],
     ours: &["disk"],

@@ -1,6 +1,6 @@
 //! Whole SDKs: agent and client.
 
-use super::Suite;
+use super::{Suite, USUAL_LIMIT};
 use crate::bench::targets::{Better, Row, Target, against, at_least, at_most_more, below, row};
 
 const DOCUMENTED: &str = "sdk-documented";
@@ -74,6 +74,7 @@ static TARGETS: [Target; 20] = [
 
 pub(in crate::bench) static SDK: Suite = Suite {
     command: "sdk",
+    limit: USUAL_LIMIT,
     works: &[
         "updates",
         "roundtrip",

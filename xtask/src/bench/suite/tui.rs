@@ -1,6 +1,6 @@
 //! The terminal client.
 
-use super::Suite;
+use super::{Suite, USUAL_LIMIT};
 use crate::bench::targets::{Better, Row, Target, below, row};
 
 const FRAME: &str = "frame";
@@ -36,6 +36,7 @@ static TARGETS: [Target; 2] = [below(&FIRST, 200.0), below(&P95, 50.0)];
 
 pub(in crate::bench) static TUI: Suite = Suite {
     command: "tui",
+    limit: USUAL_LIMIT,
     works: &[FRAME, OPEN, KEYS],
     peers: &["ply"],
     ours: &["ply"],
