@@ -212,7 +212,12 @@ impl Core {
         for view in &mut self.views {
             view.roll_back(visible, error);
         }
-        let shown = self.show_end(error);
+        let shown = if kept > visible {
+            // It failed again before clients saw what it had after all; they were told the first time.
+            Vec::new()
+        } else {
+            self.show_end(error)
+        };
         self.prompts = prompts;
         let prompts: Vec<PromptId> = self.prompts.keys().copied().collect();
         for prompt in prompts {

@@ -363,6 +363,20 @@ fn what_the_agent_says_outside_turns_keeps_its_order() {
     world.unstick();
     assert!(!world.core.is_paused());
     assert!(world.clients[&2].text().ends_with("first second "));
+}
+
+#[test]
+fn c10_a_journal_that_fails_again_at_once_shows_nothing_too_early() {
+    let mut world = World::running();
+    world.journal.appends = Mode::FailsAfterWriting;
+    world.call("d", v2::ToolCallStatus::InProgress);
+    world.journal.appends = Mode::Fails;
+    world.forget();
+    world.prompt(2, "two");
+    assert!(!world.seen(2).iter().any(|seen| seen.contains("call d")));
+    world.journal.appends = Mode::Answers;
+    world.prompt(2, "three");
+    world.end();
     world.assert_same(&[1, 2]);
     assert_kept(&world);
 }
