@@ -26,8 +26,8 @@ const FIRST_REVISION: u32 = 1;
 #[derive(Debug, Default)]
 pub(super) struct Messages {
     sent: HashMap<(MessageKind, v2::MessageId), Sent>,
-    /// Ids in use, those made up for replacements included.
-    taken: HashSet<(MessageKind, v1::MessageId)>,
+    /// Ids that were made up for replacements.
+    made_up: HashSet<(MessageKind, v1::MessageId)>,
 }
 
 #[derive(Debug)]
@@ -53,16 +53,51 @@ impl Messages {
             Some(sent) if !sent.withdrawn => return sent.send_chunk(chunk, out),
             Some(_) => true,
             // The agent uses an id that was made up here.
-            None => !self.taken.insert((kind, id_down(id))),
+            None => self.is_made_up(kind, id),
         };
-        let sent = self.sent.entry(key).or_insert_with(|| Sent::new(kind, id));
         if is_new_revision {
             let meta = mark::without_marks(chunk.meta.as_ref()).unwrap_or_default();
-            let meta = sent.revise(id, meta, &mut self.taken);
+            let (sent, meta) = self.revise(key, meta);
             sent.send(&chunk.content, Some(meta), out);
         } else {
+            let sent = self.sent.entry(key).or_insert_with(|| Sent::new(kind, id));
             sent.send_chunk(chunk, out);
         }
+    }
+
+    fn is_made_up(&self, kind: MessageKind, id: &v2::MessageId) -> bool {
+        // Rarely is there any, and then the id need not be copied.
+        !self.made_up.is_empty() && self.made_up.contains(&(kind, id_down(id)))
+    }
+
+    /// Starts a message anew under another id and returns the metadata for its first chunk.
+    fn revise(
+        &mut self,
+        key: (MessageKind, v2::MessageId),
+        mut meta: v1::Meta,
+    ) -> (&mut Sent, v1::Meta) {
+        let (kind, id) = key.clone();
+        let mut revision = self
+            .sent
+            .get(&key)
+            .map_or(FIRST_REVISION, |sent| sent.revision);
+        let fresh = loop {
+            revision = revision.saturating_add(1);
+            let fresh = format!("{id}~{revision}");
+            let is_used = self.sent.contains_key(&(kind, fresh.as_str().into()));
+            let fresh = v1::MessageId::new(fresh);
+            if !is_used && self.made_up.insert((kind, fresh.clone())) {
+                break fresh;
+            }
+        };
+        meta.insert(mark::REPLACES.to_owned(), json!(id));
+        let sent = self.sent.entry(key).or_insert_with(|| Sent::new(kind, &id));
+        *sent = Sent {
+            id: fresh,
+            revision,
+            ..Sent::new(kind, &id)
+        };
+        (sent, meta)
     }
 
     /// Notes an update of a user message that the client wrote itself: the client has it, though it
@@ -80,7 +115,6 @@ impl Messages {
             _ => return,
         };
         let kind = MessageKind::User;
-        self.taken.insert((kind, id_down(id)));
         let sent = self.sent.entry((kind, id.clone()));
         let sent = sent.or_insert_with(|| Sent::new(kind, id));
         if !is_chunk {
@@ -102,20 +136,33 @@ impl Messages {
         if is_new && blocks.is_empty() {
             return;
         }
-        let is_free = !is_new || self.taken.insert((kind, id_down(id)));
-        let sent = self.sent.entry(key).or_insert_with(|| Sent::new(kind, id));
         if blocks.is_empty() {
-            sent.withdraw(id, &mut self.taken, out);
-        } else if let Some(rest) = sent.rest(blocks)
-            && is_free
-        {
+            return self.withdraw(key, out);
+        }
+        let is_free = !is_new || !self.is_made_up(kind, id);
+        let sent = self.sent.entry(key.clone());
+        let sent = sent.or_insert_with(|| Sent::new(kind, id));
+        if let Some(rest) = sent.rest(blocks).filter(|_| is_free) {
             rest.iter().for_each(|block| sent.send(block, None, out));
         } else {
-            let mut meta = Some(sent.revise(id, v1::Meta::new(), &mut self.taken));
+            let (sent, meta) = self.revise(key, v1::Meta::new());
+            let mut meta = Some(meta);
             blocks
                 .iter()
                 .for_each(|block| sent.send(block, meta.take(), out));
         }
+    }
+
+    fn withdraw(&mut self, key: (MessageKind, v2::MessageId), out: &mut Vec<Down>) {
+        if self.sent.get(&key).is_some_and(|sent| sent.withdrawn) {
+            return;
+        }
+        let (sent, mut meta) = self.revise(key, v1::Meta::new());
+        meta.insert(mark::WITHDRAWN.to_owned(), json!(true));
+        sent.withdrawn = true;
+        let note = v1::ContentBlock::Text(v1::TextContent::new(WITHDRAWN_NOTE));
+        let update = chunk(sent.kind, note, sent.id.clone(), Some(meta));
+        out.push(Down::Update(update));
     }
 }
 
@@ -153,43 +200,6 @@ impl Sent {
             self.id.clone(),
             meta,
         );
-        out.push(Down::Update(update));
-    }
-
-    /// Starts the content anew under another id and returns the metadata for its first chunk.
-    fn revise(
-        &mut self,
-        id: &v2::MessageId,
-        mut meta: v1::Meta,
-        taken: &mut HashSet<(MessageKind, v1::MessageId)>,
-    ) -> v1::Meta {
-        loop {
-            self.revision = self.revision.saturating_add(1);
-            self.id = v1::MessageId::new(format!("{id}~{}", self.revision));
-            if taken.insert((self.kind, self.id.clone())) {
-                break;
-            }
-        }
-        self.print = Print::default();
-        self.withdrawn = false;
-        meta.insert(mark::REPLACES.to_owned(), json!(id));
-        meta
-    }
-
-    fn withdraw(
-        &mut self,
-        id: &v2::MessageId,
-        taken: &mut HashSet<(MessageKind, v1::MessageId)>,
-        out: &mut Vec<Down>,
-    ) {
-        if self.withdrawn {
-            return;
-        }
-        let mut meta = self.revise(id, v1::Meta::new(), taken);
-        meta.insert(mark::WITHDRAWN.to_owned(), json!(true));
-        self.withdrawn = true;
-        let note = v1::ContentBlock::Text(v1::TextContent::new(WITHDRAWN_NOTE));
-        let update = chunk(self.kind, note, self.id.clone(), Some(meta));
         out.push(Down::Update(update));
     }
 
