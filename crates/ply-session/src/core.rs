@@ -6,6 +6,7 @@
 
 mod act;
 mod attach;
+mod begin;
 mod close;
 mod effect;
 mod failure;
@@ -40,8 +41,8 @@ use self::options::Options;
 use self::store::Store;
 use self::view::View;
 use self::window::Window;
-use crate::engine::{self, Action, Engine, Opening};
-use crate::{History, Limits, PromptId, RequestId, Settings, TurnId, ViewId};
+use crate::engine::{self, Action, Engine};
+use crate::{History, Limits, PromptId, RequestId, TurnId, ViewId};
 
 /// The core of one session.
 #[derive(Debug)]
@@ -85,79 +86,6 @@ pub struct Core {
 }
 
 impl Core {
-    /// Returns the core of a session that is new, and kept in memory until there is something to keep.
-    #[must_use]
-    pub fn new(session: v2::SessionId, settings: Settings, setup: Arc<Setup>) -> Self {
-        let epoch = 1;
-        let engine = Engine::new(settings, epoch);
-        Self::with(session, setup, engine, epoch, Store::new(), 0)
-    }
-
-    /// Returns the core of a session that was read from its journal. What was cut off in it is ended.
-    #[must_use]
-    pub fn open(
-        session: v2::SessionId,
-        settings: Settings,
-        setup: Arc<Setup>,
-        mut opening: Opening,
-        opened: &Opened,
-    ) -> Self {
-        let mut actions = Vec::new();
-        let (damaged, mut operations) = (opening.damaged, std::mem::take(&mut opening.operations));
-        let engine = opening.finish(settings, opened.epoch, &mut actions);
-        let store = Store::open(opened.records);
-        let mut core = Self::with(session, setup, engine, opened.epoch, store, opened.records);
-        (core.damaged, core.was_answered) = (damaged, true);
-        // A prompt whose turn was cut off has its answer now.
-        for action in &actions {
-            if let Action::Append(event) = action {
-                operations.recorded(event);
-            }
-        }
-        core.operations = operations;
-        core.actions = actions;
-        let mut out = Vec::new();
-        core.act(&mut out);
-        core.repaired = core.window.head();
-        core
-    }
-
-    fn with(
-        session: v2::SessionId,
-        setup: Arc<Setup>,
-        engine: Engine,
-        epoch: u64,
-        store: Store,
-        records: u64,
-    ) -> Self {
-        Self {
-            session,
-            setup,
-            window: Window::new(records, engine.settings().limits.record_text_bytes),
-            engine,
-            store,
-            views: Vec::new(),
-            gated: VecDeque::new(),
-            prompts: BTreeMap::new(),
-            left: BTreeMap::new(),
-            own: Vec::new(),
-            options: Options::default(),
-            waiting: VecDeque::new(),
-            is_prepared: false,
-            repaired: 0,
-            closing: Closing::default(),
-            was_seen: false,
-            was_answered: false,
-            is_unattended: false,
-            overdue: None,
-            operations: Operations::default(),
-            damaged: 0,
-            epoch,
-            actions: Vec::new(),
-            now: Duration::ZERO,
-        }
-    }
-
     /// Takes one input at a moment, and appends what the driver must do, in order.
     pub fn step(&mut self, now: Duration, input: Input, out: &mut Vec<Effect>) {
         self.now = now.max(self.now);

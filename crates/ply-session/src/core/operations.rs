@@ -65,6 +65,16 @@ impl Operations {
         }
     }
 
+    /// Names the prompts whose work goes on in a runner that outlived its session's owner, and returns the names.
+    pub(crate) fn adopt(&mut self) -> Vec<PromptId> {
+        let unsettled = self.0.iter_mut().filter(|known| known.stop.is_none());
+        let named = unsettled.zip(1..).map(|(operation, number)| {
+            // No request of this process has such a number.
+            *operation.prompt.insert(PromptId(u64::MAX - number))
+        });
+        named.collect()
+    }
+
     pub(super) fn begin(&mut self, key: String, prompt: PromptId) {
         self.push(Operation {
             key,

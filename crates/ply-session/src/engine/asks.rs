@@ -36,6 +36,17 @@ impl Asks {
             .any(|ask| ask.question.tool_call().is_some_and(|id| id == call))
     }
 
+    /// Takes a question that nobody here was asked yet.
+    pub(super) fn adopt(&mut self, ask: Ask) {
+        let open = OpenAsk {
+            turn: ask.turn,
+            question: ask.question,
+            offered_to: Vec::new(),
+            failed: false,
+        };
+        self.0.insert(ask.id, open);
+    }
+
     /// Gives up all questions, and returns who was asked which.
     pub(crate) fn take_offers(&mut self) -> Vec<(AskId, ViewId)> {
         let asks = std::mem::take(&mut self.0).into_iter();

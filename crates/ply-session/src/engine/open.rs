@@ -3,11 +3,14 @@
 use ply_wire::transcript::Entry;
 use ply_wire::v2;
 
-use super::Action;
-use super::Engine;
-use super::update::ended_terminal;
+use super::turn::ActiveTurn;
+use super::update::{OpenCalls, OpenTerminals, ended_terminal};
+use super::{Action, Engine};
 use crate::core::Operations;
-use crate::{Answer, AskId, Event, History, Settings};
+use crate::{Answer, Ask, AskId, Event, History, PromptId, Settings, TurnId};
+
+/// Stands for the prompt of a turn that another process started: no request of this one has the number.
+const ADOPTED: PromptId = PromptId(u64::MAX);
 
 /// What a client is told about a turn that ended with its process.
 const INTERRUPTED: &str = "The turn was interrupted: the agent stopped before it ended.";
@@ -16,6 +19,8 @@ const INTERRUPTED: &str = "The turn was interrupted: the agent stopped before it
 #[derive(Debug, Default)]
 pub struct Opening {
     history: History,
+    /// Questions that were not answered.
+    asked: Vec<Ask>,
     pub(crate) operations: Operations,
     pub(crate) damaged: u64,
 }
@@ -25,6 +30,19 @@ impl Opening {
     pub fn event(&mut self, event: &Event) {
         self.operations.recorded(event);
         self.history.apply(event);
+        match event {
+            Event::Asked {
+                ask,
+                turn,
+                question,
+            } => self.asked.push(Ask {
+                id: *ask,
+                turn: *turn,
+                question: question.clone(),
+            }),
+            Event::Answered { ask, .. } => self.asked.retain(|asked| asked.id != *ask),
+            _ => {}
+        }
     }
 
     /// Takes the next record of the journal. One that cannot be read is counted, and the rest of the session is not affected.
@@ -59,6 +77,26 @@ impl Opening {
         let mut engine = Engine::with_history(settings, epoch, self.history);
         let error = v2::Error::new(v2::ErrorCode::InternalError.into(), INTERRUPTED);
         engine.repair(error, out);
+        engine
+    }
+
+    /// Returns the engine of a session whose runner is still alive: its turn goes on, and what it asked waits for an answer.
+    pub(crate) fn adopt(self, settings: Settings, epoch: u64, prompts: Vec<PromptId>) -> Engine {
+        let mut engine = Engine::with_history(settings, epoch, self.history);
+        if engine.history.is_cut_off() {
+            engine.ids += 1;
+            let mut turn = ActiveTurn::new(TurnId(engine.ids), ADOPTED);
+            turn.steered = prompts;
+            engine.turn = Some(turn);
+        }
+        let turn = engine.running();
+        let transcript = engine.history.transcript();
+        engine.calls = OpenCalls::of(transcript, turn);
+        engine.terminals = OpenTerminals::of(transcript, turn);
+        for ask in self.asked {
+            let turn = ask.turn.and(turn);
+            engine.asks.adopt(Ask { turn, ..ask });
+        }
         engine
     }
 }

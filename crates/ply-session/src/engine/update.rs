@@ -1,6 +1,6 @@
 //! What the agent reports: which turn it belongs to, and that tool calls only move forward.
 
-use ply_wire::transcript::{MessageKind, ToolCall};
+use ply_wire::transcript::{MessageKind, ToolCall, Transcript};
 use ply_wire::{MaybeUndefined, v2};
 
 use super::Action;
@@ -53,6 +53,17 @@ impl Stage {
 }
 
 impl OpenCalls {
+    /// Returns those of a transcript, as calls of a turn.
+    pub(super) fn of(transcript: &Transcript, turn: Option<TurnId>) -> Self {
+        let open = transcript.tool_calls().filter(|call| !call.is_finished());
+        let open = open.map(|call| OpenCall {
+            id: call.id.clone(),
+            turn,
+            stage: Stage::of(&call.status),
+        });
+        Self(open.collect())
+    }
+
     /// Returns whether a call of the turn runs that the user is not asked about.
     pub(crate) fn is_running(&self, turn: TurnId, asks: &Asks) -> bool {
         let of_turn = self.0.iter().filter(|call| call.turn == Some(turn));
@@ -86,6 +97,12 @@ impl OpenCalls {
 pub(crate) struct OpenTerminals(Vec<(v2::TerminalId, Option<TurnId>)>);
 
 impl OpenTerminals {
+    /// Returns those of a transcript, as terminals of a turn.
+    pub(super) fn of(transcript: &Transcript, turn: Option<TurnId>) -> Self {
+        let open = transcript.open_terminals();
+        Self(open.map(|id| (id.clone(), turn)).collect())
+    }
+
     fn follow(&mut self, id: &v2::TerminalId, turn: Option<TurnId>, has_ended: bool) {
         if has_ended {
             self.0.retain(|(open, _)| open != id);

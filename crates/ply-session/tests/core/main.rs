@@ -12,6 +12,7 @@ mod inputs;
 mod journal;
 mod world;
 
+mod adopted;
 mod barriers;
 mod behind;
 mod close;

@@ -7,7 +7,7 @@ use crate::journal::Mode;
 use crate::world::{V1, V2, World};
 
 /// Asks whether a call may be made that the question itself announces.
-fn ask(world: &mut World, ask: u64, call: v2::ToolCallUpdate) {
+pub(crate) fn ask(world: &mut World, ask: u64, call: v2::ToolCallUpdate) {
     let yes = v2::PermissionOptionKind::AllowOnce;
     let options = vec![v2::PermissionOption::new("yes", "Yes", yes)];
     let subject = v2::RequestPermissionSubject::from(call);
@@ -19,7 +19,7 @@ fn ask(world: &mut World, ask: u64, call: v2::ToolCallUpdate) {
     }));
 }
 
-fn answer(world: &mut World, ask: u64, view: u64) {
+pub(crate) fn answer(world: &mut World, ask: u64, view: u64) {
     let reply = Reply::Selected(v2::PermissionOptionId::new("yes"));
     let (ask, view) = (AskId(ask), ViewId(view));
     world.step(Input::Answer { ask, view, reply });

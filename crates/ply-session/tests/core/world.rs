@@ -67,13 +67,28 @@ impl World {
 
     /// Returns the session as another process opens it from its journal.
     pub(crate) fn reopen(self) -> Self {
-        let mut world = self.reopen_unprepared();
-        world.step(Input::Prepared { outcome: Ok(()) });
-        world
+        self.taken_over(Core::open).prepared()
     }
 
     /// The same before its runner is ready.
     pub(crate) fn reopen_unprepared(self) -> Self {
+        self.taken_over(Core::open)
+    }
+
+    /// Returns the session as another process opens it while its runner goes on.
+    pub(crate) fn adopt(self) -> Self {
+        self.taken_over(Core::adopt).prepared()
+    }
+
+    fn prepared(mut self) -> Self {
+        self.step(Input::Prepared { outcome: Ok(()) });
+        self
+    }
+
+    fn taken_over(
+        self,
+        open: fn(v2::SessionId, Settings, Arc<Setup>, Opening, &Opened) -> Core,
+    ) -> Self {
         let mut journal = self.journal;
         journal.epoch += 1;
         let mut opening = Opening::default();
@@ -86,8 +101,9 @@ impl World {
             tail: Vec::new(),
         };
         let (settings, setup) = (Settings::default(), Arc::new(setup()));
-        let core = Core::open("s".into(), settings, setup, opening, &opened);
+        let core = open("s".into(), settings, setup, opening, &opened);
         let mut world = Self::of(core, journal);
+        world.turn = world.core.engine().running();
         world.requests = self.requests;
         world
     }

@@ -1,0 +1,110 @@
+//! The beginning of a session in this process: new, from its journal, or around a runner that is already there.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use ply_wire::v2;
+
+use super::Core;
+use super::close::Closing;
+use super::input::{Opened, Setup};
+use super::operations::Operations;
+use super::options::Options;
+use super::store::Store;
+use super::window::Window;
+use crate::Settings;
+use crate::engine::{Action, Engine, Opening};
+
+impl Core {
+    /// Returns the core of a session that is new, and kept in memory until there is something to keep.
+    #[must_use]
+    pub fn new(session: v2::SessionId, settings: Settings, setup: Arc<Setup>) -> Self {
+        let epoch = 1;
+        let engine = Engine::new(settings, epoch);
+        Self::with(session, setup, engine, epoch, Store::new(), 0)
+    }
+
+    /// Returns the core of a session that was read from its journal. What was cut off in it is ended.
+    #[must_use]
+    pub fn open(
+        session: v2::SessionId,
+        settings: Settings,
+        setup: Arc<Setup>,
+        mut opening: Opening,
+        opened: &Opened,
+    ) -> Self {
+        let mut actions = Vec::new();
+        let (damaged, mut operations) = (opening.damaged, std::mem::take(&mut opening.operations));
+        let engine = opening.finish(settings, opened.epoch, &mut actions);
+        let store = Store::open(opened.records);
+        let mut core = Self::with(session, setup, engine, opened.epoch, store, opened.records);
+        (core.damaged, core.was_answered) = (damaged, true);
+        // A prompt whose turn was cut off has its answer now.
+        for action in &actions {
+            if let Action::Append(event) = action {
+                operations.recorded(event);
+            }
+        }
+        core.operations = operations;
+        core.actions = actions;
+        let mut out = Vec::new();
+        core.act(&mut out);
+        core.repaired = core.window.head();
+        core
+    }
+
+    /// Returns the core of a session that was read from its journal and whose runner is still alive. Nothing in it is ended:
+    /// the turn that [`Core::engine`] names goes on, and the first clients that come are asked what it waits for.
+    #[must_use]
+    pub fn adopt(
+        session: v2::SessionId,
+        settings: Settings,
+        setup: Arc<Setup>,
+        mut opening: Opening,
+        opened: &Opened,
+    ) -> Self {
+        let (damaged, mut operations) = (opening.damaged, std::mem::take(&mut opening.operations));
+        let engine = opening.adopt(settings, opened.epoch, operations.adopt());
+        let store = Store::open(opened.records);
+        let mut core = Self::with(session, setup, engine, opened.epoch, store, opened.records);
+        (core.damaged, core.operations, core.was_answered) = (damaged, operations, true);
+        core
+    }
+
+    fn with(
+        session: v2::SessionId,
+        setup: Arc<Setup>,
+        engine: Engine,
+        epoch: u64,
+        store: Store,
+        records: u64,
+    ) -> Self {
+        Self {
+            session,
+            setup,
+            window: Window::new(records, engine.settings().limits.record_text_bytes),
+            engine,
+            store,
+            views: Vec::new(),
+            gated: VecDeque::new(),
+            prompts: BTreeMap::new(),
+            left: BTreeMap::new(),
+            own: Vec::new(),
+            options: Options::default(),
+            waiting: VecDeque::new(),
+            is_prepared: false,
+            repaired: 0,
+            closing: Closing::default(),
+            was_seen: false,
+            was_answered: false,
+            is_unattended: false,
+            overdue: None,
+            operations: Operations::default(),
+            damaged: 0,
+            epoch,
+            actions: Vec::new(),
+            now: Duration::ZERO,
+        }
+    }
+}
