@@ -4,6 +4,8 @@ mod driver;
 mod effects;
 mod life;
 mod quiesce;
+mod runner;
+mod store;
 
 use std::collections::{BTreeMap, BTreeSet};
 

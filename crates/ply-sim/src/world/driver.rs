@@ -2,21 +2,16 @@
 
 use std::sync::Arc;
 
-use ply_session::{
-    Core, Effect, Input, Pull, RequestId, Response, Setup, TurnId, ViewId, no_such_session,
-};
+use ply_session::{Core, Input, Pull, RequestId, Response, Setup, ViewId, no_such_session};
 use ply_wire::v2;
 
 use super::World;
 use super::life::{Life, at, ms};
 use crate::Broken;
-use crate::agent::{self, AgentTurn};
-use crate::journal::Fate;
+use crate::agent::AgentTurn;
 use crate::message::Down;
 use crate::queue::Due;
 
-/// How long the journal takes at most for an append, in milliseconds.
-const APPEND_TIME_MAX_MS: u64 = 40;
 /// How much a slow client takes at once.
 const READS_MAX: u64 = 6;
 
@@ -146,10 +141,6 @@ impl World<'_> {
         Ok(())
     }
 
-    fn fails(&mut self) -> bool {
-        !self.is_ending && self.choices.percent(self.faults)
-    }
-
     /// Steps the core and does what comes of it.
     pub(super) fn feed(&mut self, number: u64, input: Input) -> Result<(), Broken> {
         let now = self.queue.now_ms();
@@ -237,152 +228,6 @@ impl World<'_> {
         }
     }
 
-    fn persist(&mut self, number: u64) -> Result<(), Broken> {
-        let Some(life) = self.get(number) else {
-            return Ok(());
-        };
-        let Some(persist) = life.core.persist() else {
-            return Ok(());
-        };
-        if life.append.is_some() {
-            return Err("two appends are under way".into());
-        }
-        life.appends += 1;
-        let append = life.appends;
-        let now = self.queue.now_ms();
-        self.trace.note(now, || {
-            let records = persist
-                .records
-                .iter()
-                .map(|record| String::from_utf8_lossy(record));
-            let records: Vec<_> = records.collect();
-            let mut line = format!("    append {append} {:?} {records:?}", persist.level);
-            line.truncate(line.floor_char_boundary(2000));
-            line
-        });
-        for record in &persist.records {
-            self.trace.mix(record);
-            self.check_ids(number, record)?;
-        }
-        if let Some(life) = self.get(number) {
-            life.append = Some((append, persist));
-        }
-        let mut delay = self.choices.below(APPEND_TIME_MAX_MS);
-        let mut fate = Fate::Done;
-        if !self.is_ending && self.choices.percent(self.faults.max(1)) {
-            // Slow, or stuck for a long time.
-            delay *= self.choices.below(3000);
-        }
-        if self.fails() {
-            fate = match self.choices.weighted(&[3, 2, 2]) {
-                0 => Fate::Busy,
-                1 => Fate::Broken,
-                _ => Fate::Doubtful,
-            };
-        }
-        let life = number;
-        self.queue
-            .after(delay, Due::Appended { life, append, fate });
-        if self.choices.percent(20) {
-            self.queue.after(delay + 20, Due::Committed { life });
-        }
-        Ok(())
-    }
-
-    pub(super) fn appended(&mut self, number: u64, append: u64, fate: Fate) -> Result<(), Broken> {
-        let owns = self.journal.is_owner(number);
-        let Some(life) = self.get(number) else {
-            return Ok(());
-        };
-        let Some((_, persist)) = life.append.take_if(|(under_way, _)| *under_way == append) else {
-            return Ok(());
-        };
-        if !owns {
-            // Another owner has it. Some stores know, some say no more than that it failed.
-            return if self.choices.percent(50) {
-                self.lost(number)
-            } else {
-                self.not_persisted(number, false)
-            };
-        }
-        self.journal.append(persist, fate, &mut self.choices)?;
-        match fate {
-            Fate::Done => self.feed(number, Input::Persisted),
-            Fate::Busy => self.not_persisted(number, true),
-            Fate::Broken | Fate::Doubtful => self.not_persisted(number, false),
-        }
-    }
-
-    fn not_persisted(&mut self, number: u64, may_pass: bool) -> Result<(), Broken> {
-        let error = v2::Error::new(-32603, "the journal failed");
-        self.feed(number, Input::NotPersisted { error, may_pass })
-    }
-
-    pub(super) fn opened(&mut self, number: u64, from: Option<u64>) -> Result<(), Broken> {
-        let now = self.queue.now_ms();
-        if self.get(number).is_none_or(|life| life.is_releasing) {
-            return Ok(());
-        }
-        let is_taken = self.journal.is_taken(now);
-        if is_taken || self.fails() || (from.is_some() && !self.journal.is_created) {
-            let error = v2::Error::new(-32603, "the journal is in use");
-            return self.feed(number, Input::NotOpened { error });
-        }
-        let opened = self.journal.open(number, from.unwrap_or(0))?;
-        self.feed(number, Input::Opened(opened))
-    }
-
-    pub(super) fn taken(&mut self, number: u64) -> Result<(), Broken> {
-        if self.is_ending || !self.is_alive(number) || !self.journal.is_created {
-            return Ok(());
-        }
-        let until = self.queue.now_ms() + self.choices.below(400);
-        let writes = self.choices.percent(70);
-        // What the process had only accepted never comes.
-        self.journal.crash(&mut self.choices);
-        self.journal.take_over(until, writes)?;
-        if self.choices.percent(50) {
-            let delay = self.choices.below(500);
-            self.queue.after(delay, Due::Lost { life: number });
-        }
-        Ok(())
-    }
-
-    pub(super) fn lost(&mut self, number: u64) -> Result<(), Broken> {
-        if self.journal.is_owner(number) {
-            // It was opened again meanwhile.
-            return Ok(());
-        }
-        let error = v2::Error::new(-32603, "the session was taken over");
-        self.feed(number, Input::Lost { error })
-    }
-
-    pub(super) fn page(&mut self, number: u64, view: ViewId, from: u64) -> Result<(), Broken> {
-        let count = self.choices.below(4) + 1;
-        if let Some(life) = self.get(number) {
-            life.reading.remove(&view);
-        }
-        let records = if number > self.deleted {
-            self.journal.page(from, count)
-        } else {
-            // What is there now is another session.
-            Vec::new()
-        };
-        let next = from + (records.len() as u64).max(1);
-        if records.is_empty() {
-            // The session was deleted, and with it what the client did not see yet.
-            let of_view = self.clients.iter_mut().filter(|client| client.view == view);
-            of_view.for_each(|client| (client.is_whole, client.is_cut) = (false, true));
-        }
-        let page = Input::Page {
-            view,
-            from,
-            records,
-            next,
-        };
-        self.feed(number, page)
-    }
-
     pub(super) fn client_reads(&mut self, index: usize) -> Result<(), Broken> {
         let Some(client) = self.clients.get(index) else {
             return Ok(());
@@ -454,32 +299,6 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn released(&mut self, number: u64, delete: bool) -> Result<(), Broken> {
-        // An append that did not come back may have been done all the same.
-        let lands = self.choices.percent(50);
-        let owns = self.journal.is_owner(number);
-        if let Some((_, persist)) = self.get(number).and_then(|life| life.append.take())
-            && lands
-            && owns
-        {
-            self.journal
-                .append(persist, Fate::Done, &mut self.choices)?;
-        }
-        if delete && !owns && self.journal.is_created {
-            let error = v2::Error::new(-32603, "the session is another owner's");
-            return self.feed(number, Input::NotReleased { error });
-        }
-        if delete {
-            self.journal.delete();
-            self.ids.clear();
-            self.ended_turns.clear();
-            self.deleted = number;
-        } else if owns {
-            self.journal.sync()?;
-        }
-        self.feed(number, Input::Released)
-    }
-
     pub(super) fn over(&mut self, number: u64) -> Result<(), Broken> {
         let Some(mut life) = self.life.take_if(|life| life.number == number) else {
             return Err("a session ended twice".into());
@@ -516,138 +335,5 @@ impl World<'_> {
         if let Some((client, epoch)) = seat {
             self.send_down(client, epoch, Down::Over);
         }
-    }
-
-    pub(super) fn prepared(&mut self, number: u64) -> Result<(), Broken> {
-        if !self.is_alive(number) {
-            return Ok(());
-        }
-        let fails = !self.is_ending && self.choices.percent(1);
-        let outcome = match fails {
-            true => Err(v2::Error::internal_error()),
-            false => Ok(()),
-        };
-        let is_new = self.get(number).is_some_and(|life| {
-            let transcript = life.core.history().transcript();
-            transcript.config_options().is_empty()
-        });
-        if is_new {
-            self.feed(
-                number,
-                Input::Update {
-                    turn: None,
-                    update: agent::options(),
-                    edits: Vec::new(),
-                },
-            )?;
-        }
-        self.feed(number, Input::Prepared { outcome })
-    }
-
-    pub(super) fn option_set(&mut self, number: u64, request: RequestId) -> Result<(), Broken> {
-        let outcome = match self.choices.percent(20) {
-            true => Err(v2::Error::invalid_params()),
-            false => Ok(()),
-        };
-        if let Some(life) = self.get(number) {
-            life.option.take_if(|(of, _)| *of == request);
-        }
-        self.feed(number, Input::OptionSet { request, outcome })
-    }
-
-    pub(super) fn agent_acts(&mut self, number: u64, turn: TurnId) -> Result<(), Broken> {
-        let again = self.choices.below(25) + 1;
-        let Some(life) = self.life.as_mut().filter(|life| life.number == number) else {
-            return Ok(());
-        };
-        let Some(code) = life.turns.get_mut(&turn) else {
-            return Ok(());
-        };
-        // Code that was given up goes on for a while and is not heard.
-        if code.done || (code.abandoned && self.choices.percent(30)) {
-            life.turns.remove(&turn);
-            return Ok(());
-        }
-        let life_number = number;
-        self.queue.after(
-            again,
-            Due::AgentActs {
-                life: life_number,
-                turn,
-            },
-        );
-        if life.core.is_paused() && !code.abandoned {
-            return Ok(());
-        }
-        let inputs = code.act(&mut self.numbers, &mut self.choices);
-        self.report(number, inputs)
-    }
-
-    pub(super) fn background_acts(&mut self, number: u64) -> Result<(), Broken> {
-        if self.is_ending || !self.is_alive(number) {
-            return Ok(());
-        }
-        let again = self.choices.below(200);
-        self.queue
-            .after(again + 20, Due::BackgroundActs { life: number });
-        let Some(life) = &mut self.life else {
-            return Ok(());
-        };
-        if life.core.is_paused() {
-            return Ok(());
-        }
-        let inputs = match self.choices.weighted(&[3, 5]) {
-            0 => {
-                self.numbers.requests += 1;
-                let request = RequestId(self.numbers.requests);
-                life.own.insert(request);
-                vec![Input::Begin { request }]
-            }
-            _ => life.background.act(&mut self.numbers, &mut self.choices),
-        };
-        self.report(number, inputs)
-    }
-
-    /// Passes on what the agent's code reports.
-    fn report(&mut self, number: u64, inputs: Vec<Input>) -> Result<(), Broken> {
-        for input in inputs {
-            match &input {
-                Input::Ask(ask) => {
-                    self.asks.insert(ask.id, (number, ask.turn));
-                }
-                Input::Barrier { barrier, .. } => {
-                    if let Some(life) = self.get(number) {
-                        life.barriers.insert(*barrier);
-                    }
-                }
-                _ => {}
-            }
-            self.feed(number, input)?;
-        }
-        Ok(())
-    }
-
-    /// Does what the core wants done about its journal and its end.
-    pub(super) fn do_store(&mut self, number: u64, effect: Effect) -> Result<(), Broken> {
-        let delay = self.choices.below(60);
-        let life = number;
-        match effect {
-            Effect::Create => self.queue.after(delay, Due::Opened { life, from: None }),
-            Effect::Open { from } => {
-                let from = Some(from);
-                self.queue.after(delay, Due::Opened { life, from });
-            }
-            Effect::Release { delete } => {
-                if let Some(life) = self.get(number) {
-                    if life.is_releasing {
-                        return Err("a session was released twice".into());
-                    }
-                    life.is_releasing = true;
-                }
-                self.queue.after(delay, Due::Released { life, delete });
-            }
-            _ => {}
-        }
-        Ok(())
     }
 }
