@@ -8,6 +8,7 @@ mod asks;
 mod input;
 mod open;
 mod queue;
+mod snapshot;
 mod turn;
 mod update;
 
@@ -15,12 +16,10 @@ use ply_wire::v2;
 
 use self::asks::Asks;
 use self::queue::Queue;
+use self::snapshot::Snapshot;
 use self::turn::ActiveTurn;
 use self::update::{OpenCalls, OpenTerminals, Speaking};
-use crate::{
-    Answers, Event, History, Level, Outcome, PromptId, QueuedPrompts, Settings, Stop, TurnId,
-    ViewId,
-};
+use crate::{Answers, Event, History, PromptId, QueuedPrompts, Settings, TurnId, ViewId};
 
 pub use self::action::{Action, Refusal, Start};
 pub use self::input::{Input, Prompt};
@@ -49,14 +48,6 @@ pub struct Engine {
     emitted: u64,
     /// The conversation before the first thing that clients may not see yet.
     snapshot: Option<Snapshot>,
-}
-
-/// The conversation as it was at one moment.
-#[derive(Debug)]
-pub(crate) struct Snapshot {
-    /// How many things had been appended or told.
-    pub(crate) at: u64,
-    pub(crate) history: History,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,22 +135,6 @@ impl Engine {
         self.snapshot.as_ref()
     }
 
-    /// Brings it forward by one thing that clients may see by now.
-    pub(crate) fn advance_snapshot(&mut self, event: Option<&Event>) {
-        let Some(snapshot) = &mut self.snapshot else {
-            return;
-        };
-        snapshot.at += 1;
-        if let Some(event) = event {
-            snapshot.history.apply(event);
-        }
-    }
-
-    /// Forgets it, since clients may see everything.
-    pub(crate) fn drop_snapshot(&mut self) {
-        self.snapshot = None;
-    }
-
     /// Returns how the session is treated.
     pub(crate) fn settings(&self) -> &Settings {
         &self.settings
@@ -209,46 +184,6 @@ impl Engine {
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.phase == Phase::Closed
-    }
-
-    /// Goes back to the first `place` things that were appended or told, as the rest could not be kept. `since` are the events
-    /// from the snapshot on. What goes on is given up: queued prompts, the turn, questions.
-    ///
-    /// What was cut off by that is ended by [`Engine::repair`], once something can be kept again.
-    pub(crate) fn roll_back<'a>(
-        &mut self,
-        place: u64,
-        since: impl IntoIterator<Item = &'a Event>,
-        out: &mut Vec<Action>,
-    ) {
-        self.drop_held(out);
-        for (ask, view) in self.asks.take_offers() {
-            out.push(Action::Retract { ask, view });
-        }
-        self.turn = None;
-        if let Some(snapshot) = self.snapshot.take() {
-            self.history = snapshot.history;
-            for event in since {
-                self.history.apply(event);
-            }
-        }
-        self.emitted = place;
-        self.calls = OpenCalls::default();
-        self.terminals = OpenTerminals::default();
-        (self.speaking, self.compacting) = (None, None);
-        if self.phase == Phase::Closing {
-            // The turn that it waited for is gone.
-            self.phase = Phase::Closed;
-            self.views.clear();
-            out.push(Action::Closed);
-        }
-    }
-
-    /// Adds an event that turned out to be kept.
-    pub(crate) fn restore(&mut self, event: &Event) {
-        self.take_snapshot(event);
-        self.emitted += 1;
-        self.history.apply(event);
     }
 
     fn detach(&mut self, view: ViewId, out: &mut Vec<Action>) {
@@ -304,54 +239,10 @@ impl Engine {
         self.start_next(out);
     }
 
-    /// Inserts the prompt that waits longest, if nothing runs.
-    fn start_next(&mut self, out: &mut Vec<Action>) {
-        if self.turn.is_some() || self.phase != Phase::Open {
-            return;
-        }
-        let Some(held) = self.queue.pop() else {
-            return;
-        };
-        let (view, mut message) = (held.view, None);
-        if let Some(view) = view {
-            let id = v2::MessageId::new(self.fresh_id("msg"));
-            let update = v2::UserMessage::new(id.clone()).content(held.content.clone());
-            self.append(Event::Update(v2::SessionUpdate::UserMessage(update)), out);
-            out.push(Action::Accept {
-                prompt: held.prompt,
-                view,
-                message: id.clone(),
-            });
-            message = Some(id);
-        }
-        self.ids += 1;
-        let turn = TurnId(self.ids);
-        self.turn = Some(ActiveTurn::new(turn, held.prompt));
-        self.set_state(v2::StateUpdate::Running(v2::RunningStateUpdate::new()), out);
-        out.push(Action::StartTurn(Start {
-            turn,
-            prompt: held.prompt,
-            view,
-            message,
-            content: held.content,
-        }));
-    }
-
     fn drop_held(&mut self, out: &mut Vec<Action>) {
         for held in self.queue.drain() {
             refuse(held, Refusal::Cancelled, out);
         }
-    }
-
-    fn cancel_turn(&mut self, out: &mut Vec<Action>) {
-        let Some(turn) = self.turn.as_mut().filter(|turn| !turn.cancelled) else {
-            return;
-        };
-        turn.cancelled = true;
-        let turn = turn.id;
-        // First, so that code which hears that its question is cancelled can see why.
-        out.push(Action::CancelTurn { turn });
-        self.cancel_asks(Some(turn), out);
     }
 
     fn close(&mut self, out: &mut Vec<Action>) {
@@ -380,80 +271,8 @@ impl Engine {
         out.push(Action::Closed);
     }
 
-    fn turn_ended(&mut self, turn: TurnId, outcome: Outcome, out: &mut Vec<Action>) {
-        if self.running() != Some(turn) {
-            return;
-        }
-        let stop = match outcome {
-            // Whatever aborting led to, the user's cancel is what happened (V1-STOP-07).
-            _ if self.is_cancelled() => v2::StopReason::Cancelled,
-            Outcome::Stopped(stop) => stop.into(),
-            Outcome::Failed(error) => {
-                v2::StopReason::Error(v2::ErrorStopReason::new().error(error))
-            }
-        };
-        self.end_turn(stop, out);
-    }
-
-    fn turn_overdue(&mut self, turn: TurnId, out: &mut Vec<Action>) {
-        if self.running() == Some(turn) && self.is_cancelled() {
-            out.push(Action::AbandonTurn { turn });
-            self.end_turn(Stop::Cancelled.into(), out);
-        }
-    }
-
-    fn end_turn(&mut self, stop: v2::StopReason, out: &mut Vec<Action>) {
-        let Some(turn) = self.turn.take() else {
-            return;
-        };
-        let status = match stop {
-            v2::StopReason::Cancelled => v2::ToolCallStatus::Cancelled,
-            _ => v2::ToolCallStatus::Failed,
-        };
-        self.cancel_asks(Some(turn.id), out);
-        self.end_calls(Some(turn.id), status, out);
-        // After a turn that came to its own end a command may go on in the background.
-        if matches!(stop, v2::StopReason::Cancelled | v2::StopReason::Error(_)) {
-            self.end_terminals(Some(turn.id), out);
-        } else {
-            self.terminals.outlive(turn.id);
-        }
-        let status = match stop {
-            v2::StopReason::Cancelled => v2::CompactionStatus::Cancelled,
-            _ => v2::CompactionStatus::Failed,
-        };
-        if let Some(id) = self.compacting.take() {
-            self.end_compaction(id, status, out);
-        }
-        self.speaking = None;
-        let idle = v2::IdleStateUpdate::new().stop_reason(stop.clone());
-        self.set_state(v2::StateUpdate::Idle(idle), out);
-        for prompt in turn.steered {
-            let stop = stop.clone();
-            out.push(Action::Settle { prompt, stop });
-        }
-        out.push(Action::Settle {
-            prompt: turn.prompt,
-            stop,
-        });
-        match self.phase {
-            Phase::Closing => self.finish_close(out),
-            Phase::Open | Phase::Closed => self.start_next(out),
-        }
-    }
-
     fn set_state(&mut self, state: v2::StateUpdate, out: &mut Vec<Action>) {
         self.append(Event::Update(v2::SessionUpdate::StateUpdate(state)), out);
-    }
-
-    /// Keeps the conversation before the first thing that clients may not see yet.
-    fn take_snapshot(&mut self, event: &Event) {
-        if self.snapshot.is_none() && event.level(&self.settings) > Level::Accepted {
-            self.snapshot = Some(Snapshot {
-                at: self.emitted,
-                history: self.history.clone(),
-            });
-        }
     }
 
     /// Adds an event that is not part of the conversation.

@@ -2,40 +2,29 @@
 
 mod early;
 mod perform;
+mod send;
+mod start;
 
 use std::collections::HashMap;
-use std::future::Future as _;
 use std::sync::Arc;
-use std::task::Poll;
-use std::time::Duration;
 
-use ply_journal::Head;
 use ply_rpc::Peer;
-use ply_session::{
-    Answer, AskId, Close, Core, Effect, Input, Keep, Message, Opening, Pull, RequestId, Setup,
-    ViewId, no_such_session,
-};
-use ply_wire::link::rpc_error_v2;
-use ply_wire::v2;
-use serde::Serialize;
+use ply_session::{Answer, AskId, Core, Effect, Input, RequestId, ViewId};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use self::early::Early;
 pub(crate) use self::perform::close_by_host;
+use self::send::room;
+pub(crate) use self::start::{core_setup, refuse};
+use super::Session;
 use super::control::{Attaching, Control, Waiter};
 use super::inbox::Ops;
 use super::op::{Op, Then};
 use super::run::{Own, Running};
-use super::store::{Store, told};
-use super::{Session, ask};
+use super::store::Store;
 use crate::client::Client;
 use crate::host::Host;
-use crate::{SessionSetup, clock};
-
-/// How long a client that is behind may take to read the rest of a session that is closed.
-const LAST_WORDS_TIME_MAX: Duration = Duration::from_secs(60);
 
 /// The task of a session.
 #[derive(Debug)]
@@ -81,39 +70,6 @@ pub(crate) enum Origin {
 }
 
 impl Task {
-    /// Starts the task of a session.
-    pub(crate) fn start(session: Session, host: Arc<Host>, setup: SessionSetup, origin: Origin) {
-        tokio::spawn(async move {
-            let id = session.id().clone();
-            let mut early = Early::default();
-            let opened = match origin {
-                Origin::New => {
-                    let head = Head::new(&*id.0, setup.cwd.clone(), clock::now_ms());
-                    let mut core = Core::new(id, host.settings(), core_setup(&setup));
-                    if host.may_wait() {
-                        session.set_unlisted(Some(head.clone()));
-                    } else {
-                        core.keep();
-                    }
-                    Ok((Store::new(host.journal(), head), core))
-                }
-                Origin::Journal => early.come_until(&session, read(&host, &id, &setup)).await,
-            };
-            match opened {
-                Ok((store, core)) => {
-                    let mut task = Self::new(session, host, core, store);
-                    task.prepare(setup);
-                    for control in early.0 {
-                        task.control(control);
-                    }
-                    task.run().await;
-                }
-                Err(Unopened::Refused(error)) => fail(&session, &host, early, &error),
-                Err(Unopened::Elsewhere) => fail_first(&session, &host, early),
-            }
-        });
-    }
-
     fn new(session: Session, host: Arc<Host>, core: Core, store: Store) -> Self {
         let id = serde_json::to_string(session.id()).unwrap_or_default();
         Self {
@@ -315,199 +271,6 @@ impl Task {
         };
         self.step(input);
     }
-
-    /// Sends every client what it can take. Returns the links that are full.
-    fn pump(&mut self) -> Vec<Peer> {
-        let mut full = Vec::new();
-        let views: Vec<ViewId> = self.core.views().collect();
-        for view in views {
-            let Some(client) = self.clients.get(&view).map(Arc::clone) else {
-                continue;
-            };
-            while self.core.has_news(view) {
-                if client.peer.is_full() {
-                    full.push(client.peer.clone());
-                    break;
-                }
-                let now = self.began.elapsed();
-                match self.core.pull(now, view, &mut self.effects) {
-                    Pull::Message(message) => self.send(view, &client, message),
-                    Pull::Read { from } => self.store.read(view, from),
-                    _ => break,
-                }
-            }
-        }
-        full
-    }
-
-    fn send(&mut self, view: ViewId, client: &Arc<Client>, message: Message) {
-        match message {
-            Message::Update(json) => {
-                let params = [&*self.update_head, json.as_str(), "}"];
-                told_or_gone(client.peer.notify_json_now("session/update", &params));
-            }
-            Message::UpdateV1(update) => {
-                let params = Update {
-                    session_id: self.session.id(),
-                    update: &*update,
-                };
-                told_or_gone(client.peer.notify_now("session/update", &params));
-            }
-            Message::Respond { request, response } => self.respond(request, response),
-            Message::Ask { ask, form } => {
-                let call = ask::put(&self.session, client, view, ask, form);
-                self.calls.insert((ask, view), call);
-            }
-            Message::Passed { barrier } => self.passed(barrier, true),
-            _ => {}
-        }
-    }
-
-    fn passed(&mut self, barrier: u64, is_safe: bool) {
-        if let Some(then) = self.barriers.waiting.remove(&barrier) {
-            then(is_safe);
-        }
-    }
-
-    /// Lets clients that are behind read the rest of a session that is over, each at its own pace.
-    async fn say_last_words(mut self) {
-        let all = async {
-            loop {
-                let full = self.pump();
-                if full.is_empty() && !self.store.is_reading() {
-                    return;
-                }
-                tokio::select! {
-                    biased;
-                    page = std::future::poll_fn(|cx| self.store.poll(cx)) => self.step(page),
-                    () = room(full) => {}
-                }
-            }
-        };
-        if tokio::time::timeout(LAST_WORDS_TIME_MAX, all)
-            .await
-            .is_err()
-        {
-            tracing::debug!("a client did not read the end of a session");
-        }
-    }
-}
-
-/// Why a session is not opened.
-enum Unopened {
-    Refused(v2::Error),
-    /// Whoever wants it gives another working directory.
-    Elsewhere,
-}
-
-/// Opens a session from the journal.
-async fn read(
-    host: &Host,
-    id: &v2::SessionId,
-    setup: &SessionSetup,
-) -> Result<(Store, Core), Unopened> {
-    let opened = Store::open(host.journal(), &id.0).await;
-    let opened = opened.map_err(|error| Unopened::Refused(told(&error)))?;
-    let Some((store, opening, opened)) = opened else {
-        return Err(Unopened::Refused(no_such_session(id)));
-    };
-    if store.head().cwd != setup.cwd {
-        return Err(Unopened::Elsewhere);
-    }
-    let damaged = Opening::damaged(&opening);
-    if damaged > 0 {
-        tracing::warn!(session = %id.0, damaged, "records of a session cannot be read");
-    }
-    let setup = core_setup(setup);
-    let core = Core::open(id.clone(), host.settings(), setup, opening, &opened);
-    Ok((store, core))
-}
-
-/// Ends a session that could not be opened.
-fn fail(session: &Session, host: &Host, early: Early, error: &v2::Error) {
-    for control in give_up(session, host, early) {
-        refuse(control, error);
-    }
-}
-
-/// Refuses the client for which a session was to be opened; the others may be right about its directory.
-fn fail_first(session: &Session, host: &Arc<Host>, early: Early) {
-    let mut left = give_up(session, host, early);
-    let is_attach = |control: &Control| matches!(control, Control::Attach(_));
-    if let Some(at) = left.iter().position(is_attach) {
-        refuse(left.remove(at), &ply_session::wrong_directory());
-    }
-    host.come_late(session, left);
-}
-
-fn give_up(session: &Session, host: &Host, early: Early) -> Vec<Control> {
-    session.0.inbox.close_ops();
-    let mut left = early.0;
-    left.extend(session.0.inbox.close());
-    host.forget(session);
-    left
-}
-
-/// Answers what a session that is over cannot serve.
-pub(crate) fn refuse(control: Control, error: &v2::Error) {
-    let (waiter, is_close) = match control {
-        Control::Attach(attaching) => (attaching.waiter, false),
-        Control::Request(input, waiter) => {
-            let is_close =
-                matches!(*input, Input::Close(Close { journal, .. }) if journal != Keep::Nothing);
-            (waiter, is_close)
-        }
-        Control::Withdraw(..) | Control::Input(_) => return,
-    };
-    match waiter {
-        Waiter::Client(responder) if is_close => responder.respond(Ok(serde_json::Map::new())),
-        Waiter::Client(responder) => responder.respond::<()>(Err(rpc_error_v2(error))),
-        // Whoever waited may have gone away.
-        Waiter::Host(tell) => drop(tell.send(())),
-    }
-}
-
-/// Returns the part of a setup that clients may agree about or not.
-pub(crate) fn core_setup(setup: &SessionSetup) -> Arc<Setup> {
-    let mut own = Setup::new(setup.cwd.clone());
-    own.additional_directories
-        .clone_from(&setup.additional_directories);
-    own.mcp_servers.clone_from(&setup.mcp_servers);
-    Arc::new(own)
-}
-
-/// `session/update` with everything borrowed.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Update<'a, U> {
-    session_id: &'a v2::SessionId,
-    update: &'a U,
-}
-
-fn told_or_gone(told: Result<(), ply_rpc::CallError>) {
-    // Whether a link is gone is for the connection to notice; it detaches the view then.
-    if let Err(error) = told {
-        tracing::debug!(%error, "an update was not sent");
-    }
-}
-
-/// Waits until one of the clients reads again.
-async fn room(full: Vec<Peer>) {
-    if full.is_empty() {
-        std::future::pending::<()>().await;
-    }
-    let mut rooms: Vec<_> = full.iter().map(|peer| Box::pin(peer.room())).collect();
-    std::future::poll_fn(|cx| {
-        if rooms
-            .iter_mut()
-            .any(|room| room.as_mut().poll(cx).is_ready())
-        {
-            Poll::Ready(())
-        } else {
-            Poll::Pending
-        }
-    })
-    .await;
 }
 
 async fn at(time: Option<Instant>) {

@@ -1,11 +1,10 @@
-//! The turn that runs, and which state it is in.
+//! The turn that runs: how it begins and ends, and which state it is in.
 
 use ply_wire::transcript::State;
 use ply_wire::v2;
 
-use super::Action;
-use super::Engine;
-use crate::{PromptId, TurnId};
+use super::{Action, Engine, Phase, Start};
+use crate::{Event, Outcome, PromptId, Stop, TurnId};
 
 #[derive(Debug)]
 pub(crate) struct ActiveTurn {
@@ -28,6 +27,112 @@ impl ActiveTurn {
 }
 
 impl Engine {
+    /// Inserts the prompt that waits longest, if nothing runs.
+    pub(super) fn start_next(&mut self, out: &mut Vec<Action>) {
+        if self.turn.is_some() || self.phase != Phase::Open {
+            return;
+        }
+        let Some(held) = self.queue.pop() else {
+            return;
+        };
+        let (view, mut message) = (held.view, None);
+        if let Some(view) = view {
+            let id = v2::MessageId::new(self.fresh_id("msg"));
+            let update = v2::UserMessage::new(id.clone()).content(held.content.clone());
+            self.append(Event::Update(v2::SessionUpdate::UserMessage(update)), out);
+            out.push(Action::Accept {
+                prompt: held.prompt,
+                view,
+                message: id.clone(),
+            });
+            message = Some(id);
+        }
+        self.ids += 1;
+        let turn = TurnId(self.ids);
+        self.turn = Some(ActiveTurn::new(turn, held.prompt));
+        self.set_state(v2::StateUpdate::Running(v2::RunningStateUpdate::new()), out);
+        out.push(Action::StartTurn(Start {
+            turn,
+            prompt: held.prompt,
+            view,
+            message,
+            content: held.content,
+        }));
+    }
+
+    pub(super) fn cancel_turn(&mut self, out: &mut Vec<Action>) {
+        let Some(turn) = self.turn.as_mut().filter(|turn| !turn.cancelled) else {
+            return;
+        };
+        turn.cancelled = true;
+        let turn = turn.id;
+        // First, so that code which hears that its question is cancelled can see why.
+        out.push(Action::CancelTurn { turn });
+        self.cancel_asks(Some(turn), out);
+    }
+
+    pub(super) fn turn_ended(&mut self, turn: TurnId, outcome: Outcome, out: &mut Vec<Action>) {
+        if self.running() != Some(turn) {
+            return;
+        }
+        let stop = match outcome {
+            // Whatever aborting led to, the user's cancel is what happened (V1-STOP-07).
+            _ if self.is_cancelled() => v2::StopReason::Cancelled,
+            Outcome::Stopped(stop) => stop.into(),
+            Outcome::Failed(error) => {
+                v2::StopReason::Error(v2::ErrorStopReason::new().error(error))
+            }
+        };
+        self.end_turn(stop, out);
+    }
+
+    pub(super) fn turn_overdue(&mut self, turn: TurnId, out: &mut Vec<Action>) {
+        if self.running() == Some(turn) && self.is_cancelled() {
+            out.push(Action::AbandonTurn { turn });
+            self.end_turn(Stop::Cancelled.into(), out);
+        }
+    }
+
+    fn end_turn(&mut self, stop: v2::StopReason, out: &mut Vec<Action>) {
+        let Some(turn) = self.turn.take() else {
+            return;
+        };
+        let status = match stop {
+            v2::StopReason::Cancelled => v2::ToolCallStatus::Cancelled,
+            _ => v2::ToolCallStatus::Failed,
+        };
+        self.cancel_asks(Some(turn.id), out);
+        self.end_calls(Some(turn.id), status, out);
+        // After a turn that came to its own end a command may go on in the background.
+        if matches!(stop, v2::StopReason::Cancelled | v2::StopReason::Error(_)) {
+            self.end_terminals(Some(turn.id), out);
+        } else {
+            self.terminals.outlive(turn.id);
+        }
+        let status = match stop {
+            v2::StopReason::Cancelled => v2::CompactionStatus::Cancelled,
+            _ => v2::CompactionStatus::Failed,
+        };
+        if let Some(id) = self.compacting.take() {
+            self.end_compaction(id, status, out);
+        }
+        self.speaking = None;
+        let idle = v2::IdleStateUpdate::new().stop_reason(stop.clone());
+        self.set_state(v2::StateUpdate::Idle(idle), out);
+        for prompt in turn.steered {
+            let stop = stop.clone();
+            out.push(Action::Settle { prompt, stop });
+        }
+        out.push(Action::Settle {
+            prompt: turn.prompt,
+            stop,
+        });
+        match self.phase {
+            Phase::Closing => self.finish_close(out),
+            Phase::Open | Phase::Closed => self.start_next(out),
+        }
+    }
+
     /// Reports `requires_action` when the whole turn waits for the user, and `running` when it no
     /// longer does. While another tool call runs, the turn does not wait (V2-STATE-06).
     pub(crate) fn refresh_state(&mut self, out: &mut Vec<Action>) {

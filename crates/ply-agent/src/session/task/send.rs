@@ -1,0 +1,130 @@
+//! What clients are sent, as fast as each of them reads.
+
+use std::future::Future as _;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use ply_rpc::Peer;
+use ply_session::{Message, Pull, ViewId};
+use ply_wire::v2;
+use serde::Serialize;
+
+use super::Task;
+use crate::client::Client;
+use crate::session::ask;
+
+/// How long a client that is behind may take to read the rest of a session that is closed.
+const LAST_WORDS_TIME_MAX: Duration = Duration::from_secs(60);
+
+/// `session/update` with everything borrowed.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Update<'a, U> {
+    session_id: &'a v2::SessionId,
+    update: &'a U,
+}
+
+impl Task {
+    /// Sends every client what it can take. Returns the links that are full.
+    pub(super) fn pump(&mut self) -> Vec<Peer> {
+        let mut full = Vec::new();
+        let views: Vec<ViewId> = self.core.views().collect();
+        for view in views {
+            let Some(client) = self.clients.get(&view).map(Arc::clone) else {
+                continue;
+            };
+            while self.core.has_news(view) {
+                if client.peer.is_full() {
+                    full.push(client.peer.clone());
+                    break;
+                }
+                let now = self.began.elapsed();
+                match self.core.pull(now, view, &mut self.effects) {
+                    Pull::Message(message) => self.send(view, &client, message),
+                    Pull::Read { from } => self.store.read(view, from),
+                    _ => break,
+                }
+            }
+        }
+        full
+    }
+
+    pub(super) fn send(&mut self, view: ViewId, client: &Arc<Client>, message: Message) {
+        match message {
+            Message::Update(json) => {
+                let params = [&*self.update_head, json.as_str(), "}"];
+                told_or_gone(client.peer.notify_json_now("session/update", &params));
+            }
+            Message::UpdateV1(update) => {
+                let params = Update {
+                    session_id: self.session.id(),
+                    update: &*update,
+                };
+                told_or_gone(client.peer.notify_now("session/update", &params));
+            }
+            Message::Respond { request, response } => self.respond(request, response),
+            Message::Ask { ask, form } => {
+                let call = ask::put(&self.session, client, view, ask, form);
+                self.calls.insert((ask, view), call);
+            }
+            Message::Passed { barrier } => self.passed(barrier, true),
+            _ => {}
+        }
+    }
+
+    pub(super) fn passed(&mut self, barrier: u64, is_safe: bool) {
+        if let Some(then) = self.barriers.waiting.remove(&barrier) {
+            then(is_safe);
+        }
+    }
+
+    /// Lets clients that are behind read the rest of a session that is over, each at its own pace.
+    pub(super) async fn say_last_words(mut self) {
+        let all = async {
+            loop {
+                let full = self.pump();
+                if full.is_empty() && !self.store.is_reading() {
+                    return;
+                }
+                tokio::select! {
+                    biased;
+                    page = std::future::poll_fn(|cx| self.store.poll(cx)) => self.step(page),
+                    () = room(full) => {}
+                }
+            }
+        };
+        if tokio::time::timeout(LAST_WORDS_TIME_MAX, all)
+            .await
+            .is_err()
+        {
+            tracing::debug!("a client did not read the end of a session");
+        }
+    }
+}
+
+fn told_or_gone(told: Result<(), ply_rpc::CallError>) {
+    // Whether a link is gone is for the connection to notice; it detaches the view then.
+    if let Err(error) = told {
+        tracing::debug!(%error, "an update was not sent");
+    }
+}
+
+/// Waits until one of the clients reads again.
+pub(super) async fn room(full: Vec<Peer>) {
+    if full.is_empty() {
+        std::future::pending::<()>().await;
+    }
+    let mut rooms: Vec<_> = full.iter().map(|peer| Box::pin(peer.room())).collect();
+    std::future::poll_fn(|cx| {
+        if rooms
+            .iter_mut()
+            .any(|room| room.as_mut().poll(cx).is_ready())
+        {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    })
+    .await;
+}

@@ -1,0 +1,134 @@
+//! Where the task of a session comes from: a new session, or one that is in the journal.
+
+use std::sync::Arc;
+
+use ply_journal::Head;
+use ply_session::{Close, Core, Input, Keep, Opening, Setup, no_such_session};
+use ply_wire::link::rpc_error_v2;
+use ply_wire::v2;
+
+use super::early::Early;
+use super::{Origin, Task};
+use crate::host::Host;
+use crate::session::Session;
+use crate::session::control::{Control, Waiter};
+use crate::session::store::{Store, told};
+use crate::{SessionSetup, clock};
+
+/// Why a session is not opened.
+enum Unopened {
+    Refused(v2::Error),
+    /// Whoever wants it gives another working directory.
+    Elsewhere,
+}
+
+impl Task {
+    /// Starts the task of a session.
+    pub(crate) fn start(session: Session, host: Arc<Host>, setup: SessionSetup, origin: Origin) {
+        tokio::spawn(async move {
+            let id = session.id().clone();
+            let mut early = Early::default();
+            let opened = match origin {
+                Origin::New => {
+                    let head = Head::new(&*id.0, setup.cwd.clone(), clock::now_ms());
+                    let mut core = Core::new(id, host.settings(), core_setup(&setup));
+                    if host.may_wait() {
+                        session.set_unlisted(Some(head.clone()));
+                    } else {
+                        core.keep();
+                    }
+                    Ok((Store::new(host.journal(), head), core))
+                }
+                Origin::Journal => early.come_until(&session, read(&host, &id, &setup)).await,
+            };
+            match opened {
+                Ok((store, core)) => {
+                    let mut task = Self::new(session, host, core, store);
+                    task.prepare(setup);
+                    for control in early.0 {
+                        task.control(control);
+                    }
+                    task.run().await;
+                }
+                Err(Unopened::Refused(error)) => fail(&session, &host, early, &error),
+                Err(Unopened::Elsewhere) => fail_first(&session, &host, early),
+            }
+        });
+    }
+}
+
+/// Opens a session from the journal.
+async fn read(
+    host: &Host,
+    id: &v2::SessionId,
+    setup: &SessionSetup,
+) -> Result<(Store, Core), Unopened> {
+    let opened = Store::open(host.journal(), &id.0).await;
+    let opened = opened.map_err(|error| Unopened::Refused(told(&error)))?;
+    let Some((store, opening, opened)) = opened else {
+        return Err(Unopened::Refused(no_such_session(id)));
+    };
+    if store.head().cwd != setup.cwd {
+        return Err(Unopened::Elsewhere);
+    }
+    let damaged = Opening::damaged(&opening);
+    if damaged > 0 {
+        tracing::warn!(session = %id.0, damaged, "records of a session cannot be read");
+    }
+    let setup = core_setup(setup);
+    let core = Core::open(id.clone(), host.settings(), setup, opening, &opened);
+    Ok((store, core))
+}
+
+/// Ends a session that could not be opened.
+fn fail(session: &Session, host: &Host, early: Early, error: &v2::Error) {
+    for control in give_up(session, host, early) {
+        refuse(control, error);
+    }
+}
+
+/// Refuses the client for which a session was to be opened; the others may be right about its directory.
+fn fail_first(session: &Session, host: &Arc<Host>, early: Early) {
+    let mut left = give_up(session, host, early);
+    let is_attach = |control: &Control| matches!(control, Control::Attach(_));
+    if let Some(at) = left.iter().position(is_attach) {
+        refuse(left.remove(at), &ply_session::wrong_directory());
+    }
+    host.come_late(session, left);
+}
+
+fn give_up(session: &Session, host: &Host, early: Early) -> Vec<Control> {
+    session.0.inbox.close_ops();
+    let mut left = early.0;
+    left.extend(session.0.inbox.close());
+    host.forget(session);
+    left
+}
+
+/// Answers what a session that is over cannot serve.
+pub(crate) fn refuse(control: Control, error: &v2::Error) {
+    let (waiter, is_close) = match control {
+        Control::Attach(attaching) => (attaching.waiter, false),
+        Control::Request(input, waiter) => {
+            let is_close =
+                matches!(*input, Input::Close(Close { journal, .. }) if journal != Keep::Nothing);
+            (waiter, is_close)
+        }
+        Control::Withdraw(..) | Control::Input(_) => return,
+    };
+    match waiter {
+        Waiter::Client(responder) if is_close => responder.respond(Ok(serde_json::Map::new())),
+        Waiter::Client(responder) => responder.respond::<()>(Err(rpc_error_v2(error))),
+        // Whoever waited may have gone away.
+        Waiter::Host(tell) => drop(tell.send(())),
+    }
+}
+
+/// Returns the part of a setup that clients may agree about or not.
+pub(crate) fn core_setup(setup: &SessionSetup) -> Arc<Setup> {
+    let mut own = Setup::new(setup.cwd.clone());
+    own.additional_directories
+        .clone_from(&setup.additional_directories);
+    own.mcp_servers.clone_from(&setup.mcp_servers);
+    Arc::new(own)
+}
