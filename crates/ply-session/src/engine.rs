@@ -24,7 +24,7 @@ use crate::{Answers, Event, History, PromptId, QueuedPrompts, Settings, TurnId, 
 pub use self::action::{Action, Refusal, Start};
 pub use self::input::{Input, Prompt};
 pub use self::open::Opening;
-use self::queue::Held;
+use self::queue::Queued;
 
 /// The state of a conversation and its transitions.
 #[derive(Debug)]
@@ -104,21 +104,26 @@ impl Engine {
             Input::Detach { view } => self.detach(view, out),
             Input::Prompt(prompt) => self.prompt(prompt, out),
             Input::Steer(prompt) => self.steer(prompt, out),
-            Input::Begin { prompt } => self.admit(Held::own(prompt), out),
+            Input::Begin { prompt } => self.admit(Queued::own(prompt), out),
             Input::Withdraw { prompt } => {
-                if let Some(held) = self.queue.remove(prompt) {
-                    refuse(held, Refusal::Cancelled, out);
+                if let Some(queued) = self.queue.remove(prompt) {
+                    refuse(queued, Refusal::Cancelled, out);
                 }
             }
             Input::Cancel => {
-                self.drop_held(out);
+                self.drop_queued(out);
                 self.cancel_turn(out);
             }
             Input::CancelTurn => self.cancel_turn(out),
             Input::Close => self.close(out),
             Input::Ask(ask) => self.ask(ask, out),
             Input::Unask { ask } => self.unask(ask, out),
-            Input::Answer { ask, view, reply } => self.answer(ask, view, reply, out),
+            Input::Answer {
+                ask,
+                view,
+                by,
+                reply,
+            } => self.answer(ask, view, by.as_deref(), reply, out),
             Input::TurnEnded { turn, outcome } => self.turn_ended(turn, outcome, out),
             Input::TurnOverdue { turn } => self.turn_overdue(turn, out),
         }
@@ -157,6 +162,12 @@ impl Engine {
         self.turn.as_ref().map(|turn| turn.prompt)
     }
 
+    /// Returns whether the turn that runs works on a prompt: its own, or one that steers it.
+    pub(crate) fn works_on(&self, prompt: PromptId) -> bool {
+        let turn = self.turn.as_ref();
+        turn.is_some_and(|turn| turn.prompt == prompt || turn.steered.contains(&prompt))
+    }
+
     /// Returns whether the turn that runs was cancelled.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
@@ -165,7 +176,7 @@ impl Engine {
 
     /// Returns how many prompts wait for their turn.
     #[must_use]
-    pub fn held(&self) -> usize {
+    pub fn queued(&self) -> usize {
         self.queue.len()
     }
 
@@ -190,18 +201,18 @@ impl Engine {
         self.views.retain(|(attached, _)| *attached != view);
         self.detach_asks(view, out);
         if self.settings.queued_prompts == QueuedPrompts::LeaveWithSender {
-            for held in self.queue.remove_of(view) {
-                refuse(held, Refusal::Cancelled, out);
+            for queued in self.queue.remove_of(view) {
+                refuse(queued, Refusal::Cancelled, out);
             }
         }
     }
 
     fn prompt(&mut self, prompt: Prompt, out: &mut Vec<Action>) {
         let refusal = self.settings.accepts.refusal_of(&prompt.content);
-        let held = Held::from(prompt);
+        let queued = Queued::from(prompt);
         match refusal {
-            Some(refusal) if self.phase == Phase::Open => refuse(held, refusal, out),
-            _ => self.admit(held, out),
+            Some(refusal) if self.phase == Phase::Open => refuse(queued, refusal, out),
+            _ => self.admit(queued, out),
         }
     }
 
@@ -229,19 +240,19 @@ impl Engine {
         });
     }
 
-    fn admit(&mut self, held: Held, out: &mut Vec<Action>) {
+    fn admit(&mut self, queued: Queued, out: &mut Vec<Action>) {
         if self.phase != Phase::Open {
-            return refuse(held, Refusal::Closed, out);
+            return refuse(queued, Refusal::Closed, out);
         }
-        if let Err(held) = self.queue.push(held) {
-            return refuse(held, Refusal::QueueFull, out);
+        if let Err(queued) = self.queue.push(queued) {
+            return refuse(queued, Refusal::QueueFull, out);
         }
         self.start_next(out);
     }
 
-    fn drop_held(&mut self, out: &mut Vec<Action>) {
-        for held in self.queue.drain() {
-            refuse(held, Refusal::Cancelled, out);
+    fn drop_queued(&mut self, out: &mut Vec<Action>) {
+        for queued in self.queue.drain() {
+            refuse(queued, Refusal::Cancelled, out);
         }
     }
 
@@ -250,7 +261,7 @@ impl Engine {
             return;
         }
         self.phase = Phase::Closing;
-        self.drop_held(out);
+        self.drop_queued(out);
         if self.turn.is_some() {
             self.cancel_turn(out);
         } else {
@@ -305,8 +316,8 @@ impl Engine {
     }
 }
 
-fn refuse(held: Held, refusal: Refusal, out: &mut Vec<Action>) {
-    let (prompt, view): (PromptId, _) = (held.prompt, held.view);
+fn refuse(queued: Queued, refusal: Refusal, out: &mut Vec<Action>) {
+    let (prompt, view): (PromptId, _) = (queued.prompt, queued.view);
     out.push(Action::Refuse {
         prompt,
         view,

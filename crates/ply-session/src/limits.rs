@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 /// Prompts that may be queued; more are refused.
-pub const PROMPTS_HELD_MAX: usize = 256;
+pub const PROMPTS_QUEUED_MAX: usize = 256;
 /// Bytes of queued prompts; more are refused, but one may be as large as a message can be.
-pub const PROMPTS_HELD_BYTES_MAX: usize = 64 * 1024 * 1024;
+pub const PROMPTS_QUEUED_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Questions that may wait for an answer at once; more are answered as unanswered.
 pub const ASKS_OPEN_MAX: usize = 256;
 /// How long a cancelled turn may take to end before it is ended without its code.

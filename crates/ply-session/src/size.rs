@@ -19,6 +19,14 @@ pub fn block_bytes(block: &v2::ContentBlock) -> usize {
             v2::EmbeddedResourceResource::BlobResourceContents(blob) => blob.blob.len(),
             _ => UNKNOWN_BYTES,
         },
+        v2::ContentBlock::ResourceLink(link) => {
+            let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+            UNKNOWN_BYTES
+                + link.uri.len()
+                + link.name.len()
+                + text(&link.title)
+                + text(&link.description)
+        }
         _ => UNKNOWN_BYTES,
     }
 }

@@ -8,7 +8,7 @@
 mod support;
 
 use ply_session::engine::{Action, Engine, Input, Prompt};
-use ply_session::{PROMPTS_HELD_MAX, PromptId, Refusal, Settings, ViewId};
+use ply_session::{PROMPTS_QUEUED_MAX, PromptId, Refusal, Settings, ViewId};
 use ply_wire::v2;
 use support::{Session, accepted, refused, settled, started, states, updates};
 
@@ -58,7 +58,7 @@ fn v2_prompt_14_prompts_during_a_turn_are_held_and_inserted_in_order() {
     for id in 2..=4 {
         assert_eq!(session.prompt(id, &format!("prompt {id}")), []);
     }
-    assert_eq!(session.engine.held(), 3);
+    assert_eq!(session.engine.queued(), 3);
     assert_eq!(session.prompts(), ["one"]);
     for id in 2..=4 {
         let out = session.end(turn);
@@ -176,7 +176,7 @@ fn a_client_that_leaves_takes_its_held_prompts_with_it_and_no_others() {
 #[test]
 fn invariant_8_held_prompts_are_bounded_and_the_rest_is_refused() {
     let (mut session, turn) = Session::running();
-    for id in 0..PROMPTS_HELD_MAX as u64 {
+    for id in 0..PROMPTS_QUEUED_MAX as u64 {
         assert_eq!(session.prompt(id + 2, "more"), []);
     }
     let out = session.prompt(1000, "one too many");

@@ -179,6 +179,7 @@ impl Run {
                 ask: AskId(self.asks.saturating_sub(u64::from(*back))),
             },
             Op::Answer(back, view, reply) => Input::Answer {
+                by: None,
                 ask: AskId(self.asks.saturating_sub(u64::from(*back))),
                 view: ViewId(self.views[usize::from(*view)]),
                 reply: match reply {

@@ -9,7 +9,7 @@ mod support;
 
 use ply_session::engine::{Action, Engine, Input, Prompt};
 use ply_session::{
-    Answers, Ask, AskId, Outcome, PROMPTS_HELD_BYTES_MAX, PromptId, Questions, QueuedPrompts,
+    Answers, Ask, AskId, Outcome, PROMPTS_QUEUED_BYTES_MAX, PromptId, Questions, QueuedPrompts,
     Refusal, Settings, Stop, TurnId, ViewId,
 };
 use ply_wire::v2;
@@ -70,7 +70,7 @@ fn a_steering_prompt_joins_the_turn_and_ends_with_it() {
     let out = session.end(turn);
     let ended = v2::StopReason::EndTurn;
     assert_eq!(settled(&out), [(2, ended.clone()), (1, ended)]);
-    assert_eq!(session.0.held(), 0);
+    assert_eq!(session.0.queued(), 0);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_steering_prompt_that_is_not_taken_is_refused() {
 #[test]
 fn c9_queued_prompts_are_bounded_by_bytes() {
     let (mut session, turn) = Session::running(Settings::default());
-    let large = "x".repeat(PROMPTS_HELD_BYTES_MAX);
+    let large = "x".repeat(PROMPTS_QUEUED_BYTES_MAX);
     let out = session.step(Input::Prompt(prompt(2, &large)));
     assert_eq!(out, [], "one alone may be as large as a message");
     let out = session.step(Input::Prompt(prompt(3, "y")));

@@ -167,7 +167,7 @@ impl Core {
             && self.views.is_empty()
             && self.waiting.is_empty()
             && self.engine.running().is_none()
-            && self.engine.held() == 0
+            && self.engine.queued() == 0
             && self.engine.is_open();
         if !is_abandoned || self.engine.settings().last_client == LastClient::Stays {
             return;

@@ -63,7 +63,7 @@ impl Core {
         let is_v1 = view
             .and_then(|view| self.view(view))
             .is_some_and(|view| view.viewer.version == Version::V1);
-        let runs = self.engine.running_prompt() == Some(prompt);
+        let runs = self.engine.works_on(prompt);
         let input = if is_v1 && runs {
             engine::Input::CancelTurn
         } else {
@@ -127,7 +127,9 @@ impl Core {
     }
 
     pub(super) fn answer(&mut self, ask: AskId, view: ViewId, reply: Reply, out: &mut Vec<Effect>) {
-        let rights = self.view(view).map(|view| view.viewer.rights);
+        let viewer = self.view(view).map(|view| &view.viewer);
+        let by = viewer.and_then(|viewer| viewer.principal.clone());
+        let rights = viewer.map(|viewer| viewer.rights);
         let counted = match (rights, &reply) {
             (Some(Rights { approve: false, .. }) | None, _) => Reply::Failed,
             (Some(Rights { prompt: false, .. }), Reply::CancelTurn) => Reply::Dismissed,
@@ -136,6 +138,7 @@ impl Core {
         let input = engine::Input::Answer {
             ask,
             view,
+            by,
             reply: counted,
         };
         self.converse(input, out);

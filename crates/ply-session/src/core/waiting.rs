@@ -9,7 +9,7 @@ use super::attach::cancelled;
 use super::effect::Effect;
 use super::input::{Input, Keep, Prompt};
 use crate::size::content_bytes;
-use crate::{Answer, PROMPTS_HELD_BYTES_MAX, PromptId, RequestId, ViewId, WAITING_MAX};
+use crate::{Answer, PROMPTS_QUEUED_BYTES_MAX, PromptId, RequestId, ViewId, WAITING_MAX};
 
 impl Core {
     /// Returns the input if it can be taken now, and keeps it otherwise.
@@ -77,7 +77,7 @@ impl Core {
         };
         let waiting: Vec<usize> = self.waiting.iter().filter_map(prompt_bytes).collect();
         let in_all = waiting.iter().sum::<usize>() + bytes;
-        !waiting.is_empty() && in_all > PROMPTS_HELD_BYTES_MAX
+        !waiting.is_empty() && in_all > PROMPTS_QUEUED_BYTES_MAX
     }
 
     /// Keeps what the agent reports while nothing can be kept: it comes after what a journal that failed may have, and in its

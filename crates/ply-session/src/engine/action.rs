@@ -4,12 +4,12 @@ use ply_wire::v2;
 
 use crate::{Answer, AskId, Event, PromptId, TurnId, ViewId};
 
-/// Something for the driver to do. Actions are done in order; one [`Input`](super::Input) at a time.
+/// Something for the [core](crate::Core) to see to, in order.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Action {
-    /// Write the event to the journal; then show it to every view. Nothing after it may be done
-    /// before it is written, and if [`Event::is_durable`], before it is safe on disk.
+    /// Add the event to the session: for the journal, and for every view. What comes after it waits until it is as safe as
+    /// its kind has to be.
     Append(Event),
     /// Show the update to every view without writing it: it is not part of the history.
     Tell(v2::SessionUpdate),

@@ -239,19 +239,26 @@ impl Engine {
 
     pub(crate) fn detach_asks(&mut self, view: ViewId, out: &mut Vec<Action>) {
         for ask in self.asks.detach(view, self.settings.questions) {
-            self.resolve(ask, Answer::Unanswered, out);
+            self.resolve(ask, Answer::Unanswered, None, out);
         }
         self.refresh_state(out);
     }
 
     pub(crate) fn unask(&mut self, ask: AskId, out: &mut Vec<Action>) {
-        self.resolve(ask, Answer::Cancelled, out);
+        self.resolve(ask, Answer::Cancelled, None, out);
         self.refresh_state(out);
     }
 
     /// Takes an answer. The first one counts, the views that have not answered hear that it is
     /// over, and whatever comes later finds no question.
-    pub(crate) fn answer(&mut self, ask: AskId, view: ViewId, reply: Reply, out: &mut Vec<Action>) {
+    pub(crate) fn answer(
+        &mut self,
+        ask: AskId,
+        view: ViewId,
+        by: Option<&str>,
+        reply: Reply,
+        out: &mut Vec<Action>,
+    ) {
         let Some(open) = self.asks.0.get_mut(&ask) else {
             return;
         };
@@ -269,7 +276,7 @@ impl Engine {
             return self.cancel_turn(out);
         }
         let answer = open.question.answer(reply);
-        self.resolve(ask, answer, out);
+        self.resolve(ask, answer, by, out);
         self.refresh_state(out);
     }
 
@@ -278,18 +285,18 @@ impl Engine {
         let open = self.asks.0.iter().filter(|(_, open)| open.turn == turn);
         let open: Vec<AskId> = open.map(|(ask, _)| *ask).collect();
         for ask in open {
-            self.resolve(ask, Answer::Cancelled, out);
+            self.resolve(ask, Answer::Cancelled, None, out);
         }
     }
 
-    fn resolve(&mut self, ask: AskId, answer: Answer, out: &mut Vec<Action>) {
+    fn resolve(&mut self, ask: AskId, answer: Answer, by: Option<&str>, out: &mut Vec<Action>) {
         let Some(open) = self.asks.0.remove(&ask) else {
             return;
         };
         let event = Event::Answered {
             ask,
             answer: answer.clone(),
-            by: None,
+            by: by.map(str::to_owned),
         };
         self.append(event, out);
         let retract = |view| Action::Retract { ask, view };

@@ -1,5 +1,7 @@
 //! What can happen to the conversation of a session.
 
+use std::sync::Arc;
+
 use ply_wire::v2;
 
 use crate::{Answers, Ask, AskId, Edit, Outcome, PromptId, Reply, TurnId, ViewId};
@@ -19,7 +21,7 @@ pub enum Input {
         /// What it can ask its user.
         answers: Answers,
     },
-    /// A client left. Its held prompts are withdrawn; a running turn goes on.
+    /// A client left. A running turn goes on, and whether its queued prompts stay is for the host to set.
     Detach {
         /// Its number.
         view: ViewId,
@@ -33,7 +35,7 @@ pub enum Input {
         /// Its number, counted with the prompts.
         prompt: PromptId,
     },
-    /// A prompt is no longer wanted (`$/cancel_request`). Held, it is dropped; inserted, it stays.
+    /// A prompt is no longer wanted (`$/cancel_request`). Queued, it is dropped; inserted, it stays.
     Withdraw {
         /// Its number.
         prompt: PromptId,
@@ -75,6 +77,8 @@ pub enum Input {
         ask: AskId,
         /// Who answered.
         view: ViewId,
+        /// On whose behalf, where that is known.
+        by: Option<Arc<str>>,
         /// What it answered.
         reply: Reply,
     },

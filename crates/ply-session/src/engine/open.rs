@@ -15,7 +15,7 @@ const ADOPTED: PromptId = PromptId(u64::MAX);
 /// What a client is told about a turn that ended with its process.
 const INTERRUPTED: &str = "The turn was interrupted: the agent stopped before it ended.";
 
-/// A session on its way back from its journal, of which no more than its state is held.
+/// A session on its way back from its journal, of which no more than its state is queued.
 #[derive(Debug, Default)]
 pub struct Opening {
     history: History,

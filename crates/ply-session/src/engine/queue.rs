@@ -5,17 +5,17 @@ use std::collections::VecDeque;
 use ply_wire::v2;
 
 use super::{Prompt, Refusal};
-use crate::{Accepts, PROMPTS_HELD_BYTES_MAX, PROMPTS_HELD_MAX, PromptId, ViewId};
+use crate::{Accepts, PROMPTS_QUEUED_BYTES_MAX, PROMPTS_QUEUED_MAX, PromptId, ViewId};
 
-/// A prompt, or a wish of the agent for a turn of its own, whose turn has not come.
+/// A prompt whose turn has not come, or a turn that the agent wants for itself.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct Queued {
     pub(crate) prompt: PromptId,
     pub(crate) view: Option<ViewId>,
     pub(crate) content: Vec<v2::ContentBlock>,
 }
 
-impl Held {
+impl Queued {
     pub(crate) fn own(prompt: PromptId) -> Self {
         Self {
             prompt,
@@ -25,7 +25,7 @@ impl Held {
     }
 }
 
-impl From<Prompt> for Held {
+impl From<Prompt> for Queued {
     fn from(prompt: Prompt) -> Self {
         Self {
             prompt: prompt.id,
@@ -35,7 +35,7 @@ impl From<Prompt> for Held {
     }
 }
 
-impl Held {
+impl Queued {
     /// Returns about how much memory it takes.
     fn bytes(&self) -> usize {
         crate::size::content_bytes(&self.content)
@@ -44,7 +44,7 @@ impl Held {
 
 /// First come, first served.
 #[derive(Debug, Default)]
-pub(crate) struct Queue(VecDeque<Held>);
+pub(crate) struct Queue(VecDeque<Queued>);
 
 impl Queue {
     pub(crate) fn len(&self) -> usize {
@@ -52,39 +52,39 @@ impl Queue {
     }
 
     pub(crate) fn has(&self, prompt: PromptId) -> bool {
-        self.0.iter().any(|held| held.prompt == prompt)
+        self.0.iter().any(|queued| queued.prompt == prompt)
     }
 
     /// Gives the prompt back if there is no room.
-    pub(crate) fn push(&mut self, held: Held) -> Result<(), Held> {
-        let bytes: usize = self.0.iter().map(Held::bytes).sum();
+    pub(crate) fn push(&mut self, queued: Queued) -> Result<(), Queued> {
+        let bytes: usize = self.0.iter().map(Queued::bytes).sum();
         // One that is alone may be as large as a message can be.
-        let is_too_much = !self.0.is_empty() && bytes + held.bytes() > PROMPTS_HELD_BYTES_MAX;
-        if self.0.len() >= PROMPTS_HELD_MAX || is_too_much {
-            return Err(held);
+        let is_too_much = !self.0.is_empty() && bytes + queued.bytes() > PROMPTS_QUEUED_BYTES_MAX;
+        if self.0.len() >= PROMPTS_QUEUED_MAX || is_too_much {
+            return Err(queued);
         }
-        self.0.push_back(held);
+        self.0.push_back(queued);
         Ok(())
     }
 
-    pub(crate) fn pop(&mut self) -> Option<Held> {
+    pub(crate) fn pop(&mut self) -> Option<Queued> {
         self.0.pop_front()
     }
 
-    pub(crate) fn remove(&mut self, prompt: PromptId) -> Option<Held> {
-        let at = self.0.iter().position(|held| held.prompt == prompt)?;
+    pub(crate) fn remove(&mut self, prompt: PromptId) -> Option<Queued> {
+        let at = self.0.iter().position(|queued| queued.prompt == prompt)?;
         self.0.remove(at)
     }
 
-    pub(crate) fn remove_of(&mut self, view: ViewId) -> VecDeque<Held> {
+    pub(crate) fn remove_of(&mut self, view: ViewId) -> VecDeque<Queued> {
         let (removed, kept) = std::mem::take(&mut self.0)
             .into_iter()
-            .partition(|held| held.view == Some(view));
+            .partition(|queued| queued.view == Some(view));
         self.0 = kept;
         removed
     }
 
-    pub(crate) fn drain(&mut self) -> VecDeque<Held> {
+    pub(crate) fn drain(&mut self) -> VecDeque<Queued> {
         std::mem::take(&mut self.0)
     }
 }

@@ -32,16 +32,16 @@ impl Engine {
         if self.turn.is_some() || self.phase != Phase::Open {
             return;
         }
-        let Some(held) = self.queue.pop() else {
+        let Some(queued) = self.queue.pop() else {
             return;
         };
-        let (view, mut message) = (held.view, None);
+        let (view, mut message) = (queued.view, None);
         if let Some(view) = view {
             let id = v2::MessageId::new(self.fresh_id("msg"));
-            let update = v2::UserMessage::new(id.clone()).content(held.content.clone());
+            let update = v2::UserMessage::new(id.clone()).content(queued.content.clone());
             self.append(Event::Update(v2::SessionUpdate::UserMessage(update)), out);
             out.push(Action::Accept {
-                prompt: held.prompt,
+                prompt: queued.prompt,
                 view,
                 message: id.clone(),
             });
@@ -49,14 +49,14 @@ impl Engine {
         }
         self.ids += 1;
         let turn = TurnId(self.ids);
-        self.turn = Some(ActiveTurn::new(turn, held.prompt));
+        self.turn = Some(ActiveTurn::new(turn, queued.prompt));
         self.set_state(v2::StateUpdate::Running(v2::RunningStateUpdate::new()), out);
         out.push(Action::StartTurn(Start {
             turn,
-            prompt: held.prompt,
+            prompt: queued.prompt,
             view,
             message,
-            content: held.content,
+            content: queued.content,
         }));
     }
 

@@ -78,6 +78,18 @@ impl World {
         request.0
     }
 
+    pub(crate) fn steer(&mut self, view: u64, text: &str) -> u64 {
+        let request = self.request();
+        self.step(Input::Prompt(Prompt {
+            request,
+            view: ViewId(view),
+            content: vec![text.to_owned().into()],
+            operation: None,
+            steers: true,
+        }));
+        request.0
+    }
+
     pub(crate) fn cancel(&mut self, view: u64) {
         let view = Some(ViewId(view));
         self.step(Input::Cancel { view });

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use ply_session::{
-    CANCEL_TIME_MAX, How, Input, OPTION_TIME_MAX, OptionChange, Outcome, PROMPTS_HELD_BYTES_MAX,
-    Prompt, RequestId, Settings, Setup, Stop, ViewId, Viewer,
+    CANCEL_TIME_MAX, How, Input, OPTION_TIME_MAX, OptionChange, Outcome, PROMPTS_QUEUED_BYTES_MAX,
+    RequestId, Settings, Setup, Stop, ViewId, Viewer,
 };
 use ply_wire::project::Shows;
 use ply_wire::v2;
@@ -304,14 +304,7 @@ fn steering_prompts_join_the_turn_where_the_host_wants_so() {
         let mut settings = Settings::default();
         settings.steering = steering;
         let mut world = World::running_with(settings);
-        let request = world.request();
-        world.step(Input::Prompt(Prompt {
-            request,
-            view: ViewId(2),
-            content: vec!["rather so".into()],
-            operation: None,
-            steers: true,
-        }));
+        let request = world.steer(2, "rather so");
         let done = world.done();
         if steering {
             assert_eq!(done.len(), 1);
@@ -322,7 +315,7 @@ fn steering_prompts_join_the_turn_where_the_host_wants_so() {
         } else {
             assert_eq!(done, [""; 0]);
             world.end();
-            assert_eq!(world.done(), [format!("start {}", request.0)]);
+            assert_eq!(world.done(), [format!("start {request}")]);
         }
     }
 }
@@ -331,7 +324,7 @@ fn steering_prompts_join_the_turn_where_the_host_wants_so() {
 fn prompts_that_wait_are_bounded_by_their_bytes() {
     let mut world = World::unprepared(Settings::default());
     world.attach(1, V2);
-    let large = "x".repeat(PROMPTS_HELD_BYTES_MAX / 2 + 1);
+    let large = "x".repeat(PROMPTS_QUEUED_BYTES_MAX / 2 + 1);
     let (waits, refused) = (world.prompt(1, &large), world.prompt(1, &large));
     assert_eq!(
         world.done(),

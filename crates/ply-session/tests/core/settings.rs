@@ -11,6 +11,7 @@ use ply_wire::project::Shows;
 use ply_wire::v2;
 
 use crate::journal::Mode;
+use crate::questions::{answer, ask};
 use crate::world::{V1, V2, World, setup};
 
 fn viewer(version: Version) -> Viewer {
@@ -300,4 +301,31 @@ fn queued_prompts_stay_where_the_host_wants_so_and_run_for_nobody() {
     assert_eq!(world.done(), [format!("start {queued}")]);
     world.end();
     world.assert_same(&[2]);
+}
+
+#[test]
+fn an_answer_is_kept_with_whose_it_was() {
+    let mut world = World::running();
+    let mut ada = viewer(V2);
+    ada.principal = Some("ada".into());
+    attach(&mut world, 3, ada);
+    ask(&mut world, 1, v2::ToolCallUpdate::new("c").title("Write"));
+    answer(&mut world, 1, 3);
+    let records = world.journal.text();
+    assert!(
+        records
+            .iter()
+            .any(|record| record.contains("\"by\":\"ada\""))
+    );
+}
+
+#[test]
+fn taking_back_a_prompt_that_steers_cancels_the_turn_it_steers_on_version_1() {
+    let mut settings = Settings::default();
+    settings.steering = true;
+    let mut world = World::running_with(settings);
+    let steers = world.steer(1, "rather this");
+    world.forget();
+    world.withdraw(steers);
+    assert_eq!(world.done(), ["cancel"]);
 }

@@ -10,7 +10,7 @@ mod prompts;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use ply_session::engine::{Action, Engine, Input};
-use ply_session::{ASKS_OPEN_MAX, AskId, Event, PROMPTS_HELD_MAX, PromptId, TurnId, ViewId};
+use ply_session::{ASKS_OPEN_MAX, AskId, Event, PROMPTS_QUEUED_MAX, PromptId, TurnId, ViewId};
 use ply_wire::transcript::{State, Transcript};
 use ply_wire::v2;
 
@@ -24,7 +24,7 @@ pub type Broken = String;
 pub struct Ledger {
     prompts: BTreeMap<PromptId, Stage>,
     /// Prompts that wait for their turn, first come first.
-    held: VecDeque<PromptId>,
+    queued: VecDeque<PromptId>,
     turn: Option<Turn>,
     last_turn: u64,
     asks: BTreeMap<AskId, AskEntry>,
@@ -184,7 +184,7 @@ impl Ledger {
             Action::Retract { ask, view } => self.retracted(*ask, *view)?,
             Action::Resolve { ask, answer } => self.resolved(input, *ask, answer)?,
             Action::Closed => {
-                if !self.held.is_empty() || self.turn.is_some() || !self.asks.is_empty() {
+                if !self.queued.is_empty() || self.turn.is_some() || !self.asks.is_empty() {
                     return Err("the session closed with something under way".into());
                 }
                 if let Some(call) = self.calls.keys().next() {
@@ -261,7 +261,7 @@ impl Ledger {
         {
             return Err("a cancelled turn still waits for an answer".into());
         }
-        if is_running.is_none() && !self.held.is_empty() {
+        if is_running.is_none() && !self.queued.is_empty() {
             return Err("a prompt waits though nothing runs".into());
         }
         let late = |turn: &Option<TurnId>| turn.is_some_and(|turn| was_running != Some(turn));
@@ -285,8 +285,8 @@ impl Ledger {
             Input::Cancel if was_running.is_none() && !out.is_empty() => {
                 Err(format!("a cancel while idle had an effect: {out:?}"))
             }
-            Input::Cancel | Input::Close if !self.held.is_empty() => {
-                Err("a held prompt survived the cancel".into())
+            Input::Cancel | Input::Close if !self.queued.is_empty() => {
+                Err("a queued prompt survived the cancel".into())
             }
             Input::Cancel | Input::CancelTurn | Input::Close
                 if self.turn.as_ref().is_some_and(|t| !t.cancelled) =>
@@ -324,11 +324,11 @@ impl Ledger {
 
     fn agrees_with(&self, engine: &Engine) -> Result<(), Broken> {
         let turn = self.turn.as_ref();
-        let (held, asks) = (engine.held(), engine.open_asks());
-        if held > PROMPTS_HELD_MAX || asks > ASKS_OPEN_MAX {
-            return Err(format!("{held} prompts and {asks} questions wait"));
+        let (queued, asks) = (engine.queued(), engine.open_asks());
+        if queued > PROMPTS_QUEUED_MAX || asks > ASKS_OPEN_MAX {
+            return Err(format!("{queued} prompts and {asks} questions wait"));
         }
-        let agrees = held == self.held.len()
+        let agrees = queued == self.queued.len()
             && asks == self.asks.len()
             && engine.running() == turn.map(|turn| turn.id)
             && engine.is_cancelled() == turn.is_some_and(|turn| turn.cancelled)

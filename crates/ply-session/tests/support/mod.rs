@@ -200,7 +200,12 @@ impl Session {
     #[track_caller]
     pub fn answer(&mut self, ask: AskId, view: u64, reply: Reply) -> Vec<Action> {
         let view = ViewId(view);
-        self.step(Input::Answer { ask, view, reply })
+        self.step(Input::Answer {
+            ask,
+            view,
+            by: None,
+            reply,
+        })
     }
 
     pub fn status(&self, call: &str) -> v2::ToolCallStatus {

@@ -124,7 +124,9 @@ impl Ledger {
 
     /// Notes that a view has answered, if its answer decided nothing.
     pub(super) fn replied(&mut self, input: &Input) {
-        if let Input::Answer { ask, view, reply } = input
+        if let Input::Answer {
+            ask, view, reply, ..
+        } = input
             && let Some(open) = self.asks.get_mut(ask)
             && open.offered.remove(view)
         {
@@ -170,6 +172,7 @@ impl Ledger {
                 ask: answered,
                 view,
                 reply,
+                ..
             } if *answered == ask => open.offered.remove(view) && open.allows(reply, answer),
             Input::Detach { view } if *answer == Answer::Unanswered => open.is_lost(*view),
             _ => *answer == Answer::Cancelled,

@@ -1,7 +1,7 @@
 //! Prompts and turns: taken in order, ended once.
 
 use ply_session::engine::Input;
-use ply_session::{Event, PROMPTS_HELD_MAX, PromptId, Refusal, Reply, Start, TurnId, ViewId};
+use ply_session::{Event, PROMPTS_QUEUED_MAX, PromptId, Refusal, Reply, Start, TurnId, ViewId};
 use ply_wire::transcript::State;
 use ply_wire::v2;
 
@@ -10,7 +10,7 @@ use super::{Broken, Ledger, Turn};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
     /// It waits for its turn.
-    Held,
+    Queued,
     Inserted,
     Running,
     Over,
@@ -18,10 +18,10 @@ pub(super) enum Stage {
 
 impl Ledger {
     pub(super) fn arrived(&mut self, prompt: PromptId) -> Result<(), Broken> {
-        match self.prompts.insert(prompt, Stage::Held) {
+        match self.prompts.insert(prompt, Stage::Queued) {
             Some(_) => Err(format!("the driver used {prompt:?} twice")),
             None => {
-                self.held.push_back(prompt);
+                self.queued.push_back(prompt);
                 Ok(())
             }
         }
@@ -53,7 +53,7 @@ impl Ledger {
         view: Option<ViewId>,
         refusal: Refusal,
     ) -> Result<(), Broken> {
-        if self.prompts.get(&prompt) != Some(&Stage::Held) {
+        if self.prompts.get(&prompt) != Some(&Stage::Queued) {
             return Err("a prompt was refused that does not wait".into());
         }
         let is_new = matches!(input, Input::Prompt(new) if new.id == prompt)
@@ -65,14 +65,14 @@ impl Ledger {
                 Input::Detach { view: left } => view == Some(*left),
                 _ => false,
             },
-            Refusal::QueueFull => is_new && self.held.len() > PROMPTS_HELD_MAX,
+            Refusal::QueueFull => is_new && self.queued.len() > PROMPTS_QUEUED_MAX,
             Refusal::Closed => is_new && self.closing,
             _ => is_new,
         };
         if !is_right {
             return Err("a prompt was refused for no reason".into());
         }
-        self.held.retain(|held| *held != prompt);
+        self.queued.retain(|queued| *queued != prompt);
         self.prompts.insert(prompt, Stage::Over);
         Ok(())
     }
@@ -146,10 +146,10 @@ impl Ledger {
     }
 
     fn take_first(&mut self, prompt: PromptId) -> Result<(), Broken> {
-        if self.held.front() != Some(&prompt) {
+        if self.queued.front() != Some(&prompt) {
             return Err("a prompt was inserted out of order, twice, or after it was over".into());
         }
-        self.held.pop_front();
+        self.queued.pop_front();
         Ok(())
     }
 }
