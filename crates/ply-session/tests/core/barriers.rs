@@ -1,6 +1,8 @@
 //! Barriers and the pace: when the agent's code waits, and for whom.
 
-use ply_session::{Input, PACE_BYTES_MAX, Pace, Settings, UNWRITTEN_BYTES_MAX, ViewId};
+use std::time::Duration;
+
+use ply_session::{How, Input, PACE_BYTES_MAX, Pace, Settings, UNWRITTEN_BYTES_MAX, ViewId};
 use ply_wire::v2;
 
 use crate::journal::Mode;
@@ -155,4 +157,71 @@ fn clients_do_not_set_the_pace_where_the_journal_does() {
     world.end();
     world.pull(1, usize::MAX);
     world.assert_same(&[1]);
+}
+
+#[test]
+fn a_barrier_waits_for_the_answer_to_the_attach_before_it() {
+    let mut world = World::running();
+    world.clients.get_mut(&2).unwrap().reads = false;
+    let attach = world.attach_as(2, V2, How::Resume);
+    barrier(&mut world, 1, Some(2));
+    assert_eq!(world.done(), [""; 0]);
+    world.pull(2, usize::MAX);
+    let seen = world.seen(2);
+    assert_eq!(
+        seen[seen.len() - 2..],
+        [format!("answer {attach}"), "passed 1".to_owned()]
+    );
+}
+
+#[test]
+fn a_barrier_for_the_only_client_that_is_behind_comes_after_everything() {
+    let mut world = World::running();
+    world.clients.get_mut(&2).unwrap().reads = false;
+    let text = "x".repeat(100_000);
+    for _ in 0..20 {
+        world.say(&text);
+    }
+    world.end();
+    // The others have read all of it, so that nothing of it is kept any more.
+    world.pass(Duration::ZERO);
+    barrier(&mut world, 1, Some(2));
+    world.pull(2, usize::MAX);
+    let seen = world.seen(2);
+    assert_eq!(seen[seen.len() - 2..], ["idle end_turn", "passed 1"]);
+}
+
+#[test]
+fn the_agent_waits_while_the_journal_has_failed() {
+    let mut world = World::running();
+    world.journal.appends = Mode::Fails;
+    world.call("c", v2::ToolCallStatus::InProgress);
+    assert!(world.core.is_paused());
+    world.journal.appends = Mode::Answers;
+    world.prompt(2, "two");
+    assert!(!world.core.is_paused());
+}
+
+#[test]
+fn the_agent_does_not_wait_for_what_was_given_up_with_the_journal() {
+    let mut world = World::running();
+    world.journal.appends = Mode::Stuck;
+    world.call("c", v2::ToolCallStatus::InProgress);
+    // Not shown to anybody, since the call before it is not safe.
+    world.say(&"x".repeat(UNWRITTEN_BYTES_MAX));
+    assert!(world.core.is_paused());
+    world.fail_append();
+    world.journal.appends = Mode::Answers;
+    world.prompt(2, "two");
+    assert!(!world.core.is_paused());
+}
+
+#[test]
+fn the_agent_does_not_wait_for_clients_that_could_not_have_read_more() {
+    let mut world = World::running();
+    world.journal.appends = Mode::Stuck;
+    world.call("c", v2::ToolCallStatus::InProgress);
+    world.say(&"x".repeat(2 * PACE_BYTES_MAX));
+    assert_eq!(world.seen(2), [""; 0], "it is not safe yet");
+    assert!(!world.core.is_paused());
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ply_session::{Input, Pull, Settings, ViewId, WINDOW_BYTES_MAX};
+use ply_session::{Edit, Input, Message, Pull, Settings, ViewId, WINDOW_BYTES_MAX};
 use ply_wire::v2;
 
 use crate::world::{V1, V2, World};
@@ -256,4 +256,98 @@ fn a_client_is_told_of_records_that_cannot_be_read() {
         assert!(world.seen(view).contains(&"user on".to_owned()));
         world.end();
     }
+}
+
+#[test]
+fn words_of_a_record_that_one_client_has_read_in_part_are_there_for_one_that_is_behind() {
+    for stop in 1..12 {
+        let mut world = with_slow_clients(Settings::default());
+        world.clients.get_mut(&4).unwrap().reads = true;
+        let text = "r".repeat(100_000);
+        for _ in 0..20 {
+            world.say(&text);
+        }
+        world.clients.get_mut(&4).unwrap().reads = false;
+        world.journal.appends = crate::journal::Mode::Stuck;
+        for number in 0..10 {
+            world.say(&format!("{number} "));
+        }
+        world.unstick();
+        // Now it is written, so that it need not be kept for the journal.
+        world.call("c", v2::ToolCallStatus::InProgress);
+        world.pull(4, stop);
+        // What everybody has read is let go of, unless somebody may need it as a part of its record.
+        world.pass(Duration::ZERO);
+        world.pull(3, usize::MAX);
+        world.pull(4, usize::MAX);
+        world.assert_same(&[1, 2, 3, 4]);
+    }
+}
+
+#[test]
+fn a_page_that_was_read_before_a_client_loaded_anew_is_not_shown_to_it() {
+    let mut world = with_slow_clients(Settings::default());
+    let say = |world: &mut World, what: &str| {
+        for number in 0..20 {
+            let text = "p".repeat(100_000);
+            world.say(&format!("{what} {number} {text}"));
+        }
+    };
+    say(&mut world, "before");
+    let from = loop {
+        match world.core.pull(world.now, ViewId(4), &mut Vec::new()) {
+            Pull::Message(_) => {}
+            Pull::Read { from } => break from,
+            other => panic!("it reads from the journal: {other:?}"),
+        }
+    };
+    let late = world.journal.page(ViewId(4), from);
+    world.attach(4, V2);
+    say(&mut world, "after");
+    world.step(late);
+    world.end();
+    world.pull(4, usize::MAX);
+    world.assert_same(&[1, 2, 4]);
+}
+
+#[test]
+fn version_1_is_shown_whole_files_also_from_the_journal() {
+    let mut world = with_slow_clients(Settings::default());
+    let (old, new) = ("a\n".repeat(50) + "b\n", "a\n".repeat(50) + "c\n");
+    let before = serde_json::Value::from(old.as_str());
+    let path = std::path::PathBuf::from("/work/file");
+    let diff = ply_wire::convert::diff::edit(&path, Some(&old), Some(&new));
+    let call = v2::ToolCallUpdate::new("c")
+        .title("Edit")
+        .content(vec![v2::ToolCallContent::Diff(diff)]);
+    world.step(Input::Update {
+        turn: world.turn,
+        update: v2::SessionUpdate::ToolCallUpdate(call),
+        edits: vec![Edit {
+            path,
+            old: Some(old),
+            new: Some(new),
+        }],
+    });
+    let text = "e".repeat(100_000);
+    for _ in 0..20 {
+        world.say(&text);
+    }
+    let mut diffs = Vec::new();
+    loop {
+        match world.core.pull(world.now, ViewId(3), &mut Vec::new()) {
+            Pull::Message(Message::UpdateV1(update)) => {
+                let update = serde_json::to_value(update).unwrap();
+                diffs.extend(update.pointer("/content/0/oldText").cloned());
+            }
+            Pull::Message(_) => {}
+            Pull::Read { from } => {
+                let page = world.journal.page(ViewId(3), from);
+                world.step(page);
+            }
+            _ => break,
+        }
+    }
+    assert!(world.journal.pages > 0);
+    assert_eq!(diffs, [before]);
 }

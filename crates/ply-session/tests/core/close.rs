@@ -236,3 +236,46 @@ fn a_client_that_closes_what_it_waits_to_see_does_not_see_it() {
     assert!(done.contains(&format!("answer {close}")));
     assert!(world.core.take_waiting().is_empty());
 }
+
+#[test]
+fn c13_a_prompt_behind_a_client_that_came_too_late_is_for_the_next_life_too() {
+    let mut world = World::running();
+    world.close(1);
+    let late = world.attach(3, V2);
+    let prompt = world.prompt(3, "to the next");
+    assert_eq!(world.done(), ["cancel"]);
+    world.end();
+    assert_eq!(world.done(), ["release", "over"]);
+    let waiting = world.core.take_waiting();
+    let requests: Vec<_> = waiting.iter().map(Input::request).collect();
+    assert_eq!(requests, [Some(RequestId(late)), Some(RequestId(prompt))]);
+}
+
+#[test]
+fn c11_a_delete_that_comes_while_the_journal_is_closed_is_for_the_next_life() {
+    let mut world = World::running();
+    world.end();
+    world.journal.releases = false;
+    world.close(1);
+    world.forget();
+    let delete = world.close_with(Some(2), Keep::Nothing);
+    world.step(Input::Released);
+    assert_eq!(world.done(), ["over"]);
+    assert!(!world.seen(2).contains(&format!("answer {delete}")));
+    let waiting = world.core.take_waiting();
+    let requests: Vec<_> = waiting.iter().map(Input::request).collect();
+    assert_eq!(requests, [Some(RequestId(delete))]);
+}
+
+#[test]
+fn c11_a_delete_that_failed_is_not_answered_as_done() {
+    let mut world = World::running();
+    world.end();
+    world.journal.releases = false;
+    world.forget();
+    let delete = world.close_with(Some(2), Keep::Nothing);
+    assert_eq!(world.done(), ["delete"]);
+    let error = crate::world::failure();
+    world.step(Input::NotReleased { error });
+    assert_eq!(world.seen(2), [format!("refuse {delete} the disk is full")]);
+}

@@ -1,6 +1,6 @@
 //! Sessions that are not in the journal yet.
 
-use ply_session::{How, Input, Keep, LastClient, RequestId, Settings, UNCREATED_BYTES_MAX};
+use ply_session::{How, Input, Keep, LastClient, Opened, RequestId, Settings, UNCREATED_BYTES_MAX};
 use ply_wire::v2;
 
 use crate::journal::Mode;
@@ -260,4 +260,31 @@ fn a_session_of_the_journal_is_kept_though_its_runner_cannot_serve_it() {
         world.done(),
         [refused, "release".to_owned(), "over".to_owned()]
     );
+}
+
+#[test]
+fn a_session_that_is_being_created_is_closed_when_it_was() {
+    let mut world = fresh();
+    world.journal.creates = Mode::Stuck;
+    let prompt = world.prompt(1, "one");
+    world.close(1);
+    assert_eq!(world.done(), ["create"]);
+    world.step(Input::Opened(Opened {
+        epoch: 1,
+        records: 0,
+        tail: Vec::new(),
+    }));
+    assert_eq!(world.done(), ["release", "over"]);
+    assert!(world.journal.text()[1].contains("user_message"));
+    let seen = world.seen(1);
+    let accepted = format!("answer {prompt} ");
+    assert!(seen.iter().any(|seen| seen.starts_with(&accepted)));
+}
+
+#[test]
+fn a_session_that_was_to_be_kept_and_is_deleted_is_not_created() {
+    let mut world = fresh();
+    world.core.keep();
+    world.close_with(Some(1), Keep::Nothing);
+    assert_eq!(world.done(), ["delete", "over"]);
 }

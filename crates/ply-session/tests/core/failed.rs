@@ -380,3 +380,193 @@ fn c10_a_journal_that_fails_again_at_once_shows_nothing_too_early() {
     world.assert_same(&[1, 2]);
     assert_kept(&world);
 }
+
+#[test]
+fn c10_what_is_there_after_all_is_shown_when_no_power_loss_takes_it_away() {
+    let mut world = World::running();
+    world.journal.appends = Mode::FailsAfterWriting;
+    world.call("d", v2::ToolCallStatus::InProgress);
+    world.journal.appends = Mode::Stuck;
+    world.forget();
+    // The journal was found to have the call, which says nothing of the disk.
+    world.attach(3, V2);
+    assert_eq!(world.seen(1), [""; 0]);
+    assert_eq!(world.seen(2), [""; 0]);
+    world.unstick();
+    assert!(world.seen(2).contains(&"call d in_progress".to_owned()));
+    world.assert_same(&[1, 2, 3]);
+    assert_kept(&world);
+}
+
+#[test]
+fn c10_records_that_were_only_taken_and_are_there_after_all_are_nobody_elses() {
+    let mut world = World::running();
+    world.say("taken ");
+    world.journal.appends = Mode::FailsAfterWriting;
+    world.call("d", v2::ToolCallStatus::InProgress);
+    world.journal.appends = Mode::Answers;
+    let request = world.prompt(2, "two");
+    assert_eq!(world.done().last().unwrap(), &format!("start {request}"));
+    world.end();
+    world.assert_same(&[1, 2]);
+    assert_kept(&world);
+}
+
+#[test]
+fn c10_an_option_change_under_way_fails_with_the_journal() {
+    let mut world = World::running();
+    world.update(crate::requests::options("small"));
+    let set = crate::requests::set_option(&mut world, 2, "large");
+    world.forget();
+    world.journal.appends = Mode::Fails;
+    world.call("c", v2::ToolCallStatus::InProgress);
+    let seen = world.seen(2);
+    assert!(
+        seen.contains(&format!("refuse {set} the disk is full")),
+        "{seen:?}"
+    );
+    // Nothing waits for it any more.
+    world.journal.appends = Mode::Answers;
+    let prompt = world.prompt(2, "two");
+    assert_eq!(world.done().last().unwrap(), &format!("start {prompt}"));
+}
+
+#[test]
+fn c10_what_a_client_has_not_read_when_it_loads_anew_is_not_sent_before() {
+    let mut world = World::running();
+    world.clients.get_mut(&2).unwrap().reads = false;
+    world.say("words");
+    world.journal.appends = Mode::Fails;
+    world.call("d", v2::ToolCallStatus::InProgress);
+    world.journal.appends = Mode::Answers;
+    world.journal.opens = Mode::Stuck;
+    world.attach(2, V2);
+    world.pull(2, usize::MAX);
+    assert_eq!(world.seen(2), [""; 0]);
+    world.journal.opens = Mode::Answers;
+    world.reopen_journal();
+    world.pull(2, usize::MAX);
+    world.assert_same(&[1, 2]);
+}
+
+#[test]
+fn c10_words_that_were_only_taken_are_written_again_though_a_notice_came_after_them() {
+    let mut world = World::running();
+    world.say("taken ");
+    let notice = v2::Notice::new(v2::NoticeSeverity::Info, "by the way");
+    world.update(v2::SessionUpdate::Notice(notice));
+    world.journal.appends = Mode::Fails;
+    world.call("d", v2::ToolCallStatus::InProgress);
+    world.journal.appends = Mode::Answers;
+    world.prompt(2, "two");
+    world.end();
+    world.assert_same(&[1, 2]);
+    assert_kept(&world);
+}
+
+#[test]
+fn words_that_belong_to_no_turn_are_written_when_the_last_client_leaves() {
+    let mut world = World::running();
+    world.end();
+    world.journal.appends = Mode::Fails;
+    world.say("by the way");
+    assert!(world.core.has_failed());
+    world.journal.appends = Mode::Answers;
+    world.forget();
+    world.detach(1);
+    world.detach(2);
+    let done = world.done();
+    assert!(done[0].starts_with("open "), "{done:?}");
+    assert_eq!(done[1..], ["release", "over"]);
+    assert_kept(&world);
+}
+
+#[test]
+fn c10_words_that_belong_to_no_turn_come_after_what_is_there_after_all() {
+    let mut world = World::running();
+    world.journal.appends = Mode::FailsAfterWriting;
+    world.call("d", v2::ToolCallStatus::InProgress);
+    world.journal.appends = Mode::Answers;
+    world.turn = None;
+    world.say("by the way");
+    world.prompt(2, "two");
+    world.end();
+    world.assert_same(&[1, 2]);
+    assert_kept(&world);
+    assert!(world.clients[&2].text().contains("by the way"));
+}
+
+#[test]
+fn c10_words_that_belong_to_no_turn_wait_for_a_journal_that_cannot_be_opened() {
+    let mut world = failed();
+    world.say("by the way");
+    world.journal.opens = Mode::Fails;
+    world.prompt(1, "two");
+    world.journal.opens = Mode::Answers;
+    world.prompt(1, "three");
+    world.end();
+    world.assert_same(&[1, 2]);
+    assert_kept(&world);
+    assert!(world.clients[&2].text().contains("by the way"));
+}
+
+#[test]
+fn a_session_whose_end_was_kept_after_all_is_closed_as_finished() {
+    let mut world = World::running();
+    world.journal.appends = Mode::FailsAfterWriting;
+    world.end();
+    world.journal.appends = Mode::Answers;
+    // It may have the records and not what listings say.
+    world.journal.descriptions.clear();
+    world.forget();
+    world.detach(1);
+    world.detach(2);
+    assert_eq!(world.done().last().unwrap(), "over");
+    let said = world.journal.descriptions.last().expect("it is said");
+    assert_eq!(said.unfinished, Some(false));
+    assert_kept(&world);
+}
+
+#[test]
+fn a_turn_that_was_cut_off_is_ended_in_the_journal_when_the_last_client_leaves() {
+    let mut world = World::running();
+    world.journal.appends = Mode::Fails;
+    world.call("d", v2::ToolCallStatus::InProgress);
+    world.journal.appends = Mode::Answers;
+    world.forget();
+    // The journal has everything but the end.
+    world.detach(1);
+    world.detach(2);
+    let done = world.done();
+    assert!(done[0].starts_with("open "), "{done:?}");
+    assert_eq!(done[1..], ["release", "over"]);
+    assert!(world.journal.text().last().unwrap().contains("\"idle\""));
+    assert_kept(&world);
+}
+
+#[test]
+fn c10_code_that_asks_while_the_journal_has_failed_hears_that_the_session_is_over() {
+    let mut world = failed();
+    world.step(Input::Ask(crate::stuck::permission(&world)));
+    assert_eq!(world.done(), ["abandon"]);
+    world.journal.opens = Mode::Fails;
+    world.close(1);
+    let done = world.done();
+    assert!(done.contains(&"resolve 1 cancelled".to_owned()), "{done:?}");
+    assert_eq!(done.last().unwrap(), "over");
+}
+
+#[test]
+fn c10_a_client_that_comes_while_the_last_one_leaves_keeps_the_session() {
+    let mut world = failed();
+    world.journal.opens = Mode::Stuck;
+    world.forget();
+    let attach = world.attach(3, V2);
+    world.detach(1);
+    world.detach(2);
+    world.journal.opens = Mode::Answers;
+    world.reopen_journal();
+    assert!(world.seen(3).contains(&format!("answer {attach}")));
+    assert!(!world.done().contains(&"over".to_owned()));
+    world.assert_same(&[3]);
+}

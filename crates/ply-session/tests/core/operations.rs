@@ -219,3 +219,30 @@ fn a_key_that_is_too_long_is_refused() {
     let prompt = world.prompt_as(2, "once", Some(&key[1..]));
     assert_eq!(world.done().last().unwrap(), &format!("start {prompt}"));
 }
+
+#[test]
+fn a_prompt_that_is_in_the_journal_after_all_is_not_carried_out_again() {
+    for view in [1, 2] {
+        let mut world = with_clients();
+        world.prompt(2, "first");
+        world.end();
+        world.journal.appends = Mode::FailsAfterWriting;
+        let first = send(&mut world, view);
+        let refused = format!("refuse {first} the disk is full");
+        assert!(world.seen(view).contains(&refused));
+        world.journal.appends = Mode::Answers;
+        world.forget();
+        // Its sender was told that it failed, and tries again.
+        let again = send(&mut world, view);
+        let done = world.done();
+        assert!(done.iter().all(|done| done.starts_with("open")), "{done:?}");
+        let seen = world.seen(view);
+        let answer = seen.iter().find(|seen| seen.contains(&again.to_string()));
+        let answer = answer.expect("it is answered");
+        match view {
+            1 => assert_eq!(*answer, format!("refuse {again} the disk is full")),
+            _ => assert!(answer.starts_with("answer "), "{answer}"),
+        }
+        world.assert_same(&[1, 2]);
+    }
+}

@@ -156,3 +156,15 @@ fn a_question_that_is_over_after_its_record_was_passed_still_shows_its_call() {
     assert!(!world.seen(3).contains(&"ask 2".to_owned()));
     world.assert_same(&[1, 2, 3]);
 }
+
+#[test]
+fn a_client_that_loads_anew_is_asked_anew() {
+    let mut world = World::running();
+    ask(&mut world, 1, write());
+    world.forget();
+    world.attach(2, V2);
+    assert_eq!(world.done(), ["retract 1 from 2"]);
+    assert!(world.seen(2).contains(&"ask 1".to_owned()));
+    answer(&mut world, 1, 2);
+    assert_eq!(world.done(), ["retract 1 from 1", "resolve 1 yes"]);
+}

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ply_session::{
     CANCEL_TIME_MAX, How, Input, OPTION_TIME_MAX, OptionChange, Outcome, PROMPTS_QUEUED_BYTES_MAX,
-    RequestId, Settings, Setup, Stop, ViewId, Viewer,
+    Prompt, RequestId, Settings, Setup, Stop, ViewId, Viewer, WAITING_MAX,
 };
 use ply_wire::project::Shows;
 use ply_wire::v2;
@@ -332,4 +332,19 @@ fn prompts_that_wait_are_bounded_by_their_bytes() {
     );
     world.step(Input::Prepared { outcome: Ok(()) });
     assert_eq!(world.done().last().unwrap(), &format!("start {waits}"));
+}
+
+#[test]
+fn requests_that_wait_are_bounded() {
+    let mut world = World::unprepared(Settings::default());
+    world.attach(1, V2);
+    for _ in 1..WAITING_MAX {
+        world.prompt(1, "one");
+    }
+    assert_eq!(world.done(), [""; 0]);
+    let prompt = world.prompt(1, "one too many");
+    assert_eq!(
+        world.done(),
+        [format!("refuse {prompt} too many requests wa")]
+    );
 }

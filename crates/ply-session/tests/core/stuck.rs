@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use ply_session::{Answer, Ask, AskId, Input, Level, Question, Reply, Settings, ViewId};
+use ply_session::{
+    Answer, Ask, AskId, Input, Level, Question, RECORD_TEXT_BYTES_MAX, Reply, Settings, ViewId,
+};
 use ply_wire::v2;
 
 use crate::journal::Mode;
@@ -173,4 +175,16 @@ fn an_answer_that_nobody_gave_is_no_approval() {
         world.done(),
         [format!("resolve 1 {}", unanswered.as_str().unwrap())]
     );
+}
+
+#[test]
+fn words_that_wait_together_are_not_joined_to_a_record_of_any_size() {
+    let mut world = stuck();
+    let text = "x".repeat(RECORD_TEXT_BYTES_MAX / 2 + 1);
+    for _ in 0..5 {
+        world.say(&text);
+    }
+    world.unstick();
+    let longest = world.journal.records.iter().map(Vec::len).max();
+    assert!(longest < Some(RECORD_TEXT_BYTES_MAX), "{longest:?}");
 }
