@@ -8,14 +8,13 @@ mod start;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use ply_rpc::Peer;
 use ply_session::{Answer, AskId, Core, Effect, Input, RequestId, ViewId};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 pub(crate) use self::perform::close_by_host;
-use self::send::room;
+use self::send::Unsent;
 pub(crate) use self::start::{core_setup, refuse};
 use super::Session;
 use super::control::{Attaching, Control, Waiter};
@@ -95,17 +94,17 @@ impl Task {
 
     async fn run(mut self) {
         while !self.is_over {
-            let full = self.advance();
+            let unsent = self.advance();
             if self.is_over {
                 break;
             }
-            self.wait(full).await;
+            self.wait(unsent).await;
         }
         self.say_last_words().await;
     }
 
-    /// Does everything that can be done now. Returns the links that have to be read before more can be written.
-    fn advance(&mut self) -> Vec<Peer> {
+    /// Does everything that can be done now. Returns what clients could not be sent.
+    fn advance(&mut self) -> Unsent {
         loop {
             self.perform();
             if let Some(persist) = self.core.persist() {
@@ -115,14 +114,14 @@ impl Task {
                 self.step(input);
                 continue;
             }
-            let full = self.pump();
+            let unsent = self.pump();
             if self.effects.is_empty() {
-                return full;
+                return unsent;
             }
         }
     }
 
-    async fn wait(&mut self, full: Vec<Peer>) {
+    async fn wait(&mut self, unsent: Unsent) {
         let ops = match (self.core.is_paused(), self.core.has_failed()) {
             (false, _) => Ops::Take,
             (true, true) => Ops::TakeToBegin,
@@ -145,7 +144,7 @@ impl Task {
             }
             input = std::future::poll_fn(|cx| self.store.poll(cx)) => self.step(input),
             () = at(deadline) => self.step(Input::Tick),
-            () = room(full) => {}
+            () = unsent.can_be_sent() => {}
         }
     }
 

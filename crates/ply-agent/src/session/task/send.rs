@@ -16,6 +16,33 @@ use crate::session::ask;
 
 /// How long a client that is behind may take to read the rest of a session that is closed.
 const LAST_WORDS_TIME_MAX: Duration = Duration::from_secs(60);
+/// Messages that a client is sent before the session looks at what came for it: one that reads as fast as it is written to
+/// would hold up cancels for as long as it has something to read.
+const PASS_MESSAGES_MAX: usize = 256;
+
+/// What is left after every client was sent what it could take.
+#[derive(Debug, Default)]
+pub(super) struct Unsent {
+    /// The links that are full.
+    full: Vec<Peer>,
+    /// Whether a client that could take more has had its share.
+    has_more: bool,
+}
+
+impl Unsent {
+    fn is_empty(&self) -> bool {
+        self.full.is_empty() && !self.has_more
+    }
+
+    /// Waits until somebody can be sent more. Others run first, also if that is now.
+    pub(super) async fn can_be_sent(self) {
+        if self.has_more {
+            tokio::task::yield_now().await;
+        } else {
+            room(self.full).await;
+        }
+    }
+}
 
 /// `session/update` with everything borrowed.
 #[derive(Serialize)]
@@ -26,19 +53,25 @@ struct Update<'a, U> {
 }
 
 impl Task {
-    /// Sends every client what it can take. Returns the links that are full.
-    pub(super) fn pump(&mut self) -> Vec<Peer> {
-        let mut full = Vec::new();
+    /// Sends every client its share of what it can take.
+    pub(super) fn pump(&mut self) -> Unsent {
+        let mut unsent = Unsent::default();
         let views: Vec<ViewId> = self.core.views().collect();
         for view in views {
             let Some(client) = self.clients.get(&view).map(Arc::clone) else {
                 continue;
             };
+            let mut sent = 0;
             while self.core.has_news(view) {
                 if client.peer.is_full() {
-                    full.push(client.peer.clone());
+                    unsent.full.push(client.peer.clone());
                     break;
                 }
+                if sent == PASS_MESSAGES_MAX {
+                    unsent.has_more = true;
+                    break;
+                }
+                sent += 1;
                 let now = self.began.elapsed();
                 match self.core.pull(now, view, &mut self.effects) {
                     Pull::Message(message) => self.send(view, &client, message),
@@ -47,7 +80,7 @@ impl Task {
                 }
             }
         }
-        full
+        unsent
     }
 
     pub(super) fn send(&mut self, view: ViewId, client: &Arc<Client>, message: Message) {
@@ -83,14 +116,14 @@ impl Task {
     pub(super) async fn say_last_words(mut self) {
         let all = async {
             loop {
-                let full = self.pump();
-                if full.is_empty() && !self.store.is_reading() {
+                let unsent = self.pump();
+                if unsent.is_empty() && !self.store.is_reading() {
                     return;
                 }
                 tokio::select! {
                     biased;
                     page = std::future::poll_fn(|cx| self.store.poll(cx)) => self.step(page),
-                    () = room(full) => {}
+                    () = unsent.can_be_sent() => {}
                 }
             }
         };
@@ -111,7 +144,7 @@ fn told_or_gone(told: Result<(), ply_rpc::CallError>) {
 }
 
 /// Waits until one of the clients reads again.
-pub(super) async fn room(full: Vec<Peer>) {
+async fn room(full: Vec<Peer>) {
     if full.is_empty() {
         std::future::pending::<()>().await;
     }
