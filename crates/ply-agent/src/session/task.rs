@@ -122,12 +122,17 @@ impl Task {
     }
 
     async fn wait(&mut self, unsent: Unsent) {
+        let deadline = self.core.deadline().map(|at| self.began + at);
+        let is_due = deadline.is_some_and(|at| at <= Instant::now());
+        if is_due {
+            // An inbox that is never empty would put it off for ever.
+            self.step(Input::Tick);
+        }
         let ops = match (self.core.is_paused(), self.core.has_failed()) {
             (false, _) => Ops::Take,
             (true, true) => Ops::TakeToBegin,
             (true, false) => Ops::Leave,
         };
-        let deadline = self.core.deadline().map(|at| self.began + at);
         let session = self.session.clone();
         tokio::select! {
             biased;
@@ -143,7 +148,11 @@ impl Task {
                 }
             }
             input = std::future::poll_fn(|cx| self.store.poll(cx)) => self.step(input),
-            () = at(deadline) => self.step(Input::Tick),
+            () = at(deadline) => {
+                if !is_due {
+                    self.step(Input::Tick);
+                }
+            }
             () = unsent.can_be_sent() => {}
         }
     }
