@@ -18,7 +18,7 @@ use ply_wire::negotiate::{InitializeOffer, Supported, Version, choose};
 use ply_wire::{convert, method, v2};
 
 use self::views::Attached;
-pub(crate) use self::views::Views;
+pub(crate) use self::views::{Leaving, Views};
 use crate::client::Client;
 use crate::host::Host;
 
@@ -151,7 +151,8 @@ impl Handler for Connection {
         if notification.method == "session/cancel" {
             match notification.params::<v2::CancelSessionNotification>() {
                 Ok(cancel) => {
-                    if let Some(Attached { session, view }) = self.views.get(&cancel.session_id) {
+                    if let Some(Attached { session, view, .. }) = self.views.get(&cancel.session_id)
+                    {
                         session.input_if_open(Input::Cancel { view: Some(view) });
                     }
                 }

@@ -268,6 +268,11 @@ impl Session {
         self.0.inbox.control(control)
     }
 
+    #[cfg(test)]
+    pub(crate) fn take_controls(&self) -> std::collections::VecDeque<Control> {
+        self.0.inbox.take(inbox::Ops::Leave).controls
+    }
+
     /// Passes on something that means nothing once the session is over.
     pub(crate) fn input_if_open(&self, input: Input) {
         if let Err(control) = self.control(Control::Input(Box::new(input))) {

@@ -10,7 +10,7 @@ use ply_wire::{convert, v2};
 use serde_json::Value;
 
 use super::Connection;
-use super::views::Attached;
+use super::views::{Attached, Leaving};
 use crate::client::Client;
 use crate::clock;
 use crate::error::no_such_session;
@@ -50,12 +50,9 @@ impl Connection {
             }
             In::CloseSession(request) => {
                 let id = convert::session::close_up(&request).session_id;
-                match self.attached(&id) {
-                    Some(_) => self.close(&id, responder),
-                    None => {
-                        self.views.remove(&id);
-                        responder.respond::<()>(Err(no_such_session(&id)));
-                    }
+                match self.views.leave(&id) {
+                    Some(leaving) => self.close(leaving, responder),
+                    None => responder.respond::<()>(Err(no_such_session(&id))),
                 }
             }
             In::DeleteSession(request) => {
@@ -97,7 +94,11 @@ impl Connection {
             In::NewSession(request) => self.new_session(client, request, responder),
             In::ResumeSession(request) => self.resume_session(client, request, responder),
             In::ListSessions(request) => self.list(client, request, responder),
-            In::CloseSession(request) => self.close(&request.session_id, responder),
+            // One that is not active here is closed as far as this client is concerned (V2-CLOSE-05).
+            In::CloseSession(request) => match self.views.leave(&request.session_id) {
+                Some(leaving) => self.close(leaving, responder),
+                None => respond_empty(responder),
+            },
             In::DeleteSession(request) => self.delete(&request.session_id, responder),
             In::Prompt(request) => {
                 let (id, meta) = (&request.session_id, request.meta.as_ref());
@@ -163,7 +164,7 @@ impl Connection {
         responder: Responder,
         input: impl FnOnce(ViewId, RequestId) -> Input,
     ) {
-        let Some(Attached { session, view }) = self.attached(id) else {
+        let Some(Attached { session, view, .. }) = self.attached(id) else {
             return responder.respond::<()>(Err(no_such_session(id)));
         };
         let request = self.host.next_request();
@@ -189,27 +190,23 @@ impl Connection {
         });
     }
 
-    /// Closes a session. One that is not active here is closed as far as this client is concerned
-    /// (V2-CLOSE-05).
-    fn close(&self, id: &v2::SessionId, responder: Responder) {
-        let attached = self.attached(id);
-        self.views.remove(id);
-        let Some(Attached { session, view }) = attached else {
-            return respond_empty(responder);
-        };
+    fn close(&self, leaving: Leaving, responder: Responder) {
+        let session = leaving.session().clone();
         let close = Close {
             request: Some(self.host.next_request()),
-            view: Some(view),
+            view: Some(leaving.view),
             journal: Keep::All,
         };
-        let control = Control::Request(Box::new(Input::Close(close)), Waiter::Client(responder));
+        let waiter = Waiter::Leaver(responder, leaving);
+        let control = Control::Request(Box::new(Input::Close(close)), waiter);
         if let Err(control) = session.control(control) {
-            session::refuse(control, &ply_session::no_such_session(id));
+            session::refuse(control, &ply_session::no_such_session(session.id()));
         }
     }
 
     fn delete(&self, id: &v2::SessionId, responder: Responder) {
-        self.views.remove(id);
+        // It ends whatever comes of its journal, so the view is never taken up again.
+        drop(self.views.leave(id));
         self.host.delete(id, responder);
     }
 

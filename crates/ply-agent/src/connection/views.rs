@@ -24,6 +24,16 @@ struct State {
 pub(crate) struct Attached {
     pub(crate) session: Session,
     pub(crate) view: ViewId,
+    /// Whether the client asked to close it. Until that is answered nothing else of the client's is for this view.
+    leaves: bool,
+}
+
+/// A client that asked to close a session, and may be refused.
+#[derive(Debug)]
+pub(crate) struct Leaving {
+    views: Views,
+    session: Session,
+    pub(crate) view: ViewId,
 }
 
 impl Views {
@@ -31,15 +41,17 @@ impl Views {
         let state = self.lock();
         let attached = state.attached.get(session);
         attached
-            .filter(|attached| !attached.session.is_closed())
+            .filter(|attached| !attached.leaves && !attached.session.is_closed())
             .cloned()
     }
 
     /// Returns the view that this connection has of a session, or notes that it gets `fresh`.
     pub(super) fn attach(&self, session: &Session, fresh: ViewId) -> ViewId {
         let mut state = self.lock();
+        // Those that others closed, or that were deleted, would stay for as long as the client does.
+        state.attached.retain(|_, seen| !seen.session.is_closed());
         let known = state.attached.get(session.id());
-        let known = known.filter(|known| known.session.is(session));
+        let known = known.filter(|known| known.session.is(session) && !known.leaves);
         let view = known.map_or(fresh, |known| known.view);
         state.insert(session, view);
         view
@@ -55,13 +67,28 @@ impl Views {
         state.insert(session, view);
     }
 
-    pub(super) fn remove(&self, session: &v2::SessionId) {
-        self.lock().attached.remove(session);
+    /// Takes nothing more for a session that the client asked to close or to delete. The view stays until that is done, so
+    /// that a client which goes away meanwhile still leaves it.
+    pub(super) fn leave(&self, session: &v2::SessionId) -> Option<Leaving> {
+        let mut state = self.lock();
+        let attached = state.attached.get_mut(session)?;
+        if attached.session.is_closed() {
+            state.attached.remove(session);
+            return None;
+        }
+        if std::mem::replace(&mut attached.leaves, true) {
+            return None;
+        }
+        Some(Leaving {
+            views: self.clone(),
+            session: attached.session.clone(),
+            view: attached.view,
+        })
     }
 
     /// Tells every session that the client will send nothing more.
     pub(super) fn hang_up(&self) {
-        for Attached { session, view } in self.lock().attached.values() {
+        for Attached { session, view, .. } in self.lock().attached.values() {
             session.input_if_open(Input::HungUp { view: *view });
         }
     }
@@ -73,7 +100,7 @@ impl Views {
             state.gone = true;
             std::mem::take(&mut state.attached)
         };
-        for Attached { session, view } in all.into_values() {
+        for Attached { session, view, .. } in all.into_values() {
             session.input_if_open(Input::Detach { view });
         }
     }
@@ -86,8 +113,112 @@ impl Views {
 
 impl State {
     fn insert(&mut self, session: &Session, view: ViewId) {
-        let session = session.clone();
-        let id = session.id().clone();
-        self.attached.insert(id, Attached { session, view });
+        let attached = Attached {
+            session: session.clone(),
+            view,
+            leaves: false,
+        };
+        self.attached.insert(session.id().clone(), attached);
+    }
+}
+
+impl Leaving {
+    pub(super) fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Forgets the view, which the session has closed.
+    pub(crate) fn closed(self) {
+        let mut state = self.views.lock();
+        if self.is_last(&state) {
+            state.attached.remove(self.session.id());
+        }
+    }
+
+    /// Takes the view up again, as the session stays open.
+    pub(crate) fn refused(self) {
+        let mut state = self.views.lock();
+        if self.is_last(&state)
+            && let Some(attached) = state.attached.get_mut(self.session.id())
+        {
+            attached.leaves = false;
+            return;
+        }
+        // The client is gone, or it sees the session anew.
+        drop(state);
+        self.session
+            .input_if_open(Input::Detach { view: self.view });
+    }
+
+    /// Returns whether this is the last view of the session that the client has.
+    fn is_last(&self, state: &State) -> bool {
+        let attached = state.attached.get(self.session.id());
+        attached.is_some_and(|last| last.view == self.view && last.session.is(&self.session))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::control::Control;
+
+    fn session() -> Session {
+        Session::new(v2::SessionId::new("s"), "/work".into(), Vec::new())
+    }
+
+    /// Returns the views that the session was told of as detached.
+    fn detached(session: &Session) -> Vec<ViewId> {
+        let controls = session.take_controls().into_iter();
+        let views = controls.filter_map(|control| match control {
+            Control::Input(input) => match *input {
+                Input::Detach { view } => Some(view),
+                _ => None,
+            },
+            _ => None,
+        });
+        views.collect()
+    }
+
+    #[test]
+    fn a_client_whose_close_is_refused_sees_the_session_as_before() {
+        let (views, session) = (Views::default(), session());
+        views.attach(&session, ViewId(1));
+        let leaving = views.leave(session.id()).unwrap();
+        assert!(views.get(session.id()).is_none());
+        assert!(views.leave(session.id()).is_none(), "once is enough");
+        leaving.refused();
+        assert_eq!(views.get(session.id()).unwrap().view, ViewId(1));
+        views.leave(session.id()).unwrap().closed();
+        assert!(views.get(session.id()).is_none());
+        views.detach_all();
+        assert_eq!(detached(&session), []);
+    }
+
+    #[test]
+    fn a_client_that_goes_away_while_it_closes_a_session_leaves_it() {
+        let (views, session) = (Views::default(), session());
+        views.attach(&session, ViewId(1));
+        let leaving = views.leave(session.id()).unwrap();
+        views.detach_all();
+        assert_eq!(detached(&session), [ViewId(1)]);
+        leaving.refused();
+        assert!(views.get(session.id()).is_none());
+    }
+
+    #[test]
+    fn a_client_that_comes_again_before_its_close_is_answered_keeps_its_new_view() {
+        for is_refused in [false, true] {
+            let (views, session) = (Views::default(), session());
+            views.attach(&session, ViewId(1));
+            let leaving = views.leave(session.id()).unwrap();
+            assert_eq!(views.attach(&session, ViewId(2)), ViewId(2));
+            match is_refused {
+                true => leaving.refused(),
+                false => leaving.closed(),
+            }
+            assert_eq!(views.get(session.id()).unwrap().view, ViewId(2));
+            let left: &[ViewId] = if is_refused { &[ViewId(1)] } else { &[] };
+            assert_eq!(detached(&session), left);
+        }
     }
 }

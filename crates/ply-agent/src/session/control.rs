@@ -7,7 +7,7 @@ use ply_session::{Attach, Input, RequestId};
 use tokio::sync::oneshot;
 
 use crate::client::Client;
-use crate::connection::Views;
+use crate::connection::{Leaving, Views};
 
 /// Something for the session's task.
 #[derive(Debug)]
@@ -36,6 +36,8 @@ pub(crate) struct Attaching {
 #[derive(Debug)]
 pub(crate) enum Waiter {
     Client(Responder),
+    /// A client that closes the session.
+    Leaver(Responder, Leaving),
     Host(oneshot::Sender<()>),
 }
 

@@ -94,6 +94,16 @@ impl Task {
             Some(Waiter::Client(responder)) => {
                 responder.respond(response.map_err(|error| rpc_error_v2(&error)));
             }
+            Some(Waiter::Leaver(responder, leaving)) => {
+                // Before it is answered, so that what it sends next finds things as it was told.
+                if response.is_ok() {
+                    self.clients.remove(&leaving.view);
+                    leaving.closed();
+                } else {
+                    leaving.refused();
+                }
+                responder.respond(response.map_err(|error| rpc_error_v2(&error)));
+            }
             // Whoever waited may have gone away.
             Some(Waiter::Host(tell)) => drop(tell.send(())),
             None => {}

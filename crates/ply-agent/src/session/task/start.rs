@@ -117,6 +117,10 @@ pub(crate) fn refuse(control: Control, error: &v2::Error) {
         Control::Withdraw(..) | Control::Input(_) => return,
     };
     match waiter {
+        Waiter::Leaver(responder, leaving) => {
+            leaving.closed();
+            responder.respond(Ok(serde_json::Map::new()));
+        }
         Waiter::Client(responder) if is_close => responder.respond(Ok(serde_json::Map::new())),
         Waiter::Client(responder) => responder.respond::<()>(Err(rpc_error_v2(error))),
         // Whoever waited may have gone away.
