@@ -97,7 +97,8 @@ impl Connection {
             };
             match session.control(Control::Attach(Box::new(attaching))) {
                 Err(Control::Attach(given_back)) => waiter = given_back.waiter,
-                Ok(()) | Err(_) => return,
+                Ok(()) => return self.views.detach_if_gone(&session, view),
+                Err(_) => return,
             }
         }
         if let Waiter::Client(responder) = waiter {

@@ -53,8 +53,18 @@ impl Views {
         let known = state.attached.get(session.id());
         let known = known.filter(|known| known.session.is(session) && !known.leaves);
         let view = known.map_or(fresh, |known| known.view);
-        state.insert(session, view);
+        if !state.gone {
+            state.insert(session, view);
+        }
         view
+    }
+
+    /// Leaves a session again whose attachment was on its way when the client went: the session was not told, or too early.
+    pub(super) fn detach_if_gone(&self, session: &Session, view: ViewId) {
+        let is_gone = self.lock().gone;
+        if is_gone {
+            session.input_if_open(Input::Detach { view });
+        }
     }
 
     /// Notes that a session was opened again while the client was about to attach to it.
@@ -202,6 +212,19 @@ mod tests {
         views.detach_all();
         assert_eq!(detached(&session), [ViewId(1)]);
         leaving.refused();
+        assert!(views.get(session.id()).is_none());
+    }
+
+    #[test]
+    fn a_session_that_is_attached_to_late_is_left_at_once() {
+        let (views, session) = (Views::default(), session());
+        let view = views.attach(&session, ViewId(1));
+        views.detach_if_gone(&session, view);
+        assert_eq!(detached(&session), []);
+        views.detach_all();
+        let late = views.attach(&session, ViewId(2));
+        views.detach_if_gone(&session, late);
+        assert_eq!(detached(&session), [view, late]);
         assert!(views.get(session.id()).is_none());
     }
 
