@@ -12,7 +12,9 @@ use std::time::Duration;
 
 use ply_journal::{Filter, Journal, Page};
 use ply_rpc::Responder;
-use ply_session::{Close, Input, Keep, RequestId, Settings, ViewId, no_such_session};
+use ply_session::{
+    CLOSE_TIME_MAX, Close, Input, Keep, RequestId, Settings, ViewId, no_such_session,
+};
 use ply_wire::v2;
 use tokio::sync::oneshot;
 
@@ -24,8 +26,11 @@ use crate::{About, SessionSetup, clock};
 
 /// Sessions on one page of a listing.
 const LIST_PAGE_MAX: usize = 50;
-/// How long all sessions together may take to close when the agent ends.
-const SHUTDOWN_TIME_MAX: Duration = Duration::from_secs(4);
+/// How long all sessions together may take to close when the agent ends: longer than one whose journal does not answer, or
+/// nobody would see it give up.
+const SHUTDOWN_TIME_MAX: Duration = CLOSE_TIME_MAX.saturating_add(Duration::from_secs(1));
+/// How long the journal itself may take to end after them.
+const JOURNAL_CLOSE_TIME_MAX: Duration = Duration::from_secs(2);
 /// Sessions that wait in memory until something is said in them; more are written as they are made.
 const UNWRITTEN_MAX: usize = 16;
 /// Sessions in which nothing was said that stay open without a client; the oldest is written and closed for one more.
@@ -271,8 +276,10 @@ impl Host {
         if tokio::time::timeout(SHUTDOWN_TIME_MAX, all).await.is_err() {
             tracing::warn!("not every session could be closed in time");
         }
-        if let Err(error) = self.journal.close().await {
-            tracing::error!(%error, "the journal did not end well");
+        match tokio::time::timeout(JOURNAL_CLOSE_TIME_MAX, self.journal.close()).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::error!(%error, "the journal did not end well"),
+            Err(_) => tracing::error!("the journal did not end in time"),
         }
     }
 

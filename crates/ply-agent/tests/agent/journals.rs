@@ -25,6 +25,8 @@ struct Shared {
     opens: watch::Sender<bool>,
     /// Whether reading answers.
     readable: watch::Sender<bool>,
+    /// Whether the journal itself ends.
+    closes: watch::Sender<bool>,
     fails: AtomicBool,
     reads_fail: AtomicBool,
     calls: AtomicUsize,
@@ -42,6 +44,7 @@ impl Gated {
             open: watch::Sender::new(true),
             opens: watch::Sender::new(true),
             readable: watch::Sender::new(true),
+            closes: watch::Sender::new(true),
             fails: AtomicBool::new(false),
             reads_fail: AtomicBool::new(false),
             calls: AtomicUsize::new(0),
@@ -69,6 +72,11 @@ impl Gated {
     /// Has records be read only once this is set again.
     pub(crate) fn set_reads(&self, reads: bool) {
         self.0.readable.send_replace(reads);
+    }
+
+    /// Has the journal end only once this is set again.
+    pub(crate) fn set_closes(&self, closes: bool) {
+        self.0.closes.send_replace(closes);
     }
 
     pub(crate) fn set_fails(&self, fails: bool) {
@@ -177,6 +185,13 @@ impl Journal for Gated {
         Box::pin(async move {
             take_time().await;
             self.0.inner.delete(id).await
+        })
+    }
+
+    fn close(&self) -> Answer<'_, ()> {
+        Box::pin(async move {
+            self.pass(&self.0.closes, ["close".to_owned()]).await;
+            self.0.inner.close().await
         })
     }
 }

@@ -335,3 +335,26 @@ async fn a_load_can_be_taken_back_while_the_journal_opens_the_session() {
     client.ok("session/resume", of(&session)).await;
     assert_eq!(hear(&mut client, &session, "say on").await, "on");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_waits_for_the_close_of_a_session_whose_journal_does_not_answer() {
+    let (actor, journal) = (Actor::new(), Gated::open());
+    let server = actor.serve().journal(journal.clone());
+    let mut client = v2_with(&server, json!({})).await;
+    let session = client.session().await;
+    run(&mut client, &session, "say kept").await;
+    journal.set_open(false);
+    client.prompt(&session, "say lost").await;
+    journal.waiting().await;
+    server.shutdown().await;
+    assert_eq!(*actor.closed.lock().unwrap(), [session]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_ends_though_the_journal_does_not() {
+    let journal = Gated::open();
+    journal.set_closes(false);
+    let server = Actor::new().serve().journal(journal);
+    let ended = tokio::time::timeout(CLOSE_TIME, server.shutdown()).await;
+    ended.expect("it waits for the journal");
+}
