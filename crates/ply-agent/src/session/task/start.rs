@@ -1,5 +1,6 @@
 //! Where the task of a session comes from: a new session, or one that is in the journal.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ply_journal::Head;
@@ -18,8 +19,8 @@ use crate::{SessionSetup, clock};
 /// Why a session is not opened.
 enum Unopened {
     Refused(v2::Error),
-    /// Whoever wants it gives another working directory.
-    Elsewhere,
+    /// Whoever wants it gives another working directory than this, which is its own.
+    Elsewhere(PathBuf),
 }
 
 impl Task {
@@ -51,7 +52,7 @@ impl Task {
                     task.run().await;
                 }
                 Err(Unopened::Refused(error)) => fail(&session, &host, early, &error),
-                Err(Unopened::Elsewhere) => fail_first(&session, &host, early),
+                Err(Unopened::Elsewhere(cwd)) => fail_elsewhere(&session, &host, early, &cwd),
             }
         });
     }
@@ -69,7 +70,7 @@ async fn read(
         return Err(Unopened::Refused(no_such_session(id)));
     };
     if store.head().cwd != setup.cwd {
-        return Err(Unopened::Elsewhere);
+        return Err(Unopened::Elsewhere(store.head().cwd.clone()));
     }
     let damaged = Opening::damaged(&opening);
     if damaged > 0 {
@@ -87,14 +88,18 @@ fn fail(session: &Session, host: &Host, early: Early, error: &v2::Error) {
     }
 }
 
-/// Refuses the client for which a session was to be opened; the others may be right about its directory.
-fn fail_first(session: &Session, host: &Arc<Host>, early: Early) {
-    let mut left = give_up(session, host, early);
-    let is_attach = |control: &Control| matches!(control, Control::Attach(_));
-    if let Some(at) = left.iter().position(is_attach) {
-        refuse(left.remove(at), &ply_session::wrong_directory());
+/// Refuses the clients that are wrong about the directory of a session. The one for which it was to be opened is among them,
+/// but need not be the first to come.
+fn fail_elsewhere(session: &Session, host: &Arc<Host>, early: Early, cwd: &Path) {
+    let left = give_up(session, host, early);
+    let (wrong, right) = left.into_iter().partition(|control| {
+        matches!(control, Control::Attach(attaching) if attaching.attach.setup.cwd != cwd)
+    });
+    let wrong: Vec<Control> = wrong;
+    for control in wrong {
+        refuse(control, &ply_session::wrong_directory());
     }
-    host.come_late(session, left);
+    host.come_late(session, right);
 }
 
 fn give_up(session: &Session, host: &Host, early: Early) -> Vec<Control> {
@@ -135,4 +140,73 @@ pub(crate) fn core_setup(setup: &SessionSetup) -> Arc<Setup> {
         .clone_from(&setup.additional_directories);
     own.mcp_servers.clone_from(&setup.mcp_servers);
     Arc::new(own)
+}
+
+#[cfg(test)]
+mod tests {
+    use ply_rpc::{Handler, Notification, Options, Peer, Request, Responder};
+    use ply_session::{Attach, How};
+    use tokio::sync::oneshot;
+
+    use super::*;
+    use crate::client::Client;
+    use crate::connection::Views;
+    use crate::host::Erased;
+    use crate::session::control::Attaching;
+    use crate::{Agent, Result, Stop, Turn};
+
+    struct Silent;
+
+    impl Agent for Silent {
+        async fn prompt(&self, _: &mut Turn) -> Result<Stop> {
+            Ok(Stop::EndTurn)
+        }
+    }
+
+    impl Handler for Silent {
+        fn request(&mut self, _: &Peer, _: Request<'_>, _: Responder) {}
+        fn notification(&mut self, _: &Peer, _: Notification<'_>) {}
+    }
+
+    fn attach(host: &Host, cwd: &str) -> (Control, oneshot::Receiver<()>) {
+        let (tell, told) = oneshot::channel();
+        let (peer, _) = ply_rpc::connect(
+            tokio::io::empty(),
+            tokio::io::sink(),
+            Silent,
+            Options::agent(),
+        );
+        let info = v2::Implementation::new("test", "1");
+        let hello = v2::InitializeRequest::new(ply_wire::negotiate::Version::V2.wire(), info);
+        let hello = ply_wire::negotiate::InitializeParams::V2(hello);
+        let client = Arc::new(Client::new(peer, hello));
+        let attach = Attach {
+            request: host.next_request(),
+            view: host.next_view(),
+            viewer: client.viewer(),
+            how: How::Resume,
+            setup: Arc::new(Setup::new(cwd)),
+        };
+        let attaching = Attaching {
+            attach,
+            client,
+            waiter: Waiter::Host(tell),
+            views: Views::default(),
+        };
+        (Control::Attach(Box::new(attaching)), told)
+    }
+
+    #[tokio::test]
+    async fn a_client_that_is_right_about_the_directory_is_not_refused_for_one_that_is_wrong() {
+        let journal = Arc::new(ply_journal::Memory::new());
+        let host = Host::new(Arc::new(Erased(Silent)), journal);
+        let session = Session::new(v2::SessionId::new("s"), "/wrong".into(), Vec::new());
+        // The first to come is not the one for which the session was opened.
+        let (right, mut is_right_told) = attach(&host, "/right");
+        let (wrong, mut is_wrong_told) = attach(&host, "/wrong");
+        let early = Early(vec![right, wrong]);
+        fail_elsewhere(&session, &host, early, Path::new("/right"));
+        assert_eq!(is_wrong_told.try_recv(), Ok(()));
+        assert!(is_right_told.try_recv().is_err(), "it waits to be served");
+    }
 }
