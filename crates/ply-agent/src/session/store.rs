@@ -194,6 +194,14 @@ impl Store {
         }));
     }
 
+    /// Gives back a session that was opened in vain.
+    pub(super) async fn give_back(self) -> Result<(), Error> {
+        match self.log {
+            Some(log) => log.close().await,
+            None => Ok(()),
+        }
+    }
+
     /// Reads records for a view that is behind.
     pub(super) fn read(&mut self, view: ViewId, from: u64) {
         let read = self.log.as_ref().map(|log| log.read(from, PAGE_BYTES));

@@ -2,11 +2,13 @@
 
 use std::future::Future;
 
-use ply_session::{Input, RequestId};
+use ply_session::{CLOSE_TIME_MAX, Close, Input, Keep, RequestId};
 use ply_wire::link::rpc_error_v2;
 use ply_wire::v2;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
+use super::at;
 use crate::client::Client;
 use crate::session::Session;
 use crate::session::control::{Control, Waiter};
@@ -18,27 +20,40 @@ pub(super) struct Early(pub(super) Vec<Control>);
 
 impl Early {
     /// Takes what comes for a session until it is open. A journal may take its time, and nobody has to wait for it who does not
-    /// want to any more.
+    /// want to any more; returns nothing if it takes longer than a close may wait.
     pub(super) async fn come_until<T>(
         &mut self,
         session: &Session,
         opened: impl Future<Output = T>,
-    ) -> T {
+    ) -> Option<T> {
         let mut opened = std::pin::pin!(opened);
+        let mut close_until = None;
         loop {
             tokio::select! {
                 biased;
-                opened = &mut opened => return opened,
+                opened = &mut opened => return Some(opened),
+                () = at(close_until) => return None,
                 batch = session.0.inbox.next(Ops::Leave) => {
                     for control in batch.controls {
                         if let Control::Withdraw(request, client) = &control {
                             self.withdraw(*request, client);
+                        }
+                        if is_close(&control) {
+                            close_until.get_or_insert_with(|| Instant::now() + CLOSE_TIME_MAX);
                         }
                         self.0.push(control);
                     }
                 }
             }
         }
+    }
+
+    /// Returns whether the session is to be deleted.
+    pub(super) fn deletes(&self) -> bool {
+        self.0.iter().any(|control| {
+            matches!(control, Control::Request(input, _)
+                if matches!(**input, Input::Close(Close { journal: Keep::Nothing, .. })))
+        })
     }
 
     /// Answers a request that is taken back. The session still hears of both, since it may have been opened for it.
@@ -66,4 +81,8 @@ impl Early {
             responder.respond::<()>(Err(rpc_error_v2(&error)));
         }
     }
+}
+
+fn is_close(control: &Control) -> bool {
+    matches!(control, Control::Request(input, _) if matches!(**input, Input::Close(_)))
 }

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ply_journal::Head;
+use ply_journal::{Error, Head, Journal};
 use ply_session::{Close, Core, Input, Keep, Opening, Setup, no_such_session};
 use ply_wire::link::rpc_error_v2;
 use ply_wire::v2;
+use tokio::task::JoinHandle;
 
 use super::early::Early;
 use super::{Origin, Task};
@@ -40,7 +41,7 @@ impl Task {
                     }
                     Ok((Store::new(host.journal(), head), core))
                 }
-                Origin::Journal => early.come_until(&session, read(&host, &id, &setup)).await,
+                Origin::Journal => open(&session, &host, &setup, &mut early).await,
             };
             match opened {
                 Ok((store, core)) => {
@@ -58,16 +59,59 @@ impl Task {
     }
 }
 
-/// Opens a session from the journal.
-async fn read(
-    host: &Host,
-    id: &v2::SessionId,
+/// Opens a session from the journal, and takes what comes for it meanwhile.
+async fn open(
+    session: &Session,
+    host: &Arc<Host>,
     setup: &SessionSetup,
+    early: &mut Early,
+) -> Result<(Store, Core), Unopened> {
+    let id = session.id();
+    // On its own, since a journal that is given up may still open the session, which then has to be given back.
+    let reading = read(Arc::clone(host), id.clone(), setup.clone());
+    let mut reading = tokio::spawn(reading);
+    match early.come_until(session, &mut reading).await {
+        Some(Ok(opened)) => opened,
+        Some(Err(broken)) => Err(Unopened::Refused(told(&Error::Io(broken.into())))),
+        None => {
+            tokio::spawn(give_back(
+                reading,
+                host.journal(),
+                id.clone(),
+                early.deletes(),
+            ));
+            let error = Error::Io(std::io::Error::other("it does not answer"));
+            Err(Unopened::Refused(told(&error)))
+        }
+    }
+}
+
+/// Gives back a session that nobody waits for any more, and deletes it if that was wanted: it must not come back.
+async fn give_back(
+    reading: JoinHandle<Result<(Store, Core), Unopened>>,
+    journal: Arc<dyn Journal>,
+    id: v2::SessionId,
+    delete: bool,
+) {
+    if let Ok(Ok((store, _))) = reading.await
+        && let Err(error) = store.give_back().await
+    {
+        tracing::error!(session = %id.0, %error, "a session that was opened late is not given back");
+    }
+    if delete && let Err(error) = journal.delete(&id.0).await {
+        tracing::error!(session = %id.0, %error, "a session is not deleted");
+    }
+}
+
+async fn read(
+    host: Arc<Host>,
+    id: v2::SessionId,
+    setup: SessionSetup,
 ) -> Result<(Store, Core), Unopened> {
     let opened = Store::open(host.journal(), &id.0).await;
     let opened = opened.map_err(|error| Unopened::Refused(told(&error)))?;
     let Some((store, opening, opened)) = opened else {
-        return Err(Unopened::Refused(no_such_session(id)));
+        return Err(Unopened::Refused(no_such_session(&id)));
     };
     if store.head().cwd != setup.cwd {
         return Err(Unopened::Elsewhere(store.head().cwd.clone()));
@@ -76,8 +120,8 @@ async fn read(
     if damaged > 0 {
         tracing::warn!(session = %id.0, damaged, "records of a session cannot be read");
     }
-    let setup = core_setup(setup);
-    let core = Core::open(id.clone(), host.settings(), setup, opening, &opened);
+    let setup = core_setup(&setup);
+    let core = Core::open(id, host.settings(), setup, opening, &opened);
     Ok((store, core))
 }
 
@@ -153,12 +197,12 @@ mod tests {
     use crate::connection::Views;
     use crate::host::Erased;
     use crate::session::control::Attaching;
-    use crate::{Agent, Result, Stop, Turn};
+    use crate::{Agent, Stop, Turn};
 
     struct Silent;
 
     impl Agent for Silent {
-        async fn prompt(&self, _: &mut Turn) -> Result<Stop> {
+        async fn prompt(&self, _: &mut Turn) -> crate::Result<Stop> {
             Ok(Stop::EndTurn)
         }
     }

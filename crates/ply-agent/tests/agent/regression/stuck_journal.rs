@@ -336,6 +336,63 @@ async fn a_load_can_be_taken_back_while_the_journal_opens_the_session() {
     assert_eq!(hear(&mut client, &session, "say on").await, "on");
 }
 
+/// A session that is in the journal, which does not open it, and a client that has asked for it.
+async fn opening(method: &str) -> (Server, Gated, Client, String, i64) {
+    let journal = Gated::open();
+    let server = Actor::new().serve().journal(journal.clone());
+    let mut client = v2_with(&server, json!({})).await;
+    let session = client.session().await;
+    run(&mut client, &session, "say kept").await;
+    let close = json!({"sessionId": session});
+    client.ok("session/close", close).await;
+    journal.set_opens(false);
+    let asked = client.ask(method, of(&session)).await;
+    assert_eq!(journal.waiting().await, "open");
+    (server, journal, client, session, asked)
+}
+
+#[tokio::test(start_paused = true)]
+async fn closing_and_deleting_wait_only_so_long_for_a_journal_that_opens_the_session() {
+    for method in ["session/close", "session/delete"] {
+        let (server, journal, mut client, session, load) = opening("session/resume").await;
+        let asked_at = Instant::now();
+        let id = client.ask(method, of(&session)).await;
+        let is = |id: i64| move |message: &&Value| message["id"] == id;
+        let seen = client
+            .until(|message| message["id"] == id || message["id"] == load)
+            .await;
+        let mut seen = seen;
+        seen.extend(client.until(|message| message.get("id").is_some()).await);
+        assert!(asked_at.elapsed() < CLOSE_TIME, "{method}");
+        let answer = seen.iter().find(is(id)).unwrap();
+        // What may still be opened cannot be said to be deleted.
+        assert_eq!(answer.get("result").is_some(), method == "session/close");
+        let loaded = seen.iter().find(is(load)).unwrap();
+        assert!(loaded["error"].is_object(), "{loaded}");
+
+        journal.set_opens(true);
+        tokio::time::sleep(SOON).await;
+        let listed = client.ok("session/list", json!({})).await;
+        let is_there = listed["sessions"] != json!([]);
+        assert_eq!(is_there, method == "session/close", "{listed}");
+        if is_there {
+            let mut other = v2_with(&server, json!({})).await;
+            other.ok("session/resume", of(&session)).await;
+            assert_eq!(hear(&mut other, &session, "say on").await, "on");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_load_may_wait_as_long_as_the_journal_does() {
+    let (_server, journal, mut client, session, load) = opening("session/resume").await;
+    tokio::time::sleep(LONG).await;
+    journal.set_opens(true);
+    let answer = client.answered(load).await.pop().unwrap();
+    assert!(answer["result"].is_object(), "{answer}");
+    assert_eq!(hear(&mut client, &session, "say on").await, "on");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_shutdown_waits_for_the_close_of_a_session_whose_journal_does_not_answer() {
     let (actor, journal) = (Actor::new(), Gated::open());
