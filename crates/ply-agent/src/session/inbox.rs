@@ -46,7 +46,7 @@ pub(crate) struct Batch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ops {
     Take,
-    /// Only if a turn of the agent's own is among them, which opens a journal that failed.
+    /// Only if a turn of the agent's own is among them, which opens a journal that failed; and those that only look.
     TakeToBegin,
     Leave,
 }
@@ -80,8 +80,8 @@ impl Inbox {
                 if state.ops_closed {
                     return Err(Error::session_closed());
                 }
-                // Reports may wait for a journal that only a turn opens again.
-                if state.ops_bytes < OPS_BYTES_MAX || op.begins() {
+                // Reports may wait for a journal that only a turn opens again, and nobody has to wait behind them to look.
+                if state.ops_bytes < OPS_BYTES_MAX || op.begins() || op.looks() {
                     let came = state.push(op);
                     drop(state);
                     if came {
@@ -134,13 +134,18 @@ impl Inbox {
             Ops::TakeToBegin => state.ops.iter().any(Op::begins),
             Ops::Leave => false,
         };
+        let was_full = state.ops_bytes >= OPS_BYTES_MAX;
         if takes {
             batch.ops = std::mem::take(&mut state.ops);
-            let was_full = std::mem::take(&mut state.ops_bytes) >= OPS_BYTES_MAX;
-            drop(state);
-            if was_full {
-                self.room.notify_waiters();
-            }
+            state.ops_bytes = 0;
+        } else if ops == Ops::TakeToBegin {
+            batch.ops = state.ops.extract_if(.., |op| op.looks()).collect();
+            state.ops_bytes -= batch.ops.iter().map(Op::bytes).sum::<usize>();
+        }
+        let has_room = was_full && state.ops_bytes < OPS_BYTES_MAX;
+        drop(state);
+        if has_room {
+            self.room.notify_waiters();
         }
         batch
     }
@@ -176,8 +181,8 @@ impl State {
     /// Returns whether the session's task has to be told.
     fn push(&mut self, op: Op) -> bool {
         self.ops_bytes += op.bytes();
-        let begins = op.begins();
+        let is_urgent = op.begins() || op.looks();
         self.ops.push(op);
-        begins || self.ops.len() == 1
+        is_urgent || self.ops.len() == 1
     }
 }

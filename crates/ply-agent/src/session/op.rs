@@ -98,6 +98,11 @@ impl Op {
         matches!(self, Self::Begin { .. })
     }
 
+    /// Returns whether it only looks at what is there, which needs no journal.
+    pub(crate) fn looks(&self) -> bool {
+        matches!(self, Self::History(_))
+    }
+
     /// Returns about how much memory it takes.
     pub(crate) fn bytes(&self) -> usize {
         let content = match self {

@@ -370,3 +370,25 @@ async fn a_journal_that_is_open_and_cannot_be_read_has_not_moved() {
         "say going\nwait\nsay late|goinglate|recall"
     );
 }
+
+/// The history is in memory, also when reports wait for a journal that only the next request opens again.
+#[tokio::test(start_paused = true)]
+async fn the_history_can_be_read_while_the_journal_has_failed() {
+    let (actor, journal) = (Actor::new(), Gated::open());
+    let server = actor.serve().journal(journal.clone());
+    let mut owner = talk_with(V2, &server, json!({})).await;
+    owner.turn("say kept").await;
+    journal.set_fails(true);
+    let prompt = owner.prompt("say lost").await;
+    assert!(owner.answered(prompt).await["error"].is_object());
+    let session = actor.last_session();
+    for _ in 0..2 {
+        let history = tokio::time::timeout(A_WHILE, session.history()).await;
+        let history = history.expect("it waits for the journal").unwrap();
+        let texts: Vec<_> = history.transcript().messages().map(|m| m.text()).collect();
+        assert!(texts.contains(&"kept".to_owned()), "{texts:?}");
+        // From now on there is no room for more reports.
+        let flood = session.say("x".repeat(64 * 1024));
+        drop(tokio::time::timeout(A_WHILE, flood).await);
+    }
+}
