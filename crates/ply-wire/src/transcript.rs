@@ -20,16 +20,15 @@
 mod carry;
 mod content;
 mod entry;
+mod index;
 mod output;
 mod plain;
 mod replay;
+mod slots;
 mod state;
 mod terminals;
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    sync::Arc,
-};
+use std::{collections::BTreeSet, sync::Arc};
 
 pub use self::{
     carry::what_v1_can_carry,
@@ -42,16 +41,18 @@ pub(crate) use self::{
     content::{append as append_block, is_plain_text},
     entry::{decode_output, is_final},
 };
+use self::{index::Index, slots::Slots};
 use crate::v2;
 
 /// Everything a client knows about a session, in the order in which it was first seen.
 ///
 /// A clone shares its entries with the original, so it costs little however long the session is; an
-/// entry is copied when one of the two changes it.
+/// entry is copied when one of the two changes it, and a new one costs about the same with a clone as
+/// without.
 #[derive(Debug, Clone, Default)]
 pub struct Transcript {
-    slots: Vec<Slot>,
-    index: Arc<HashMap<Key, usize>>,
+    slots: Slots,
+    index: Index,
     /// The places of terminals without an exit status, so that nobody has to look for them.
     open_terminals: BTreeSet<usize>,
     /// The place of the last plan, so that nobody has to look for it.
@@ -277,12 +278,14 @@ impl Transcript {
     pub fn mark_cancelled(&mut self) -> Vec<usize> {
         let mut marked = Vec::new();
         self.applied += 1;
-        for (place, slot) in self.slots.iter_mut().enumerate() {
-            // Finished calls may be shared, and stay so.
-            if slot
-                .entry
-                .as_tool_call()
-                .is_some_and(|call| !call.is_finished())
+        // Finished calls may be shared, and stay so.
+        let unfinished = self.entries().enumerate().filter(|(_, entry)| {
+            let call = entry.as_tool_call();
+            call.is_some_and(|call| !call.is_finished())
+        });
+        let unfinished: Vec<usize> = unfinished.map(|(place, _)| place).collect();
+        for place in unfinished {
+            if let Some(slot) = self.slots.get_mut(place)
                 && let Some(call) = slot.entry_mut().as_tool_call_mut()
             {
                 call.status = v2::ToolCallStatus::Cancelled;
@@ -437,7 +440,7 @@ impl Transcript {
     #[must_use]
     pub fn normalized(&self) -> Self {
         let mut transcript = self.clone();
-        for slot in &mut transcript.slots {
+        transcript.slots.for_each_mut(|slot| {
             if matches!(*slot.entry, Entry::Message(_) | Entry::Compaction(_)) {
                 match slot.entry_mut() {
                     Entry::Message(message) => content::normalize(&mut message.content),
@@ -445,12 +448,12 @@ impl Transcript {
                     _ => {}
                 }
             }
-        }
+        });
         transcript
     }
 
     fn get(&self, key: &Key) -> Option<&Entry> {
-        self.entry(*self.index.get(key)?)
+        self.entry(self.index.get(key)?)
     }
 
     fn chunk(&mut self, kind: MessageKind, chunk: &v2::ContentChunk) -> Change {
@@ -546,10 +549,10 @@ impl Transcript {
         known: impl FnOnce(usize) -> Change,
     ) -> Change {
         let (place, change) = match self.index.get(&key) {
-            Some(place) => (*place, known(*place)),
+            Some(place) => (place, known(place)),
             None => {
                 let place = self.slots.len();
-                Arc::make_mut(&mut self.index).insert(key, place);
+                self.index.insert(key, place);
                 self.slots.push(Slot {
                     entry: Arc::new(new()),
                     shown_at: None,
@@ -578,7 +581,7 @@ impl Transcript {
     fn reindex(&mut self) {
         let index = self.entries().enumerate();
         let index = index.filter_map(|(place, entry)| Some((Key::of(entry)?, place)));
-        self.index = Arc::new(index.collect());
+        self.index = index.collect();
         let is_plan = |slot: &Slot| matches!(*slot.entry, Entry::Plan(_));
         self.last_plan = self.slots.iter().rposition(is_plan);
         self.find_open_terminals();

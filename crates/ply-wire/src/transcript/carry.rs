@@ -45,42 +45,45 @@ pub fn what_v1_can_carry(transcript: &Transcript) -> Transcript {
 
 /// v1 updates are a closed set.
 fn without_unknown_updates(transcript: &mut Transcript) {
-    transcript
-        .slots
-        .retain(|slot| !matches!(*slot.entry, Entry::Unknown(_)));
+    let is_known = |slot: &Slot| !matches!(*slot.entry, Entry::Unknown(_));
+    transcript.slots.edit_all(|slots| slots.retain(is_known));
 }
 
 /// What the projector makes up for things v1 does not have: calls for lone terminals and for
 /// permission requests about something else than a call, messages for notices.
 fn without_stand_ins(transcript: &mut Transcript) {
-    transcript.slots.retain(|slot| match &*slot.entry {
+    let is_real = |slot: &Slot| match &*slot.entry {
         Entry::ToolCall(call) => !call.id.0.starts_with(mark::STAND_IN),
         Entry::Message(message) => !message.id.0.starts_with(mark::STAND_IN),
         _ => true,
-    });
+    };
+    transcript.slots.edit_all(|slots| slots.retain(is_real));
 }
 
 /// v1 messages exist through their chunks: an empty one is not there, and one that was announced
 /// empty takes its place when its first content comes.
 fn messages_appear_with_their_first_content(transcript: &mut Transcript) {
-    transcript.slots.sort_by_key(|slot| slot.shown_at);
-    transcript.slots.retain(|slot| !slot.entry.is_blank());
+    transcript.slots.edit_all(|slots| {
+        slots.sort_by_key(|slot| slot.shown_at);
+        slots.retain(|slot| !slot.entry.is_blank());
+    });
 }
 
 /// Metadata of a v1 chunk belongs to the chunk, so there is no place for that of the message.
 fn without_message_metadata(transcript: &mut Transcript) {
-    for slot in &mut transcript.slots {
+    transcript.slots.for_each_mut(|slot| {
         if let Entry::Message(message) = slot.entry_mut() {
             message.meta.clear();
         }
-    }
+    });
 }
 
 /// Blocks of unknown types become texts; icons, unknown roles and sizes that v1 cannot count are
 /// dropped.
 fn content_blocks_are_known_types(transcript: &mut Transcript) {
-    for slot in &mut transcript.slots {
-        match slot.entry_mut() {
+    transcript
+        .slots
+        .for_each_mut(|slot| match slot.entry_mut() {
             Entry::Message(message) => message.content.iter_mut().for_each(block_is_known_type),
             Entry::Compaction(compaction) => {
                 compaction.summary.iter_mut().for_each(block_is_known_type)
@@ -93,8 +96,7 @@ fn content_blocks_are_known_types(transcript: &mut Transcript) {
                 }
             }
             _ => {}
-        }
-    }
+        });
 }
 
 fn block_is_known_type(block: &mut v2::ContentBlock) {
@@ -125,7 +127,7 @@ fn block_is_known_type(block: &mut v2::ContentBlock) {
 /// Every v1 call has a title; kinds and statuses are closed sets, cancelled being failed with a
 /// note; there are no controls on calls.
 fn tool_calls_have_v1_fields(transcript: &mut Transcript) {
-    for slot in &mut transcript.slots {
+    transcript.slots.for_each_mut(|slot| {
         if let Entry::ToolCall(call) = slot.entry_mut() {
             call.title = Some(call.shown_title());
             if let v2::ToolKind::Unknown(_) = call.kind {
@@ -145,7 +147,7 @@ fn tool_calls_have_v1_fields(transcript: &mut Transcript) {
             };
             call.capabilities = None;
         }
-    }
+    });
 }
 
 /// Terminals are shown as text, diffs as old and new text without regard to how a patch cuts them
@@ -158,9 +160,9 @@ fn tool_content_is_v1_content(transcript: &mut Transcript) {
             _ => None,
         })
         .collect();
-    for slot in &mut transcript.slots {
+    transcript.slots.for_each_mut(|slot| {
         let Entry::ToolCall(call) = slot.entry_mut() else {
-            continue;
+            return;
         };
         let mut items: Vec<v1::ToolCallContent> = Vec::new();
         for item in &call.content {
@@ -183,14 +185,13 @@ fn tool_content_is_v1_content(transcript: &mut Transcript) {
                 diff::join_hunks(shown);
             }
         }
-    }
+    });
 }
 
 /// v1 terminals are the client's own; those of the agent are seen in its tool calls.
 fn without_terminals(transcript: &mut Transcript) {
-    transcript
-        .slots
-        .retain(|slot| !matches!(*slot.entry, Entry::Terminal(_)));
+    let is_kept = |slot: &Slot| !matches!(*slot.entry, Entry::Terminal(_));
+    transcript.slots.edit_all(|slots| slots.retain(is_kept));
 }
 
 /// v1 has one plan without a place, made of the items that are not cancelled; other plan types have
@@ -203,9 +204,8 @@ fn one_plan(transcript: &mut Transcript) {
         (plan.meta.clone(), entries.cloned().collect::<Vec<_>>())
     });
     let plans: Vec<_> = plans.filter(|(_, entries)| !entries.is_empty()).collect();
-    transcript
-        .slots
-        .retain(|slot| !matches!(*slot.entry, Entry::Plan(_)));
+    let is_kept = |slot: &Slot| !matches!(*slot.entry, Entry::Plan(_));
+    transcript.slots.edit_all(|slots| slots.retain(is_kept));
     let meta = match plans.as_slice() {
         [] => return,
         [(meta, _)] => meta.clone(),
@@ -257,11 +257,11 @@ fn options_and_commands_are_v1_ones(transcript: &mut Transcript) {
 
 /// Our own marks say what v1 cannot; empty metadata is none.
 fn without_marks(transcript: &mut Transcript) {
-    for slot in &mut transcript.slots {
+    transcript.slots.for_each_mut(|slot| {
         if let Entry::ToolCall(call) = slot.entry_mut() {
             call.meta = mark::without_marks(Some(&call.meta)).unwrap_or_default();
         }
-    }
+    });
     if let Some(usage) = &mut transcript.usage {
         usage.meta = mark::without_marks(usage.meta.as_ref()).filter(|meta| !meta.is_empty());
     }
