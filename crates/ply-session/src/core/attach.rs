@@ -7,6 +7,7 @@ use super::effect::{Effect, Message};
 use super::input::{Attach, Close, How, Keep};
 use super::response;
 use super::view::{Apart, View};
+use super::waiting::is_report;
 use super::{Core, Setup};
 use crate::engine;
 use crate::{LastClient, PromptId, RequestId, ViewId};
@@ -165,7 +166,7 @@ impl Core {
     pub(super) fn leave_if_abandoned(&mut self, out: &mut Vec<Effect>) {
         let is_abandoned = self.was_seen
             && self.views.is_empty()
-            && self.waiting.is_empty()
+            && self.waiting.iter().all(is_report)
             && self.engine.running().is_none()
             && self.engine.queued() == 0
             && self.engine.is_open();
@@ -178,6 +179,15 @@ impl Core {
                 out.push(Effect::Unattended);
             }
             return;
+        }
+        if !self.waiting.is_empty() {
+            // The agent said something since the journal failed, and nobody else will open it for that.
+            if self.store.is_failed() && !std::mem::replace(&mut self.closing.was_opened, true) {
+                return self.open_if_failed(out);
+            }
+            if !self.store.is_failed() {
+                return;
+            }
         }
         if self.was_answered {
             self.converse(engine::Input::Close, out);

@@ -28,7 +28,7 @@ pub(super) struct Closing {
     /// When a journal that does not answer is given up.
     until: Option<Duration>,
     /// Whether a journal that failed was opened once more for the last words.
-    was_opened: bool,
+    pub(super) was_opened: bool,
     is_releasing: bool,
     /// Whether it was given up.
     is_given_up: bool,

@@ -570,3 +570,23 @@ fn c10_a_client_that_comes_while_the_last_one_leaves_keeps_the_session() {
     assert!(!world.done().contains(&"over".to_owned()));
     world.assert_same(&[3]);
 }
+
+#[test]
+fn c10_words_that_wait_for_the_journal_do_not_keep_a_session_that_everybody_left() {
+    let mut world = failed();
+    world.say("by the way");
+    world.forget();
+    world.detach(1);
+    world.detach(2);
+    world.pass(Duration::from_secs(600));
+    let done = world.done();
+    assert_eq!(done.last().map(String::as_str), Some("over"), "{done:?}");
+    assert!(
+        world
+            .journal
+            .text()
+            .iter()
+            .any(|record| record.contains("by the way"))
+    );
+    assert_kept(&world);
+}

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ply_session::{
     CANCEL_TIME_MAX, How, Input, OPTION_TIME_MAX, OptionChange, Outcome, PROMPTS_QUEUED_BYTES_MAX,
-    Prompt, RequestId, Settings, Setup, Stop, ViewId, Viewer, WAITING_MAX,
+    RequestId, Settings, Setup, Stop, ViewId, Viewer, WAITING_MAX,
 };
 use ply_wire::project::Shows;
 use ply_wire::v2;
