@@ -2,7 +2,8 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 
 use ply_rpc::{CallError, CallOptions};
 use ply_session::{AskId, Form, Reply, ViewId};
@@ -13,20 +14,64 @@ use tokio::task::AbortHandle;
 use super::Session;
 use crate::client::Client;
 
-/// Sends a question and waits for its answer in a task of its own; ending the task tells the client that no answer is wanted
-/// any more.
+type Waiting = Pin<Box<dyn Future<Output = Option<Reply>> + Send>>;
+
+/// A question that a client was asked.
+#[derive(Debug)]
+pub(super) struct Asked {
+    reply: Arc<Slot>,
+    task: AbortHandle,
+}
+
+impl Asked {
+    /// Tells the client that no answer is wanted any more, before anything that is sent after this (V2-CLOSE-07).
+    pub(super) fn take_back(&self) {
+        drop(self.reply.take());
+        self.task.abort();
+    }
+}
+
+/// Where the answer comes in. What waits for it can be dropped at once, though a task polls it.
+struct Slot(Mutex<Option<Waiting>>);
+
+impl std::fmt::Debug for Slot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Slot")
+    }
+}
+
+impl Slot {
+    fn take(&self) -> Option<Waiting> {
+        self.lock().take()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Waiting>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for the answer; there is none if the link is gone or the question was taken back.
+    async fn answer(&self) -> Option<Reply> {
+        std::future::poll_fn(|cx| match self.lock().as_mut() {
+            Some(reply) => reply.as_mut().poll(cx),
+            None => Poll::Ready(None),
+        })
+        .await
+    }
+}
+
+/// Sends a question, and waits for its answer in a task of its own.
 pub(super) fn put(
     session: &Session,
     client: &Arc<Client>,
     view: ViewId,
     ask: AskId,
     form: Form,
-) -> AbortHandle {
+) -> Asked {
     let peer = &client.peer;
     // Nobody knows how long a person takes.
     let patient = CallOptions::default().patient();
     // Asked here and not in the task, so that the question keeps its place among the updates.
-    let reply: Pin<Box<dyn Future<Output = Option<Reply>> + Send>> = match form {
+    let reply: Waiting = match form {
         Form::Permission(request) => {
             let call = peer.ask_with(&*request, patient);
             Box::pin(async { reply_of(call.await, |answer| permission(&answer.outcome)) })
@@ -46,13 +91,15 @@ pub(super) fn put(
         }
         _ => Box::pin(std::future::ready(Some(Reply::Failed))),
     };
-    let session = session.clone();
-    let call = tokio::spawn(async move {
-        if let Some(reply) = reply.await {
+    let reply = Arc::new(Slot(Mutex::new(Some(reply))));
+    let (session, slot) = (session.clone(), Arc::clone(&reply));
+    let task = tokio::spawn(async move {
+        if let Some(reply) = slot.answer().await {
             session.answered(ask, view, reply);
         }
     });
-    call.abort_handle()
+    let task = task.abort_handle();
+    Asked { reply, task }
 }
 
 /// Returns nothing if the link is gone: the question is for the next client then.

@@ -17,6 +17,7 @@ pub(crate) use self::perform::close_by_host;
 use self::send::Unsent;
 pub(crate) use self::start::{core_setup, refuse};
 use super::Session;
+use super::ask::Asked;
 use super::control::{Attaching, Control, Waiter};
 use super::inbox::Ops;
 use super::op::{Op, Then};
@@ -44,7 +45,7 @@ pub(crate) struct Task {
     preparing: Option<AbortHandle>,
     own: HashMap<RequestId, Own>,
     asks: HashMap<AskId, oneshot::Sender<Answer>>,
-    calls: HashMap<(AskId, ViewId), AbortHandle>,
+    calls: HashMap<(AskId, ViewId), Asked>,
     barriers: Barriers,
     is_over: bool,
 }

@@ -41,7 +41,7 @@ impl Task {
             Effect::Respond { request, response } => self.respond(request, response),
             Effect::Retract { ask, view } => {
                 if let Some(call) = self.calls.remove(&(ask, view)) {
-                    call.abort();
+                    call.take_back();
                 }
             }
             Effect::Start(start) => self.start_turn(start),
