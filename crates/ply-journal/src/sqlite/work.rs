@@ -39,17 +39,25 @@ pub(super) struct Grant {
     pub(super) records: u64,
 }
 
+/// The leases that this store knows of.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Leases<'a> {
+    /// Where the logs that are held end, by lease.
+    pub(super) ends: &'a HashMap<i64, u64>,
+    /// Those whose transaction failed.
+    pub(super) doubtful: &'a [i64],
+}
+
 /// One transaction's work.
 #[derive(Debug)]
 pub(super) struct Work<'a> {
     transaction: &'a Connection,
     this: &'a Owner,
-    /// Where the logs that are held end, by lease.
-    ends: &'a HashMap<i64, u64>,
+    known: Leases<'a>,
     /// Appends that are not written yet, by lease, in order.
     waiting: Vec<(&'a Held, Vec<&'a Append>)>,
     /// Leases that were given out in this transaction.
-    fresh: Vec<i64>,
+    pub(super) fresh: Vec<i64>,
     /// This store's number as an owner, if it has one.
     pub(super) owner: Option<i64>,
     /// Where logs end after this, by lease.
@@ -69,12 +77,12 @@ impl<'a> Work<'a> {
         transaction: &'a Connection,
         this: &'a Owner,
         owner: Option<i64>,
-        ends: &'a HashMap<i64, u64>,
+        known: Leases<'a>,
     ) -> Self {
         Self {
             transaction,
             this,
-            ends,
+            known,
             waiting: Vec::new(),
             fresh: Vec::new(),
             owner,
@@ -275,7 +283,14 @@ impl<'a> Work<'a> {
 
     /// Returns who writes a session, if anybody does who lives.
     fn holder(&self, found: &Found) -> rusqlite::Result<Option<String>> {
-        let is_known = |lease| self.ends.contains_key(&lease) || self.fresh.contains(&lease);
+        let is_known = |lease| self.known.ends.contains_key(&lease) || self.fresh.contains(&lease);
+        if found
+            .lease
+            .is_some_and(|lease| self.known.doubtful.contains(&lease))
+        {
+            // It was given out here, and whoever asked for it was told that this failed.
+            return Ok(None);
+        }
         match found.owner {
             // It was to be given back, and that failed.
             Some(owner) if self.owner == Some(owner) && !found.lease.is_some_and(is_known) => {

@@ -67,6 +67,8 @@ pub(super) struct Writer {
     ends: HashMap<i64, u64>,
     /// Where they end if the transaction that failed last is there after all, by lease.
     attempted: HashMap<i64, u64>,
+    /// Leases whose transaction failed and may be there after all. Nobody has them.
+    doubtful: Vec<i64>,
     /// What was accepted and could not be written: appends, and leases given back.
     kept: Vec<Job>,
     has_trash: bool,
@@ -174,6 +176,7 @@ impl Writer {
             failing: None,
             stopped: None,
             owner: None,
+            doubtful: Vec::new(),
             beat_ms: now_ms(),
             held: HashMap::new(),
             ends: HashMap::new(),

@@ -100,6 +100,6 @@ impl<'a> Work<'a> {
             return None;
         }
         let moved = self.moved.get(&held.lease);
-        moved.or_else(|| self.ends.get(&held.lease)).copied()
+        moved.or_else(|| self.known.ends.get(&held.lease)).copied()
     }
 }

@@ -9,7 +9,10 @@ use crate::Durability;
 use crate::sqlite::job::{Append, Given, Job, Lease, Tell};
 use crate::sqlite::schema::pragma;
 use crate::sqlite::trouble::{Failure, Remedy, Trouble};
-use crate::sqlite::work::{Outcome, Work};
+use crate::sqlite::work::{Leases, Outcome, Work};
+
+/// Leases that are remembered though their transaction failed.
+const DOUBTFUL_MAX: usize = 1024;
 
 /// What a transaction did that counts once it is safe.
 #[derive(Debug, Default)]
@@ -83,8 +86,13 @@ impl Writer {
         let transaction = connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(failed)?;
-        let mut work = Work::new(&transaction, &self.this, self.owner, &self.ends);
+        let known = Leases {
+            ends: &self.ends,
+            doubtful: &self.doubtful,
+        };
+        let mut work = Work::new(&transaction, &self.this, self.owner, known);
         let worked = work.all(jobs);
+        let fresh = std::mem::take(&mut work.fresh);
         let done = Done {
             outcomes: std::mem::take(&mut work.outcomes),
             owner: work.owner,
@@ -97,6 +105,9 @@ impl Writer {
         let committed = worked.and_then(|()| transaction.commit());
         if let Err(error) = committed {
             self.attempted = done.moved.into_iter().collect();
+            self.doubtful.extend(fresh);
+            let too_many = self.doubtful.len().saturating_sub(DOUBTFUL_MAX);
+            self.doubtful.drain(..too_many);
             return Err(failed(error));
         }
         Ok(done)
