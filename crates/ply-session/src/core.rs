@@ -32,7 +32,7 @@ pub use self::attach::wrong_directory;
 pub use self::effect::{Description, Effect, Form, Message, Persist, Pull};
 pub use self::input::{Attach, Close, How, Input, Keep, Opened, Prompt, Rights, Setup, Viewer};
 pub use self::record::Json;
-pub use self::response::{Empty, OptionChange, Response};
+pub use self::response::{Empty, OptionChange, Response, request_cancelled};
 
 use self::act::Gated;
 use self::close::Closing;

@@ -181,7 +181,7 @@ impl Engine {
     }
 
     /// Returns whether a prompt waits for its turn.
-    pub(crate) fn is_held(&self, prompt: PromptId) -> bool {
+    pub(crate) fn is_queued(&self, prompt: PromptId) -> bool {
         self.queue.has(prompt)
     }
 

@@ -30,7 +30,7 @@ mod types;
 pub use self::core::{
     Attach, Close, Core, Description, Effect, Empty, Form, How, Input, Json, Keep, Message, Opened,
     OptionChange, Persist, Prompt, Pull, Response, Rights, Setup, Viewer, no_such_session,
-    wrong_directory,
+    request_cancelled, wrong_directory,
 };
 pub use self::engine::{Opening, Refusal, Start};
 pub use self::event::{Edit, Event, QueueChange, coalesce, joined};

@@ -3,9 +3,9 @@
 use ply_wire::negotiate::Version;
 use ply_wire::v2;
 
-use super::effect::{Effect, Message};
+use super::effect::Effect;
 use super::input::{Attach, Close, How, Keep};
-use super::response;
+use super::response::{self, request_cancelled};
 use super::view::{Apart, View};
 use super::waiting::is_report;
 use super::{Core, Setup};
@@ -44,6 +44,8 @@ impl Core {
             self.remove_view(id, out);
         }
         (self.was_seen, self.was_answered) = (true, true);
+        // It goes on, so a journal that fails again has another chance at its end.
+        self.closing.was_opened = false;
         self.is_unattended = false;
         let history = self.engine.history();
         let (place, transcript) = match self.engine.snapshot() {
@@ -83,15 +85,10 @@ impl Core {
                 "{records} of this session cannot be read: the journal is damaged. Everything else is shown."
             ));
         }
-        let differs = |own: bool, given: bool| given && own;
-        let servers = differs(
-            setup.mcp_servers != self.setup.mcp_servers,
-            !setup.mcp_servers.is_empty(),
-        );
-        let directories = differs(
-            setup.additional_directories != self.setup.additional_directories,
-            !setup.additional_directories.is_empty(),
-        );
+        let (own, servers) = (&*self.setup, &setup.mcp_servers);
+        let servers = !servers.is_empty() && *servers != own.mcp_servers;
+        let directories = &setup.additional_directories;
+        let directories = !directories.is_empty() && *directories != own.additional_directories;
         let given = match (servers, directories) {
             (true, true) => "MCP servers and additional directories",
             (true, false) => "MCP servers",
@@ -131,13 +128,13 @@ impl Core {
         let principal = principal.and_then(|view| view.viewer.principal.clone());
         for prompt in &prompts {
             self.prompts.remove(prompt);
-            let principal = principal.clone().filter(|_| self.engine.is_held(*prompt));
+            let principal = principal.clone().filter(|_| self.engine.is_queued(*prompt));
             self.left.extend(principal.map(|of| (*prompt, of)));
         }
         let prompts = prompts.into_iter().map(|prompt| RequestId(prompt.0));
         let repeats = repeats.into_iter().map(|(request, _)| request);
         for request in prompts.chain(repeats) {
-            let response = Err(cancelled());
+            let response = Err(request_cancelled());
             out.push(Effect::Respond { request, response });
         }
         let mut view = self.views.remove(at);
@@ -147,7 +144,7 @@ impl Core {
         for ask in view.take_asked() {
             out.push(Effect::Retract { ask, view: id });
         }
-        for (request, response) in view.take_answers(self.window.visible(), &cancelled()) {
+        for (request, response) in view.take_answers(self.window.visible(), &request_cancelled()) {
             out.push(Effect::Respond { request, response });
         }
     }
@@ -209,11 +206,6 @@ impl Core {
     }
 }
 
-pub(super) fn cancelled() -> v2::Error {
-    let code = v2::ErrorCode::RequestCancelled.into();
-    v2::Error::new(code, "The request was cancelled.")
-}
-
 /// Returns what a client is told that wants to see a session in another directory than its own.
 #[must_use]
 pub fn wrong_directory() -> v2::Error {
@@ -224,17 +216,4 @@ pub fn wrong_directory() -> v2::Error {
 fn refuse(request: RequestId, code: v2::ErrorCode, reason: &str, out: &mut Vec<Effect>) {
     let response = Err(v2::Error::new(code.into(), reason));
     out.push(Effect::Respond { request, response });
-}
-
-/// An answer for a client that may be there or not.
-pub(super) fn respond(
-    view: Option<&mut View>,
-    request: RequestId,
-    response: Result<response::Response, v2::Error>,
-    out: &mut Vec<Effect>,
-) {
-    match view {
-        Some(view) => view.urgent(Message::Respond { request, response }),
-        None => out.push(Effect::Respond { request, response }),
-    }
 }

@@ -6,10 +6,10 @@ use std::time::Duration;
 use ply_wire::v2;
 
 use super::Core;
-use super::attach::respond;
 use super::effect::{Effect, Message};
 use super::input::{Close, Input, Keep};
 use super::prompt::no_right;
+use super::response::respond;
 use super::response::{Empty, Response};
 use super::waiting::is_report;
 use crate::engine;

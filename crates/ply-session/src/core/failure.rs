@@ -3,9 +3,9 @@
 use ply_wire::v2;
 
 use super::act::Gated;
-use super::attach::respond;
 use super::effect::{Description, Effect};
 use super::input::Opened;
+use super::response::respond;
 use super::store::State;
 use super::view::Apart;
 use super::{Core, close};

@@ -5,9 +5,9 @@ use std::time::Duration;
 use ply_wire::{convert, v2};
 
 use super::Core;
-use super::attach::respond;
 use super::effect::Effect;
 use super::prompt::no_right;
+use super::response::respond;
 use super::response::{OptionAnswer, OptionChange};
 use super::view::Apart;
 use crate::engine;

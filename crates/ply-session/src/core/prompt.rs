@@ -6,9 +6,9 @@ use std::sync::Arc;
 use ply_wire::negotiate::Version;
 use ply_wire::v2;
 
-use super::attach::{cancelled, respond};
 use super::effect::{Effect, Message};
 use super::input::{Input, Prompt, Rights, Viewer};
+use super::response::{request_cancelled, respond};
 use super::{Core, engine};
 use crate::{AskId, CancelScope, OPERATION_KEY_BYTES_MAX, PromptId, Reply, RequestId, ViewId};
 
@@ -55,7 +55,7 @@ impl Core {
             return;
         }
         for (request, view) in self.operations.take_repeats(|repeat, _| repeat == request) {
-            let response = Err(cancelled());
+            let response = Err(request_cancelled());
             respond(self.view(view), request, response, out);
         }
         let prompt = PromptId(request.0);

@@ -6,7 +6,10 @@ use ply_wire::transcript::Transcript;
 use ply_wire::{v1, v2};
 use serde::Serialize;
 
+use super::effect::{Effect, Message};
+use super::view::View;
 use super::{How, Viewer};
+use crate::RequestId;
 use crate::engine::Refusal;
 
 /// An answer, in the version of its client.
@@ -144,4 +147,24 @@ pub(super) fn refusal_error(refusal: Refusal) -> v2::Error {
         Refusal::QueueFull => v2::ErrorCode::InternalError,
     };
     v2::Error::new(code.into(), refusal.to_string())
+}
+
+/// Returns what a client is told whose request was taken back, by itself or with its connection.
+#[must_use]
+pub fn request_cancelled() -> v2::Error {
+    let code = v2::ErrorCode::RequestCancelled.into();
+    v2::Error::new(code, "The request was cancelled.")
+}
+
+/// An answer for a client that may be there or not.
+pub(super) fn respond(
+    view: Option<&mut View>,
+    request: RequestId,
+    response: Result<Response, v2::Error>,
+    out: &mut Vec<Effect>,
+) {
+    match view {
+        Some(view) => view.urgent(Message::Respond { request, response }),
+        None => out.push(Effect::Respond { request, response }),
+    }
 }

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use ply_wire::v2;
 
 use super::Core;
-use super::attach::cancelled;
 use super::effect::Effect;
 use super::input::{Input, Keep, Prompt};
+use super::response::request_cancelled;
 use crate::size::content_bytes;
 use crate::{Answer, PROMPTS_QUEUED_BYTES_MAX, PromptId, RequestId, ViewId, WAITING_MAX};
 
@@ -200,7 +200,7 @@ impl Core {
         self.waiting = others;
         let gone: VecDeque<Input> = gone;
         for input in gone {
-            self.refuse_waiting(input, &cancelled(), out);
+            self.refuse_waiting(input, &request_cancelled(), out);
         }
     }
 
@@ -243,7 +243,7 @@ impl Core {
             if is_prompt {
                 self.cancel_prompt(input, out);
             } else {
-                self.refuse_waiting(input, &cancelled(), out);
+                self.refuse_waiting(input, &request_cancelled(), out);
             }
             if is_attach && !self.is_prepared && self.waiting.is_empty() {
                 // Nobody wants the session that is being prepared.
@@ -272,9 +272,9 @@ impl Core {
         let id = PromptId(prompt.request.0);
         if self.view(prompt.view).is_some() {
             self.prompts.insert(id, prompt.view);
-            self.refuse_prompt(id, &cancelled());
+            self.refuse_prompt(id, &request_cancelled());
         } else {
-            let (request, response) = (prompt.request, Err(cancelled()));
+            let (request, response) = (prompt.request, Err(request_cancelled()));
             out.push(Effect::Respond { request, response });
         }
     }

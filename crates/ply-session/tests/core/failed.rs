@@ -590,3 +590,25 @@ fn c10_words_that_wait_for_the_journal_do_not_keep_a_session_that_everybody_left
     );
     assert_kept(&world);
 }
+
+#[test]
+fn c10_a_session_that_was_almost_left_has_its_journal_opened_for_its_next_end_too() {
+    let mut world = failed();
+    world.say("by the way");
+    world.journal.opens = Mode::Stuck;
+    world.detach(1);
+    world.detach(2);
+    world.attach(3, V2);
+    world.journal.opens = Mode::Answers;
+    world.reopen_journal();
+    world.journal.appends = Mode::Fails;
+    world.prompt(3, "two");
+    world.journal.appends = Mode::Answers;
+    world.turn = None;
+    world.say("once more");
+    world.detach(3);
+    assert_eq!(world.done().last().unwrap(), "over");
+    let records = world.journal.text();
+    assert!(records.iter().any(|record| record.contains("once more")));
+    assert_kept(&world);
+}

@@ -2,9 +2,8 @@
 
 use std::future::Future;
 
-use ply_session::{CLOSE_TIME_MAX, Close, Input, Keep, RequestId};
+use ply_session::{CLOSE_TIME_MAX, Close, Input, Keep, RequestId, request_cancelled};
 use ply_wire::link::rpc_error_v2;
-use ply_wire::v2;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -76,8 +75,7 @@ impl Early {
         if let Some(waiter) = waiters.next()
             && let Waiter::Client(responder) = std::mem::replace(waiter, Waiter::Host(nobody))
         {
-            let code = v2::ErrorCode::RequestCancelled.into();
-            let error = v2::Error::new(code, "The request was cancelled.");
+            let error = request_cancelled();
             responder.respond::<()>(Err(rpc_error_v2(&error)));
         }
     }
