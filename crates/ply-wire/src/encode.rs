@@ -69,10 +69,7 @@ impl<'a> PlainChunk<'a> {
 /// Appends a text as it stands between the quotes of a JSON string. Runs without anything to escape are copied whole.
 pub fn escape(text: &str, out: &mut String) {
     let mut rest = text;
-    while let Some(at) = rest
-        .bytes()
-        .position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\')
-    {
+    while let Some(at) = first_special(rest.as_bytes()) {
         let (plain, special) = rest.split_at(at);
         out.push_str(plain);
         let mut chars = special.chars();
@@ -96,6 +93,25 @@ pub fn escape(text: &str, out: &mut String) {
         rest = chars.as_str();
     }
     out.push_str(rest);
+}
+
+/// Returns where the first byte is that cannot stand in a JSON string as it is.
+fn first_special(bytes: &[u8]) -> Option<usize> {
+    /// As many bytes as are looked at at once, without a branch between them.
+    const BLOCK: usize = 32;
+    let is_special = |byte: u8| (byte < 0x20) | (byte == b'"') | (byte == b'\\');
+    let mut start = 0;
+    for block in bytes.chunks(BLOCK) {
+        let has_one = block
+            .iter()
+            .fold(false, |found, byte| found | is_special(*byte));
+        if has_one {
+            let within = block.iter().position(|byte| is_special(*byte))?;
+            return Some(start + within);
+        }
+        start += block.len();
+    }
+    None
 }
 
 #[cfg(test)]
