@@ -149,7 +149,8 @@ pub trait Log: Records {
     /// it or nothing. A store may let the description follow later.
     ///
     /// The append is queued when this is called, not when its answer is first polled: appends take
-    /// effect in the order of the calls. It completes when the records have reached `durability`.
+    /// effect in the order of the calls. It completes when the records have reached `durability`, and
+    /// says what they have reached, which may be more.
     /// If one fails, so do those that were called before its failure was known.
     ///
     /// After an error the records may be there all the same; reading tells. Dropping the answer
@@ -160,7 +161,7 @@ pub trait Log: Records {
         records: Vec<Vec<u8>>,
         durability: Durability,
         description: Option<Description>,
-    ) -> Answer<'static, ()>;
+    ) -> Answer<'static, Durability>;
 
     /// Completes when this owner has lost the session, with the reason: another owner took it over,
     /// it was deleted, or the journal was closed. A store that shares its sessions with other

@@ -301,8 +301,10 @@ impl Log for MemoryLog {
         records: Vec<Vec<u8>>,
         _: Durability,
         description: Option<Description>,
-    ) -> Answer<'static, ()> {
-        Box::pin(ready(self.write(&records, description)))
+    ) -> Answer<'static, Durability> {
+        // There is no better place than where they are.
+        let written = self.write(&records, description);
+        Box::pin(ready(written.map(|()| Durability::Durable)))
     }
 
     fn lost(&self) -> Loss {

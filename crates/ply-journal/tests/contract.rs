@@ -116,6 +116,7 @@ async fn create(journal: &impl Journal, head: Head) -> Box<dyn Log> {
 async fn describe(log: &dyn Log, change: Description) -> Result<(), Error> {
     log.append(Vec::new(), Durability::Durable, Some(change))
         .await
+        .map(drop)
 }
 
 async fn write(log: &dyn Log, records: &[&str]) {

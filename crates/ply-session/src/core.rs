@@ -199,7 +199,7 @@ impl Core {
             Input::Answer { ask, view, reply } => self.answer(ask, view, reply, out),
             Input::Opened(opened) => self.opened(&opened, out),
             Input::NotOpened { error } => self.not_opened(&error, out),
-            Input::Persisted => self.persisted(),
+            Input::Persisted { reached } => self.persisted(reached),
             Input::NotPersisted { error, may_pass } => self.not_persisted(&error, may_pass, out),
             Input::Lost { error } => self.lost(&error, out),
             Input::Page {

@@ -27,7 +27,7 @@ pub(super) struct Store {
     journal: Arc<dyn Journal>,
     head: Head,
     log: Option<Box<dyn Log>>,
-    appending: Option<Answer<'static, ()>>,
+    appending: Option<Answer<'static, Durability>>,
     work: Option<Work<Done>>,
     /// What was opened again and could not be read. Opened once more it would look as if another owner had had it.
     unread: Option<ply_journal::Opened>,
@@ -240,7 +240,9 @@ impl Store {
         {
             self.appending = None;
             return Poll::Ready(match done {
-                Ok(()) => Input::Persisted,
+                Ok(reached) => Input::Persisted {
+                    reached: level(reached),
+                },
                 Err(error) => failed(&error),
             });
         }
@@ -332,6 +334,14 @@ async fn with_tail(opened: ply_journal::Opened, from: u64) -> Done {
         tail,
     };
     Done::Opened(Ok((opened.log, as_opened)))
+}
+
+fn level(durability: Durability) -> Level {
+    match durability {
+        Durability::Accepted => Level::Accepted,
+        Durability::Written => Level::Written,
+        Durability::Durable => Level::Durable,
+    }
 }
 
 fn failed(error: &Error) -> Input {

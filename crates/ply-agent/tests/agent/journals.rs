@@ -244,7 +244,7 @@ impl Log for GatedLog {
         records: Vec<Vec<u8>>,
         durability: Durability,
         description: Option<Description>,
-    ) -> Answer<'static, ()> {
+    ) -> Answer<'static, Durability> {
         self.journal.called();
         let (journal, inner) = (self.journal.clone(), Arc::clone(&self.inner));
         Box::pin(async move {
@@ -253,7 +253,8 @@ impl Log for GatedLog {
             let text = text.map(|record| String::from_utf8_lossy(record).into_owned());
             journal.pass(&journal.0.open, text).await;
             journal.failure()?;
-            inner.append(records, durability, description).await
+            inner.append(records, durability, description).await?;
+            Ok(durability)
         })
     }
 

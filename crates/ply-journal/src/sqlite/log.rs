@@ -75,7 +75,7 @@ impl Log for SqliteLog {
         records: Vec<Vec<u8>>,
         durability: Durability,
         description: Option<Description>,
-    ) -> Answer<'static, ()> {
+    ) -> Answer<'static, Durability> {
         let held = &self.lease.held;
         let queued = held.check().and_then(|()| {
             let frames = Frames::new(&records)?;
@@ -83,8 +83,11 @@ impl Log for SqliteLog {
             self.store.queue.append(append)
         });
         match queued {
-            Ok(Some(told)) => Box::pin(async move { Ok(outcome(told).await?) }),
-            Ok(None) => Box::pin(ready(Ok(()))),
+            Ok(Some(told)) => Box::pin(async move {
+                outcome(told).await?;
+                Ok(durability)
+            }),
+            Ok(None) => Box::pin(ready(Ok(durability))),
             Err(trouble) => failed(trouble),
         }
     }

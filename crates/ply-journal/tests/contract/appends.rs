@@ -134,15 +134,15 @@ fn numbered(number: u64) -> Vec<Vec<u8>> {
 
 pub(crate) async fn appends_take_effect_in_the_order_of_the_calls(journal: impl Journal) {
     let log = create(&journal, head("a")).await;
-    let appends: Vec<Answer<'static, ()>> = (0..40)
+    let appends: Vec<Answer<'static, Durability>> = (0..40)
         .map(|number| {
             let durability = DURABILITIES[usize::try_from(number % 7 % 3).unwrap()];
             log.append(numbered(number), durability, None)
         })
         .collect();
-    // Whatever the order in which they are awaited.
-    for append in appends.into_iter().rev() {
-        append.await.unwrap();
+    // Whatever the order in which they are awaited; each says how far it has come.
+    for (number, append) in appends.into_iter().enumerate().rev() {
+        assert!(append.await.unwrap() >= DURABILITIES[number % 7 % 3]);
     }
     let found = log.read(0, usize::MAX).await.unwrap().records;
     let expected: Vec<Vec<u8>> = (0..40).flat_map(numbered).collect();

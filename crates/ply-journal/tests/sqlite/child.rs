@@ -209,7 +209,7 @@ async fn is_limited(journal: &Sqlite) {
     let mut next = 0;
     let failed = loop {
         match log.append(record(next), Durability::Accepted, None).await {
-            Ok(()) => next += 1,
+            Ok(_) => next += 1,
             Err(error) => break error,
         }
         assert!(next < 1_000_000, "there is no limit");

@@ -218,7 +218,7 @@ async fn f8_writing_to_a_damaged_file_never_breaks_off() {
                 assert!(
                     matches!(
                         written,
-                        Ok(()) | Err(Error::Unreadable(_) | Error::Lost(_) | Error::Deleted)
+                        Ok(_) | Err(Error::Unreadable(_) | Error::Lost(_) | Error::Deleted)
                     ),
                     "{written:?}"
                 );

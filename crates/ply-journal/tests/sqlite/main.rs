@@ -42,7 +42,7 @@ async fn append(
     range: std::ops::Range<u64>,
     durability: Durability,
 ) -> Result<(), Error> {
-    log.append(texts(range), durability, None).await
+    log.append(texts(range), durability, None).await.map(drop)
 }
 
 /// Reads all records, which must be there without damage.

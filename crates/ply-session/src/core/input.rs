@@ -8,7 +8,7 @@ use ply_wire::project::Shows;
 use ply_wire::v2;
 
 use super::response::OptionChange;
-use crate::{Answers, Ask, AskId, Edit, Outcome, Reply, RequestId, TurnId, ViewId};
+use crate::{Answers, Ask, AskId, Edit, Level, Outcome, Reply, RequestId, TurnId, ViewId};
 
 /// Something that happened.
 #[derive(Debug)]
@@ -138,7 +138,10 @@ pub enum Input {
         error: v2::Error,
     },
     /// The append under way has come to its level.
-    Persisted,
+    Persisted {
+        /// How far it has come, if that is further.
+        reached: Level,
+    },
     /// The append under way failed.
     NotPersisted {
         /// Why.

@@ -163,17 +163,18 @@ impl Core {
         })
     }
 
-    pub(super) fn persisted(&mut self) {
+    pub(super) fn persisted(&mut self, reached: Level) {
         let State::Open { under_way, retry } = &mut self.store.state else {
             return;
         };
         *retry = None;
         if let Some(done) = under_way.take() {
             self.store.confirmed = (done.upto, done.records);
-            if done.level >= Level::Written {
+            let level = done.level.max(reached);
+            if level >= Level::Written {
                 self.store.written = self.store.confirmed;
             }
-            self.window.persisted(done.upto, done.level);
+            self.window.persisted(done.upto, level);
         }
     }
 

@@ -82,7 +82,9 @@ impl Journal {
             }
             Mode::Answers => {
                 self.write(persist);
-                Some(Input::Persisted)
+                Some(Input::Persisted {
+                    reached: Level::Accepted,
+                })
             }
         }
     }

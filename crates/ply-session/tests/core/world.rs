@@ -213,7 +213,9 @@ impl World {
     pub(crate) fn answer_append(&mut self) {
         let persist = self.journal.under_way.take().expect("an append waits");
         self.journal.write(persist);
-        self.step(Input::Persisted);
+        self.step(Input::Persisted {
+            reached: ply_session::Level::Accepted,
+        });
     }
 
     /// Fails the append that waits.

@@ -244,7 +244,9 @@ impl Small {
             self.synced = self.records.len();
         }
         if event == Event::Done {
-            return self.feed(Input::Persisted);
+            return self.feed(Input::Persisted {
+                reached: Level::Accepted,
+            });
         }
         let error = v2::Error::new(-32603, "the journal failed");
         let may_pass = event == Event::Busy;

@@ -1,6 +1,6 @@
 //! What the journal of the world does, and what the core hears of it.
 
-use ply_session::{Effect, Input, ViewId};
+use ply_session::{Effect, Input, Level, ViewId};
 use ply_wire::v2;
 
 use super::World;
@@ -82,7 +82,12 @@ impl World<'_> {
         }
         self.journal.append(persist, fate, &mut self.choices)?;
         match fate {
-            Fate::Done => self.feed(number, Input::Persisted),
+            Fate::Done => self.feed(
+                number,
+                Input::Persisted {
+                    reached: Level::Accepted,
+                },
+            ),
             Fate::Busy => self.not_persisted(number, true),
             Fate::Broken | Fate::Doubtful => self.not_persisted(number, false),
         }
