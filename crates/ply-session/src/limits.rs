@@ -22,12 +22,14 @@ pub const RETRY_EVERY: Duration = Duration::from_millis(200);
 pub const RETRY_TIME_MAX: Duration = Duration::from_secs(10);
 /// Bytes of the newest records that are kept for views that are behind; older ones are read from the journal.
 pub const WINDOW_BYTES_MAX: usize = 1024 * 1024;
+/// Newest records that are kept however large they are: a client that keeps up has not had the time to read them.
+pub const WINDOW_RECORDS_MIN: usize = 4;
 /// Bytes that every attached view may be behind before the author's code waits.
 pub const PACE_BYTES_MAX: usize = 32 * 1024;
 /// Bytes that the journal may be behind before the author's code waits.
 pub const UNWRITTEN_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Bytes after which records that need not be safe are written all the same.
-pub const WRITE_BYTES: usize = 64 * 1024;
+pub const WRITE_BYTES: usize = 1024 * 1024;
 /// Bytes of records that a session in which nothing was said keeps in memory before it is created in the journal.
 pub const UNCREATED_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of text that are joined to one record.
@@ -49,6 +51,8 @@ pub const OPERATION_KEY_BYTES_MAX: usize = 1024;
 pub struct Limits {
     /// See [`WINDOW_BYTES_MAX`].
     pub window_bytes: usize,
+    /// See [`WINDOW_RECORDS_MIN`].
+    pub window_records: usize,
     /// See [`PACE_BYTES_MAX`].
     pub pace_bytes: usize,
     /// See [`UNWRITTEN_BYTES_MAX`].
@@ -65,6 +69,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             window_bytes: WINDOW_BYTES_MAX,
+            window_records: WINDOW_RECORDS_MIN,
             pace_bytes: PACE_BYTES_MAX,
             unwritten_bytes: UNWRITTEN_BYTES_MAX,
             write_bytes: WRITE_BYTES,

@@ -133,6 +133,7 @@ impl<'a> World<'a> {
         if choices.percent(60) {
             // Small enough for a slow client to fall behind.
             settings.limits.window_bytes = 8 * 1024;
+            settings.limits.window_records = 0;
             settings.limits.pace_bytes = 16 * 1024;
             settings.limits.unwritten_bytes = 48 * 1024;
             settings.limits.write_bytes = 2 * 1024;

@@ -100,7 +100,11 @@ impl Core {
             Cursor::Journal(_) => u64::MAX,
         });
         let passed = places.min().unwrap_or(u64::MAX);
-        let upto = passed.max(self.window.above(self.limits().window_bytes));
+        let limits = self.limits();
+        let above = self
+            .window
+            .above(limits.window_bytes, limits.window_records);
+        let upto = passed.max(above);
         let views = &mut self.views;
         self.window.evict(upto.min(pinned), |place, slot| {
             for view in views.iter_mut() {

@@ -3,19 +3,24 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use ply_wire::encode;
+use ply_wire::encode::PlainChunk;
 use ply_wire::v2;
 use serde::Serialize;
 
 use crate::Event;
+use crate::size::update_bytes;
 
 /// What the journal's records begin with, before and after the update in them.
 const UPDATE: (&str, &str) = ("{\"update\":", "}");
 
+/// Room for what the JSON of an update has besides its text.
+const HEAD_BYTES: usize = 192;
+
 /// The JSON of an update, shared by whoever shows it.
 #[derive(Debug, Clone)]
 pub struct Json {
-    record: Arc<str>,
+    // Not `Arc<str>`, which would copy a long text once more.
+    record: Arc<String>,
     update: Range<usize>,
 }
 
@@ -28,10 +33,11 @@ impl Json {
 
     /// Encodes an update that is in no record.
     pub(crate) fn of(update: &v2::SessionUpdate) -> Self {
-        let json = encoded(update);
+        let mut json = String::with_capacity(capacity(update));
+        encode(update, &mut json);
         Self {
             update: 0..json.len(),
-            record: json.into(),
+            record: Arc::new(json),
         }
     }
 
@@ -42,7 +48,7 @@ impl Json {
         let start = UPDATE.0.len();
         Some(Self {
             update: start..start + update.len(),
-            record: record.into(),
+            record: Arc::new(record.to_owned()),
         })
     }
 }
@@ -50,7 +56,7 @@ impl Json {
 /// A record: its JSON, and where in it the update and the text of a chunk are.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
-    pub(crate) json: Arc<str>,
+    pub(crate) json: Arc<String>,
     update: Option<Range<usize>>,
     /// Where the escaped text of a plain chunk is. Escaped texts can be joined as they are.
     pub(crate) text: Option<Range<usize>>,
@@ -58,16 +64,15 @@ pub(crate) struct Record {
 
 impl Record {
     pub(crate) fn new(event: &Event) -> Self {
-        let mut json = String::new();
+        let mut json = String::with_capacity(event.update().map_or(0, capacity));
         let (mut at, mut text) = (None, None);
         match event {
             Event::Update(update) => {
                 json.push_str(UPDATE.0);
                 let start = json.len();
-                if let Some(chunk) = encode::PlainChunk::of(update) {
-                    text = Some(chunk.write(&mut json));
-                } else {
-                    json.push_str(&encoded(update));
+                match PlainChunk::of(update) {
+                    Some(chunk) => text = Some(chunk.write(&mut json)),
+                    None => encode(update, &mut json),
                 }
                 at = Some(start..json.len());
                 json.push_str(UPDATE.1);
@@ -75,16 +80,16 @@ impl Record {
             Event::Edited { update, edits } => {
                 json.push_str("{\"edited\":{\"update\":");
                 let start = json.len();
-                json.push_str(&encoded(update));
+                encode(update, &mut json);
                 at = Some(start..json.len());
                 json.push_str(",\"edits\":");
-                json.push_str(&encoded(edits));
+                encode(edits, &mut json);
                 json.push_str("}}");
             }
-            event => json = encoded(event),
+            event => encode(event, &mut json),
         }
         Self {
-            json: json.into(),
+            json: Arc::new(json),
             update: at,
             text,
         }
@@ -124,7 +129,20 @@ impl Record {
     }
 }
 
-fn encoded(value: &(impl Serialize + ?Sized)) -> String {
-    // Only a path that is not UTF-8 has no JSON form, and such a path cannot have come in.
-    serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
+/// Returns room for the JSON of an update, so that a long text does not make it grow step by step.
+fn capacity(update: &v2::SessionUpdate) -> usize {
+    let bytes = update_bytes(update);
+    HEAD_BYTES + bytes + bytes / 16
+}
+
+fn encode(value: &(impl Serialize + ?Sized), json: &mut String) {
+    let start = json.len();
+    let mut bytes = std::mem::take(json).into_bytes();
+    let encoded = serde_json::to_writer(&mut bytes, value);
+    *json = String::from_utf8(bytes).unwrap_or_default();
+    if encoded.is_err() {
+        // Only a path that is not UTF-8 has no JSON form, and such a path cannot have come in.
+        json.truncate(start);
+        json.push_str("null");
+    }
 }

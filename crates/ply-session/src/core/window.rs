@@ -222,19 +222,18 @@ impl Window {
         self.handed
     }
 
-    /// Returns the place up to which slots have to go for the rest to be within a limit.
-    pub(crate) fn above(&self, limit: usize) -> u64 {
-        let mut bytes = self.bytes;
-        let mut slots = self.slots.iter().zip(self.start..);
-        loop {
+    /// Returns the place up to which slots have to go for the rest to be within a limit; some of the newest need not.
+    pub(crate) fn above(&self, limit: usize, newest: usize) -> u64 {
+        let older = self.slots.len().saturating_sub(newest);
+        let (mut bytes, mut place) = (self.bytes, self.start);
+        for slot in self.slots.iter().take(older) {
             if bytes <= limit {
-                return slots.next().map_or_else(|| self.head(), |(_, place)| place);
+                break;
             }
-            let Some((slot, _)) = slots.next() else {
-                return self.head();
-            };
             bytes -= slot.bytes();
+            place += 1;
         }
+        place
     }
 
     /// Returns the first place that is still needed: by the journal, or because views may not see it yet.
