@@ -1,5 +1,6 @@
 //! A session, as the agent's code sees it.
 
+mod alarm;
 mod ask;
 pub(crate) mod control;
 mod inbox;

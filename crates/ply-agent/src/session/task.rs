@@ -17,6 +17,7 @@ pub(crate) use self::perform::close_by_host;
 use self::send::Unsent;
 pub(crate) use self::start::{core_setup, refuse};
 use super::Session;
+use super::alarm::Alarm;
 use super::ask::Asked;
 use super::control::{Attaching, Control, Waiter};
 use super::inbox::Ops;
@@ -47,6 +48,7 @@ pub(crate) struct Task {
     asks: HashMap<AskId, oneshot::Sender<Answer>>,
     calls: HashMap<(AskId, ViewId), Asked>,
     barriers: Barriers,
+    alarm: Alarm,
     is_over: bool,
 }
 
@@ -89,11 +91,12 @@ impl Task {
             asks: HashMap::new(),
             calls: HashMap::new(),
             barriers: Barriers::default(),
+            alarm: Alarm::default(),
             is_over: false,
         }
     }
 
-    async fn run(mut self) {
+    async fn run(mut self: Box<Self>) {
         while !self.is_over {
             let unsent = self.advance();
             if self.is_over {
@@ -149,7 +152,7 @@ impl Task {
                 }
             }
             input = std::future::poll_fn(|cx| self.store.poll(cx)) => self.step(input),
-            () = at(deadline) => {
+            () = self.alarm.rings(deadline) => {
                 if !is_due {
                     self.step(Input::Tick);
                 }
@@ -279,12 +282,5 @@ impl Task {
             Op::OptionSet(request, outcome) => Input::OptionSet { request, outcome },
         };
         self.step(input);
-    }
-}
-
-async fn at(time: Option<Instant>) {
-    match time {
-        Some(time) => tokio::time::sleep_until(time).await,
-        None => std::future::pending().await,
     }
 }

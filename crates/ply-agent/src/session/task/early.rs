@@ -7,9 +7,9 @@ use ply_wire::link::rpc_error_v2;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::at;
 use crate::client::Client;
 use crate::session::Session;
+use crate::session::alarm::Alarm;
 use crate::session::control::{Control, Waiter};
 use crate::session::inbox::Ops;
 
@@ -26,12 +26,12 @@ impl Early {
         opened: impl Future<Output = T>,
     ) -> Option<T> {
         let mut opened = std::pin::pin!(opened);
-        let mut close_until = None;
+        let (mut close_until, mut alarm) = (None, Alarm::default());
         loop {
             tokio::select! {
                 biased;
                 opened = &mut opened => return Some(opened),
-                () = at(close_until) => return None,
+                () = alarm.rings(close_until) => return None,
                 batch = session.0.inbox.next(Ops::Leave) => {
                     for control in batch.controls {
                         if let Control::Withdraw(request, client) = &control {

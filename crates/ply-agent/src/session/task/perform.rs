@@ -1,5 +1,7 @@
 //! What the core wants done.
 
+use std::task::{Context, Waker};
+
 use ply_session::{Close, Effect, Input, Keep, RequestId, Response, Start};
 use ply_wire::link::rpc_error_v2;
 use ply_wire::v2;
@@ -74,7 +76,7 @@ impl Task {
                 value,
             } => {
                 let (agent, session) = (self.host.agent(), self.session.clone());
-                tokio::spawn(async move {
+                at_once_or_spawned(async move {
                     let set = guarded(agent.set_option(session.clone(), option, value)).await;
                     let outcome = set.map_err(|error| error.to_v2());
                     session.report_now(Op::OptionSet(request, outcome));
@@ -191,4 +193,14 @@ pub(crate) fn close_by_host(request: RequestId, journal: Keep) -> Box<Input> {
         view: None,
         journal,
     }))
+}
+
+/// Does something now if it needs to wait for nothing, as most changes of options do, or else in a task of its own.
+fn at_once_or_spawned(work: impl Future<Output = ()> + Send + 'static) {
+    let mut work = Box::pin(work);
+    let mut cx = Context::from_waker(Waker::noop());
+    if work.as_mut().poll(&mut cx).is_pending() {
+        // The first thing that the task does is to look again, so no wake is missed.
+        tokio::spawn(work);
+    }
 }

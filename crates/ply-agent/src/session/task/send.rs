@@ -113,7 +113,7 @@ impl Task {
     }
 
     /// Lets clients that are behind read the rest of a session that is over, each at its own pace.
-    pub(super) async fn say_last_words(mut self) {
+    pub(super) async fn say_last_words(&mut self) {
         let all = async {
             loop {
                 let unsent = self.pump();

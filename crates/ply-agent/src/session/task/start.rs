@@ -27,35 +27,55 @@ enum Unopened {
 impl Task {
     /// Starts the task of a session.
     pub(crate) fn start(session: Session, host: Arc<Host>, setup: SessionSetup, origin: Origin) {
-        tokio::spawn(async move {
-            let id = session.id().clone();
-            let mut early = Early::default();
-            let opened = match origin {
-                Origin::New => {
-                    let head = Head::new(&*id.0, setup.cwd.clone(), clock::now_ms());
-                    let mut core = Core::new(id, host.settings(), core_setup(&setup));
-                    if host.may_wait() {
-                        session.set_unlisted(Some(head.clone()));
-                    } else {
-                        core.keep();
-                    }
-                    Ok((Store::new(host.journal(), head), core))
-                }
-                Origin::Journal => open(&session, &host, &setup, &mut early).await,
-            };
-            match opened {
-                Ok((store, core)) => {
-                    let mut task = Self::new(session, host, core, store);
-                    task.prepare(setup);
-                    for control in early.0 {
-                        task.control(control);
-                    }
-                    task.run().await;
-                }
-                Err(Unopened::Refused(error)) => fail(&session, &host, early, &error),
-                Err(Unopened::Elsewhere(cwd)) => fail_elsewhere(&session, &host, early, &cwd),
+        match origin {
+            Origin::New => {
+                tokio::spawn(async move { Self::create(session, host, setup).run().await });
             }
-        });
+            Origin::Journal => {
+                tokio::spawn(Self::reopen(session, host, setup));
+            }
+        }
+    }
+
+    fn create(session: Session, host: Arc<Host>, setup: SessionSetup) -> Box<Self> {
+        let id = session.id().clone();
+        let head = Head::new(&*id.0, setup.cwd.clone(), clock::now_ms());
+        let mut core = Core::new(id, host.settings(), core_setup(&setup));
+        if host.may_wait() {
+            session.set_unlisted(Some(head.clone()));
+        } else {
+            core.keep();
+        }
+        let store = Store::new(host.journal(), head);
+        Self::prepared(session, host, (store, core), setup)
+    }
+
+    /// Returns the task of a session that the agent prepares. It is in a box, since futures are moved about and may hold things
+    /// more than once.
+    fn prepared(
+        session: Session,
+        host: Arc<Host>,
+        (store, core): (Store, Core),
+        setup: SessionSetup,
+    ) -> Box<Self> {
+        let mut task = Box::new(Self::new(session, host, core, store));
+        task.prepare(setup);
+        task
+    }
+
+    async fn reopen(session: Session, host: Arc<Host>, setup: SessionSetup) {
+        let mut early = Early::default();
+        match open(&session, &host, &setup, &mut early).await {
+            Ok(opened) => {
+                let mut task = Self::prepared(session, host, opened, setup);
+                for control in early.0 {
+                    task.control(control);
+                }
+                task.run().await;
+            }
+            Err(Unopened::Refused(error)) => fail(&session, &host, early, &error),
+            Err(Unopened::Elsewhere(cwd)) => fail_elsewhere(&session, &host, early, &cwd),
+        }
     }
 }
 
