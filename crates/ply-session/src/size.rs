@@ -1,6 +1,6 @@
 //! About how much memory things take.
 
-use ply_wire::{MaybeUndefined, v2};
+use ply_wire::v2;
 
 use crate::Edit;
 
@@ -42,10 +42,6 @@ pub fn update_bytes(update: &v2::SessionUpdate) -> usize {
     match update {
         v2::SessionUpdate::AgentMessageChunk(chunk)
         | v2::SessionUpdate::AgentThoughtChunk(chunk) => block_bytes(&chunk.content),
-        v2::SessionUpdate::UserMessage(message) => match &message.content {
-            MaybeUndefined::Value(content) => UNKNOWN_BYTES + content_bytes(content),
-            _ => UNKNOWN_BYTES,
-        },
         v2::SessionUpdate::TerminalOutputChunk(chunk) => chunk.data.len(),
         v2::SessionUpdate::ToolCallContentChunk(chunk) => match &chunk.content {
             v2::ToolCallContent::Content(content) => block_bytes(&content.content),

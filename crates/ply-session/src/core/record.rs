@@ -4,11 +4,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use ply_wire::encode::PlainChunk;
-use ply_wire::v2;
+use ply_wire::{MaybeUndefined, v2};
 use serde::Serialize;
 
 use crate::Event;
-use crate::size::update_bytes;
+use crate::size::{block_bytes, content_bytes};
 
 /// What the journal's records begin with, before and after the update in them.
 const UPDATE: (&str, &str) = ("{\"update\":", "}");
@@ -129,10 +129,19 @@ impl Record {
     }
 }
 
-/// Returns room for the JSON of an update, so that a long text does not make it grow step by step.
+/// Returns room for the JSON of an update, so that a long text does not make it grow step by step. Without one it is short, and
+/// kept for as long as the record.
 fn capacity(update: &v2::SessionUpdate) -> usize {
-    let bytes = update_bytes(update);
-    HEAD_BYTES + bytes + bytes / 16
+    let text = match update {
+        v2::SessionUpdate::AgentMessageChunk(chunk)
+        | v2::SessionUpdate::AgentThoughtChunk(chunk) => block_bytes(&chunk.content),
+        v2::SessionUpdate::UserMessage(message) => match &message.content {
+            MaybeUndefined::Value(content) => content_bytes(content),
+            _ => 0,
+        },
+        _ => 0,
+    };
+    HEAD_BYTES + text + text / 16
 }
 
 fn encode(value: &(impl Serialize + ?Sized), json: &mut String) {
