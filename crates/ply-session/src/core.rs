@@ -115,6 +115,12 @@ impl Core {
         self.views.iter().map(|view| view.id)
     }
 
+    /// Returns the view at this place in the order in which they were attached.
+    #[must_use]
+    pub fn view_at(&self, at: usize) -> Option<ViewId> {
+        self.views.get(at).map(|view| view.id)
+    }
+
     /// Returns whether the session has never been written to its journal.
     #[must_use]
     pub fn is_new(&self) -> bool {

@@ -27,8 +27,13 @@ impl Task {
     /// Does what the core wants done, and what comes of that.
     pub(super) fn perform(&mut self) {
         while !self.effects.is_empty() {
-            for effect in std::mem::take(&mut self.effects) {
+            let mut effects = std::mem::take(&mut self.effects);
+            for effect in effects.drain(..) {
                 self.do_effect(effect);
+            }
+            if self.effects.is_empty() {
+                // The buffer is used again.
+                self.effects = effects;
             }
         }
     }

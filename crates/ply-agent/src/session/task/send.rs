@@ -56,8 +56,11 @@ impl Task {
     /// Sends every client its share of what it can take.
     pub(super) fn pump(&mut self) -> Unsent {
         let mut unsent = Unsent::default();
-        let views: Vec<ViewId> = self.core.views().collect();
-        for view in views {
+        // Sending neither adds a view nor takes one away.
+        for at in 0.. {
+            let Some(view) = self.core.view_at(at) else {
+                break;
+            };
             let Some(client) = self.clients.get(&view).map(Arc::clone) else {
                 continue;
             };
