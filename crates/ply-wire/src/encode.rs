@@ -121,11 +121,14 @@ mod tests {
     #[test]
     fn a_plain_chunk_is_written_as_the_official_type_writes_it() {
         let every: String = (0..0x300).filter_map(char::from_u32).collect();
+        // One to escape at every distance from the last, over the ends of several blocks.
+        let around_blocks: String = (0..100).map(|plain| "ä".repeat(plain) + "\n").collect();
         for text in [
             "",
             "hi",
             "a\"b\\c\n\r\t\u{8}\u{c}\u{1f}\u{7f}é\u{2028}",
             &every,
+            &around_blocks,
         ] {
             for thought in [false, true] {
                 let chunk = v2::ContentChunk::new(text.into(), "m\"1\"");

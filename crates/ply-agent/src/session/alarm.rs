@@ -34,3 +34,40 @@ impl Alarm {
         .await;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Waits as a session does: for a time, but something else may come first.
+    async fn wait(alarm: &mut Alarm, time: Option<Instant>, other: Instant) -> bool {
+        tokio::select! {
+            biased;
+            () = alarm.rings(time) => true,
+            () = sleep_until(other) => false,
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn it_rings_at_its_time_though_it_was_set_to_others_before() {
+        let begun = Instant::now();
+        let at = |seconds| begun + Duration::from_secs(seconds);
+        let mut alarm = Alarm::default();
+        assert!(!wait(&mut alarm, Some(at(30)), at(1)).await);
+        // Later than before: the earlier ring tells nobody anything.
+        assert!(wait(&mut alarm, Some(at(40)), at(50)).await);
+        assert_eq!(begun.elapsed().as_secs(), 40);
+        // Earlier than before.
+        assert!(!wait(&mut alarm, Some(at(90)), at(41)).await);
+        assert!(wait(&mut alarm, Some(at(60)), at(80)).await);
+        assert_eq!(begun.elapsed().as_secs(), 60);
+        // Without a time it never rings, also if it was set.
+        assert!(!wait(&mut alarm, Some(at(70)), at(61)).await);
+        assert!(!wait(&mut alarm, None, at(100)).await);
+        // A time that has passed rings at once.
+        assert!(wait(&mut alarm, Some(at(95)), at(200)).await);
+        assert_eq!(begun.elapsed().as_secs(), 100);
+    }
+}

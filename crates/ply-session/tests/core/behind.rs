@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ply_session::{Edit, Input, Message, Pull, Settings, ViewId, WINDOW_BYTES_MAX};
+use ply_session::{Edit, Input, Level, Message, Pull, Settings, ViewId, WINDOW_BYTES_MAX};
 use ply_wire::v2;
 
 use crate::world::{V1, V2, World};
@@ -57,6 +57,39 @@ fn c1_what_is_kept_for_slow_clients_is_bounded() {
         let kept = world.core.window_bytes();
         assert!(kept < 2 * WINDOW_BYTES_MAX, "{kept} bytes are kept");
     }
+}
+
+#[test]
+fn a_record_larger_than_what_is_kept_reaches_who_keeps_up_without_the_journal() {
+    let large = "y".repeat(3 * WINDOW_BYTES_MAX);
+    let mut world = World::with(Settings::default());
+    world.attach(1, V1);
+    world.attach(2, V2);
+    world.prompt(1, &large);
+    world.say(&large);
+    world.say(" and more");
+    assert_eq!(world.journal.pages, 0, "nobody is behind");
+    assert!(world.clients[&2].text().ends_with(" and more"));
+    world.end();
+    world.assert_same(&[1, 2]);
+    assert_eq!(world.journal.pages, 0);
+}
+
+#[test]
+fn what_a_journal_has_made_safe_unasked_is_not_kept() {
+    let mut world = World::running();
+    let text = "z".repeat(10_000);
+    for _ in 0..10 {
+        world.say(&text);
+    }
+    assert!(
+        world.core.window_bytes() > 100_000,
+        "it was only accepted, and may be lost"
+    );
+    world.journal.reaches = Level::Written;
+    world.say(&text);
+    let kept = world.core.window_bytes();
+    assert!(kept < 100_000, "{kept} bytes are kept");
 }
 
 #[test]

@@ -33,6 +33,8 @@ pub(crate) struct Journal {
     /// What was appended, at its level.
     pub(crate) levels: Vec<Level>,
     pub(crate) descriptions: Vec<Description>,
+    /// How far appends come at least, whatever was asked for.
+    pub(crate) reaches: Level,
     /// Records of a page.
     pub(crate) page: usize,
     pub(crate) pages: usize,
@@ -51,6 +53,7 @@ impl Default for Journal {
             under_way: None,
             levels: Vec::new(),
             descriptions: Vec::new(),
+            reaches: Level::Accepted,
             page: 4,
             pages: 0,
         }
@@ -83,7 +86,7 @@ impl Journal {
             Mode::Answers => {
                 self.write(persist);
                 Some(Input::Persisted {
-                    reached: Level::Accepted,
+                    reached: self.reaches,
                 })
             }
         }
@@ -93,7 +96,7 @@ impl Journal {
         self.records.extend(persist.records);
         self.levels.push(persist.level);
         self.descriptions.extend(persist.description);
-        if persist.level >= Level::Written {
+        if persist.level.max(self.reaches) >= Level::Written {
             self.written = self.records.len();
         }
     }
