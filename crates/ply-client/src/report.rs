@@ -40,8 +40,10 @@ pub enum ReportKind {
     MalformedUpdate,
     /// A stop reason that the protocol does not know. It was kept.
     UnknownStopReason,
-    /// An answer to a prompt that says nothing.
+    /// An answer to a prompt that does not fit its method.
     BadPromptAnswer,
+    /// A turn ended and the agent did not say why.
+    NoStopReason,
     /// A permission request that cannot be asked: no options, or none that can be read.
     BogusPermission,
     /// A request that does not fit its method.

@@ -22,7 +22,7 @@ pub(crate) type TurnResult = Result<TurnEnd, TurnError>;
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TurnEnd {
-    /// Why the agent stopped; an agent of version 2 need not say.
+    /// Why the agent stopped. None if it did not say, which is no success: nothing is known of how the turn went.
     pub stop_reason: Option<v2::StopReason>,
     /// The user's message that the prompt became, if the agent said so.
     pub message_id: Option<v2::MessageId>,

@@ -71,6 +71,24 @@ async fn updates_of_unknown_sessions_and_kinds_and_shapes_are_survived() {
 }
 
 #[tokio::test]
+async fn a_missing_stop_reason_is_reported_and_is_no_end_turn() {
+    for answer in [json!({}), json!(null), json!({ "stopReason": null })] {
+        let (session, mut script) = v1_session().await;
+        let (turn, request) = prompt(&session, &mut script, "hi").await;
+        script.answer(&request, answer).await;
+        assert_eq!(turn.finish().await.unwrap().stop_reason, None);
+        assert_eq!(reported(session.agent(), ReportKind::NoStopReason), 1);
+        // What was cancelled is.
+        let (turn, request) = prompt(&session, &mut script, "hi").await;
+        turn.cancel().await.unwrap();
+        script.expect("session/cancel").await;
+        script.answer(&request, json!({})).await;
+        assert!(turn.finish().await.unwrap().is_cancelled());
+        assert_eq!(reported(session.agent(), ReportKind::NoStopReason), 1);
+    }
+}
+
+#[tokio::test]
 async fn a_second_answer_changes_nothing() {
     let (session, mut script) = v1_session().await;
     let (turn, request) = prompt(&session, &mut script, "one").await;

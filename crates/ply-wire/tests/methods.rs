@@ -269,13 +269,13 @@ fn b15_v1_unknown_stop_reason_is_kept() {
     let known = read(r#"{"stopReason":"end_turn","_meta":{"a":1}}"#).unwrap();
     assert_eq!(
         known.stop_reason,
-        LenientStopReason::Known(v1::StopReason::EndTurn)
+        Some(LenientStopReason::Known(v1::StopReason::EndTurn))
     );
     assert_eq!(known.meta.unwrap()["a"], 1);
     let other = read(r#"{"stopReason":"budget_exhausted","_meta":3}"#).unwrap();
     assert_eq!(
         other.stop_reason,
-        LenientStopReason::Other("budget_exhausted".into())
+        Some(LenientStopReason::Other("budget_exhausted".into()))
     );
     assert_eq!(other.meta, None);
     for bad in [

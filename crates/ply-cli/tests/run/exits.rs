@@ -60,6 +60,40 @@ fn exit_1_is_also_a_turn_that_the_agent_cancelled_by_itself_or_ended_as_nobody_k
 }
 
 #[test]
+fn a_missing_stop_reason_is_no_success() {
+    for prompt in ["no stop", "null stop", "null reason"] {
+        let object = object("", prompt, 1);
+        assert_eq!(object["stopReason"], Value::Null, "{prompt}");
+        assert_eq!(object["outcome"], "failed");
+        assert_eq!(object["error"]["code"], "no_stop_reason");
+    }
+}
+
+#[test]
+fn a_version_2_turn_that_failed_has_the_stop_reason_error() {
+    let place = Place::new();
+    let agent = r#"while read -r line; do
+        id=${line#*\"id\":}; id=${id%%,*}
+        say() { printf '{"jsonrpc":"2.0",%s}\n' "$1"; }
+        update() { say "\"method\":\"session/update\",\"params\":{\"sessionId\":\"s\",\"update\":$1}"; }
+        case $line in
+        *initialize*) say "\"id\":$id,\"result\":{\"protocolVersion\":2,\"info\":{\"name\":\"two\",\"version\":\"1\"},\"capabilities\":{\"session\":{}}}" ;;
+        *session/new*) say "\"id\":$id,\"result\":{\"sessionId\":\"s\"}" ;;
+        *session/prompt*)
+            update '{"sessionUpdate":"user_message","messageId":"m","content":[{"type":"text","text":"x"}]}'
+            update '{"sessionUpdate":"state_update","state":"running"}'
+            say "\"id\":$id,\"result\":{\"messageId\":\"m\"}"
+            update '{"sessionUpdate":"state_update","state":"idle","stopReason":"error","error":{"code":-32603,"message":"no quota"}}' ;;
+        esac
+    done"#;
+    let ran = finish(place.ply(["--output", "json", "x", "--", "sh", "-c", agent]));
+    let object = ran.ends_with(1).json();
+    assert_eq!(object["stopReason"], "error", "{object:#}");
+    assert_eq!(object["outcome"], "failed");
+    assert_eq!(object["error"]["acp"]["message"], "no quota");
+}
+
+#[test]
 fn exit_2_is_a_wrong_argument() {
     let place = Place::new();
     let ran = place.run(&["--agent", "cluade", "--output", "json", "hello"]);

@@ -65,6 +65,18 @@ while IFS= read -r line; do
     *'"text":"tokens"'*) chunk 'To be con' ; stop max_tokens ;;
     *'"text":"requests"'*) stop max_turn_requests ;;
     *'"text":"odd stop"'*) stop tired ;;
+    *'"text":"no stop"'*) chunk 'Perhaps.' ; answer '{}' ;;
+    *'"text":"null stop"'*) answer 'null' ;;
+    *'"text":"null reason"'*) answer '{"stopReason":null}' ;;
+    *'"text":"no diff"'*)
+        update '{"sessionUpdate":"tool_call","toolCallId":"t1","title":"Edit","kind":"edit","status":"completed","locations":[{"path":"/w/a.txt","line":3},{"path":"/w/a.txt","line":9}]}'
+        update '{"sessionUpdate":"tool_call","toolCallId":"t2","title":"Delete","kind":"delete","status":"completed","locations":[{"path":"/w/b.txt"}]}'
+        update '{"sessionUpdate":"tool_call","toolCallId":"t3","title":"Move","kind":"move","status":"completed","locations":[{"path":"/w/c.txt"}]}'
+        update '{"sessionUpdate":"tool_call","toolCallId":"t4","title":"Read","kind":"read","status":"completed","locations":[{"path":"/w/d.txt"}]}'
+        update '{"sessionUpdate":"tool_call","toolCallId":"t5","title":"Edit","kind":"edit","status":"failed","locations":[{"path":"/w/e.txt"}]}'
+        update '{"sessionUpdate":"tool_call","toolCallId":"t6","title":"Edit","kind":"edit","status":"completed","locations":[{"path":"/w"},{"path":"/w/f.txt"}],"content":[{"type":"diff","path":"/w/f.txt","oldText":null,"newText":"new\n"}]}'
+        stop end_turn
+        ;;
     *'"text":"fail"'*) fail -32603 'the model is \u001b[31mon fire' ;;
     *'"text":"fail why"'*) say "{\"jsonrpc\":\"2.0\",\"id\":$id,\"error\":{\"code\":-32603,\"message\":\"Internal error\",\"data\":{\"details\":\"no \u001b[31mquota\",\"left\":0}}}" ;;
     *'"text":"login"'*) fail -32000 'log in' ;;

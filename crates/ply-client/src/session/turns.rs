@@ -83,7 +83,7 @@ impl SessionCell {
             Err(error) => Some(TurnError::from_rpc(&RpcError::internal(error.to_string()))),
             Ok(_) => None,
         };
-        let Some(answer) = read_answer_v1(answer, cancelled, routes) else {
+        let Some(answer) = read_answer_v1(answer, routes) else {
             return;
         };
         state.lift(0, |lifter, out| {
@@ -101,26 +101,21 @@ impl SessionCell {
 /// Reads the answer to a prompt; none if the connection is gone, whose end is told elsewhere.
 fn read_answer_v1(
     answer: RawAnswer,
-    cancelled: Cancelled,
     routes: &Routes,
 ) -> Option<Result<LenientPromptResponse, v1::Error>> {
     let internal: i32 = v1::ErrorCode::InternalError.into();
     Some(match answer {
         Ok(answer) => Ok(match lenient_prompt_response(&answer) {
             Ok(response) => {
-                if let LenientStopReason::Other(reason) = &response.stop_reason {
+                if let Some(LenientStopReason::Other(reason)) = &response.stop_reason {
                     routes.report(ReportKind::UnknownStopReason, reason);
                 }
                 response
             }
             Err(error) => {
-                // The turn is over all the same, and nothing says that it went wrong.
+                // The turn is over all the same, and nothing says whether it went well.
                 routes.report(ReportKind::BadPromptAnswer, &error.to_string());
-                let reason = match cancelled {
-                    Cancelled::Yes => v1::StopReason::Cancelled,
-                    Cancelled::No => v1::StopReason::EndTurn,
-                };
-                v1::PromptResponse::new(reason).into()
+                LenientPromptResponse::default()
             }
         }),
         Err(CallError::Closed { .. }) => return None,
@@ -238,6 +233,10 @@ impl State {
         };
         if self.turns.remove(at).sent {
             self.turns_ended += 1;
+            let is_unsaid = matches!(&result, Ok(end) if end.stop_reason.is_none());
+            if let Some(wire) = self.wire.as_ref().filter(|_| is_unsaid) {
+                wire.routes.report(ReportKind::NoStopReason, "");
+            }
         }
         if let Some(reader) = self.readers.get_mut(id) {
             reader.end(result);

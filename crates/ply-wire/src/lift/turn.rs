@@ -98,19 +98,25 @@ impl Lifter {
             return;
         }
         let reason = match answer {
-            Ok(response) => stop_reason_up(&response.stop_reason),
+            Ok(response) => match &response.stop_reason {
+                Some(reason) => Some(stop_reason_up(reason)),
+                None if cancelled == Cancelled::Yes => Some(v2::StopReason::Cancelled),
+                None => None,
+            },
             Err(error)
                 if cancelled == Cancelled::Yes || error.code == v1::ErrorCode::RequestCancelled =>
             {
-                v2::StopReason::Cancelled
+                Some(v2::StopReason::Cancelled)
             }
-            Err(error) => error_stop(convert::error::up(error)),
+            Err(error) => Some(error_stop(convert::error::up(error))),
         };
         match (cancelled, &reason) {
-            (Cancelled::Yes, _) | (_, v2::StopReason::Cancelled) => {
+            (Cancelled::Yes, _) | (_, Some(v2::StopReason::Cancelled)) => {
                 self.end_calls(&v2::ToolCallStatus::Cancelled, out);
             }
-            (_, v2::StopReason::Error(_)) => self.end_calls(&v2::ToolCallStatus::Failed, out),
+            (_, Some(v2::StopReason::Error(_))) => {
+                self.end_calls(&v2::ToolCallStatus::Failed, out);
+            }
             // The agent may go on with them in the background.
             _ => {}
         }
@@ -130,7 +136,7 @@ impl Lifter {
         };
         self.end_calls(&status, out);
         if self.turn.state.is_active() {
-            self.end_turn(reason, out);
+            self.end_turn(Some(reason), out);
         }
     }
 
@@ -216,7 +222,7 @@ impl Lifter {
         self.turn.state = state;
     }
 
-    fn end_turn(&mut self, reason: v2::StopReason, out: &mut Vec<v2::SessionUpdate>) {
+    fn end_turn(&mut self, reason: Option<v2::StopReason>, out: &mut Vec<v2::SessionUpdate>) {
         self.segments.echo_ends();
         self.segments.end_segment();
         self.turn.state = State::Idle;

@@ -21,11 +21,11 @@ pub enum LenientStopReason {
 }
 
 /// A `session/prompt` result that keeps an unknown stop reason.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LenientPromptResponse {
-    /// Why the turn ended.
-    pub stop_reason: LenientStopReason,
+    /// Why the turn ended; none if the agent broke the rules and did not say.
+    pub stop_reason: Option<LenientStopReason>,
     /// The answer's `_meta`.
     pub meta: Option<v1::Meta>,
 }
@@ -33,7 +33,7 @@ pub struct LenientPromptResponse {
 impl From<v1::PromptResponse> for LenientPromptResponse {
     fn from(response: v1::PromptResponse) -> Self {
         Self {
-            stop_reason: LenientStopReason::Known(response.stop_reason),
+            stop_reason: Some(LenientStopReason::Known(response.stop_reason)),
             meta: response.meta,
         }
     }
@@ -43,7 +43,8 @@ impl From<v1::PromptResponse> for LenientPromptResponse {
 ///
 /// # Errors
 ///
-/// [`DecodeError::InvalidResult`] if there is no stop reason, or it is no string.
+/// [`DecodeError::InvalidResult`] if there is no stop reason, or it is no string. The turn is over all the same;
+/// [`LenientPromptResponse::default`] ends it without a reason.
 pub fn lenient_prompt_response(result: &RawValue) -> Result<LenientPromptResponse, DecodeError> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -60,7 +61,7 @@ pub fn lenient_prompt_response(result: &RawValue) -> Result<LenientPromptRespons
     let wire: Wire<'_> = serde_json::from_str(result.get())
         .map_err(|_| DecodeError::InvalidResult("no stop reason".into()))?;
     Ok(LenientPromptResponse {
-        stop_reason: wire.stop_reason,
+        stop_reason: Some(wire.stop_reason),
         // As in the official type, a `_meta` that is no object counts as absent.
         meta: wire
             .meta

@@ -28,6 +28,8 @@ pub(super) enum Cut {
 pub(super) enum Ended {
     /// The turn ended, for a reason that the agent may have given.
     Turn(Option<v2::StopReason>),
+    /// The agent ended the turn with an error and said so by its stop reason.
+    TurnFailed(v2::StopReason, Failure),
     /// It was cut off from here; whether the agent confirmed the end of its turn.
     Cut(Cut, Confirmed),
     /// It failed.
@@ -60,6 +62,7 @@ impl Conclusion {
     pub(super) fn new(ended: Ended, permissions: &[Answered], took: Duration) -> Self {
         let (outcome, stop, failure) = match ended {
             Ended::Turn(stop) => of_stop(stop, permissions),
+            Ended::TurnFailed(stop, failure) => ("failed", Some(stop_name(&stop)), Some(failure)),
             Ended::Cut(cut, confirmed) => of_cut(&cut, &confirmed),
             Ended::Failed(failure) => {
                 let outcome = match failure.exit {
@@ -100,9 +103,10 @@ impl Conclusion {
 type Parts = (&'static str, Option<String>, Option<Failure>);
 
 fn of_stop(stop: Option<v2::StopReason>, permissions: &[Answered]) -> Parts {
-    let name = stop.as_ref().map(stop_name);
-    // An agent of version 2 that gives no reason has come to its end.
-    let reason = stop.unwrap_or(v2::StopReason::EndTurn);
+    let Some(reason) = stop else {
+        return ("failed", None, Some(Failure::no_stop_reason()));
+    };
+    let name = Some(stop_name(&reason));
     let is_allowed = permissions.iter().any(Answered::is_allowed);
     let unasked = |it: &Answered| !it.is_allowed() && it.by != By::User;
     let is_cancelled = reason == v2::StopReason::Cancelled;
@@ -242,7 +246,7 @@ mod tests {
         check(MaxTurnRequests, &[], 9, "limit");
         check(Cancelled, &[], 1, "cancelled");
         let unsaid = Conclusion::new(Ended::Turn(None), &[], Duration::ZERO);
-        assert_eq!((unsaid.exit, unsaid.stop_reason.as_deref()), (0, None));
+        assert_eq!((unsaid.exit, unsaid.stop_reason.as_deref()), (1, None));
     }
 
     #[test]

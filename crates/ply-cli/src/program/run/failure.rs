@@ -215,6 +215,14 @@ impl Failure {
         }
     }
 
+    /// Returns the failure of a turn whose end says nothing about how it went.
+    pub(super) fn no_stop_reason() -> Self {
+        let detail =
+            "the agent ended the turn without a stop reason, so nothing says that it went well";
+        let failure = Self::new(exit::FAILED, "no_stop_reason", detail);
+        failure.hint("check what it has done; `ply check agent` tells more about the agent")
+    }
+
     fn login(methods: &[v2::AuthMethod], choice: &Choice) -> Self {
         let failure = Self::new(
             exit::LOGIN,

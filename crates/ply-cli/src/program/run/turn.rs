@@ -94,20 +94,35 @@ impl<'a> Following<'a> {
         }
     }
 
-    fn ended(self, turn: &Turn, failed: Option<TurnError>, late: Option<Cut>) -> Ended {
+    fn ended(mut self, turn: &Turn, failed: Option<TurnError>, late: Option<Cut>) -> Ended {
         let stop = turn.stop_reason().cloned();
-        match (self.cut, failed) {
+        match (self.cut.take(), failed) {
             // What was cancelled may also fail by that.
             (Some((cut, _)), _) => Ended::Cut(cut, Confirmed::Yes(stop)),
             (None, Some(error)) => {
                 let methods = self.opened.agent.auth_methods();
-                Failure::of_turn(&error, &methods, &self.request.choice).into()
+                let failure = Failure::of_turn(&error, &methods, &self.request.choice);
+                match self.stopped_by_error(turn) {
+                    Some(stop) => Ended::TurnFailed(stop, failure),
+                    None => failure.into(),
+                }
             }
             (None, None) => match late {
                 Some(cut) => Ended::Cut(cut, Confirmed::After(stop)),
                 None => Ended::Turn(stop),
             },
         }
+    }
+
+    /// Returns the stop reason of a turn that an agent of version 2 took and ended with an error. Version 1 has no such reason.
+    fn stopped_by_error(&self, turn: &Turn) -> Option<v2::StopReason> {
+        let is_v1 = self.opened.agent.version() == Version::V1;
+        if is_v1 || turn.message_id().is_none() {
+            return None;
+        }
+        let session = &self.opened.session;
+        let stop = session.with_transcript(|transcript| transcript.stop_reason().cloned());
+        stop.filter(|stop| matches!(stop, v2::StopReason::Error(_)))
     }
 
     /// Follows the turn until it ends or is given up.
