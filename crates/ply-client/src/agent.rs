@@ -18,7 +18,6 @@ pub(crate) use listing::gone_is_fine;
 pub(crate) use opening::{Reopen, reopen};
 
 use crate::Error;
-use crate::client::Settings;
 use crate::command::Command;
 use crate::connection::{Connection, Failure};
 use crate::error::PostMortem;
@@ -36,7 +35,6 @@ pub struct Agent {
 }
 
 pub(crate) struct AgentInner {
-    pub(crate) settings: Arc<Settings>,
     pub(crate) reports: Arc<Reports>,
     /// How to start it again, if it is ours.
     pub(crate) command: Option<Command>,
@@ -85,14 +83,12 @@ impl Drop for AgentInner {
 impl Agent {
     pub(crate) fn new(
         connection: Connection,
-        settings: Arc<Settings>,
         reports: Arc<Reports>,
         command: Option<Command>,
         fate: Arc<Fate>,
     ) -> Self {
         let epoch = connection.parts.epoch;
         let inner = AgentInner {
-            settings,
             reports,
             command,
             current: Mutex::new(Arc::new(connection)),

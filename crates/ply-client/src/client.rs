@@ -17,7 +17,6 @@ use crate::connection::Start;
 use crate::fate::Fate;
 use crate::limits::START_TIME_MAX;
 use crate::policy::{AskUser, ElicitationPolicy, Permissions};
-use crate::report::Reports;
 use crate::services::{Files, Terminals};
 use crate::tap::{Direction, OnLine};
 
@@ -154,11 +153,10 @@ impl Client {
     /// A process that was started all the same is ended at once.
     pub async fn spawn(self, command: impl Into<Command>) -> Result<Agent, Error> {
         let command = command.into();
-        let (settings, reports, start) = self.start(Fate::returning());
-        let fate = Arc::clone(&start.fate);
+        let start = self.start(Fate::returning());
+        let (reports, fate) = (Arc::clone(&start.reports), Arc::clone(&start.fate));
         let connection = start.spawn(&command).await?;
-        let command = Some(command);
-        Ok(Agent::new(connection, settings, reports, command, fate))
+        Ok(Agent::new(connection, reports, Some(command), fate))
     }
 
     /// Greets an agent at the other end of a reader and a writer.
@@ -175,22 +173,29 @@ impl Client {
         R: AsyncRead + Unpin + Send + 'static,
         W: AsyncWrite + Unpin + Send + 'static,
     {
-        let (settings, reports, start) = self.start(Fate::final_life());
-        let fate = Arc::clone(&start.fate);
-        let connection = start.open(reader, writer, None).await?;
-        Ok(Agent::new(connection, settings, reports, None, fate))
+        let start = self.start(Fate::final_life());
+        let (reports, fate) = (Arc::clone(&start.reports), Arc::clone(&start.fate));
+        let connection = start.connect(reader, writer).await?;
+        Ok(Agent::new(connection, reports, None, fate))
     }
 
-    fn start(self, fate: Fate) -> (Arc<Settings>, Arc<Reports>, Start) {
-        let settings = Arc::new(self.settings);
-        let reports = Arc::<Reports>::default();
-        let start = Start {
-            settings: Arc::clone(&settings),
-            reports: Arc::clone(&reports),
+    fn start(self, fate: Fate) -> Start {
+        Start {
+            settings: Arc::new(self.settings),
+            reports: Arc::default(),
             fate: Arc::new(fate),
             epoch: 1,
-        };
-        (settings, reports, start)
+        }
+    }
+}
+
+impl Settings {
+    /// Returns the same settings for version 1 alone.
+    pub(crate) fn v1_only(&self) -> Self {
+        Self {
+            versions: Supported::V1,
+            ..self.clone()
+        }
     }
 }
 

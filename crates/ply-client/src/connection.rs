@@ -1,30 +1,26 @@
 //! One life of an agent: its link and its process.
 
 mod end;
+mod start;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use ply_rpc::transport::child::Child;
 use ply_rpc::{CallError, CallOptions, Closed, Peer, RawAnswer};
 use ply_wire::method::Request;
 use ply_wire::negotiate::{self, Version};
 use serde_json::value::RawValue;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Notify, oneshot};
 
 use crate::client::Settings;
-use crate::command::Command;
 use crate::error::{AUTH_REQUIRED, StartFailure};
-use crate::fate::Fate;
-use crate::handler::Inbound;
 use crate::hello::{self, Hello};
 use crate::limits::{CALL_TIME_MAX, SECOND_GREETING_TIME_MAX};
-use crate::report::Reports;
 use crate::routes::Routes;
 use crate::session::cell::Wire;
-use crate::tap::{Direction, Tap, Tapped};
 use crate::{Error, PostMortem};
+
+pub(crate) use self::start::Start;
 
 /// A connection to an agent that has answered `initialize`.
 pub(crate) struct Connection {
@@ -45,85 +41,6 @@ pub(crate) struct Parts {
     told: Notify,
     killed: AtomicBool,
     kill: Notify,
-}
-
-/// How to reach an agent for one life.
-pub(crate) struct Start {
-    pub(crate) settings: Arc<Settings>,
-    pub(crate) reports: Arc<Reports>,
-    pub(crate) fate: Arc<Fate>,
-    pub(crate) epoch: u64,
-}
-
-impl Start {
-    pub(crate) async fn spawn(self, command: &Command) -> Result<Connection, Error> {
-        let (child, stdout, stdin) = command.to_child().spawn().await?;
-        self.open(stdout, stdin, Some(child)).await
-    }
-
-    pub(crate) async fn open<R, W>(
-        self,
-        reader: R,
-        writer: W,
-        child: Option<Child>,
-    ) -> Result<Connection, Error>
-    where
-        R: AsyncRead + Unpin + Send + 'static,
-        W: AsyncWrite + Unpin + Send + 'static,
-    {
-        let Self {
-            settings,
-            reports,
-            fate,
-            epoch,
-        } = self;
-        let routes = Arc::new(Routes::new(Arc::clone(&settings), reports));
-        let inbound = Inbound {
-            routes: Arc::clone(&routes),
-        };
-        let options = settings.options.clone();
-        let tap = |direction| {
-            let sink = settings.on_line.clone()?;
-            Some(Tap::new(direction, sink, options.limits.line_bytes))
-        };
-        let reader = Tapped::new(reader, tap(Direction::ToClient));
-        let writer = Tapped::new(writer, tap(Direction::ToAgent));
-        let (peer, link) = ply_rpc::connect(reader, writer, inbound, options);
-        tokio::spawn(link);
-        let parts = Arc::new(Parts {
-            peer,
-            routes,
-            epoch,
-            process_id: child.as_ref().map(Child::id),
-            end: OnceLock::new(),
-            last: OnceLock::new(),
-            told: Notify::new(),
-            killed: AtomicBool::new(false),
-            kill: Notify::new(),
-        });
-        tokio::spawn(end::keep(Arc::clone(&parts), child, fate));
-        // Dropped before it is done, or failed, the connection ends and the process with it.
-        let guard = CloseOnDrop(&parts);
-        match parts.initialize(&settings).await {
-            Ok(hello) => {
-                std::mem::forget(guard);
-                Ok(Connection { hello, parts })
-            }
-            Err(reason) => {
-                drop(guard);
-                let end = Box::new(parts.end().await);
-                Err(Error::Start { reason, end })
-            }
-        }
-    }
-}
-
-struct CloseOnDrop<'a>(&'a Parts);
-
-impl Drop for CloseOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.kill();
-    }
 }
 
 impl Parts {

@@ -117,6 +117,9 @@ pub enum StartFailure {
     /// It speaks no version that this client speaks, or answered something else.
     #[error("{0}; update the agent or this client")]
     Answer(negotiate::AnswerError),
+    /// It answered version 2 in the shape of version 1, and asked for version 1 it did not answer well either.
+    #[error("it answered version 2 in the shape of version 1; then, asked for version 1, {0}")]
+    VersionEchoed(Box<StartFailure>),
     /// The request failed in another way.
     #[error("{0}")]
     Call(CallError),

@@ -56,6 +56,9 @@ pub enum ReportKind {
     DiedInTurn,
     /// The agent sent back what it was given.
     Echo,
+    /// The agent answered `initialize` with version 2 because it was asked for it, in the shape of version 1. It was asked again, for
+    /// version 1.
+    VersionEchoed,
 }
 
 /// The reports of an agent, shared by all its lives.

@@ -101,7 +101,8 @@ impl AgentInner {
         }
         let epoch = self.epochs.fetch_add(1, Ordering::SeqCst) + 1;
         let start = Start {
-            settings: Arc::clone(&self.settings),
+            // Those of its last life, which may have learned what the agent does not speak.
+            settings: Arc::clone(&old.parts.routes.settings),
             reports: Arc::clone(&self.reports),
             fate: Arc::clone(&self.fate),
             epoch,

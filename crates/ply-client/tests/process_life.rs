@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ply_client::{
-    Agent, Client, Command, Error, Grace, PostMortem, ReportKind, StartFailure, TurnError,
+    Agent, Client, Command, Error, Grace, PostMortem, ReportKind, StartFailure, TurnError, Version,
 };
 
 const AGENT: &str = include_str!("process_life/agent.sh");
@@ -94,6 +94,26 @@ async fn c2_an_agent_that_died_between_turns_is_started_again_and_the_session_re
         assert_eq!(transcript.messages().count(), 2 * round);
         murder(&agent).await;
     }
+}
+
+#[tokio::test]
+async fn an_agent_that_echoes_version_2_is_started_again_with_version_1() {
+    let agent = client().spawn(command(RESUMES).env("ECHOES", "1"));
+    let agent = agent.await.unwrap();
+    assert_eq!(agent.version(), Version::V1);
+    let echoed = |agent: &Agent| {
+        let reports = agent.reports().into_iter();
+        let echoed = reports.filter(|report| report.kind == ReportKind::VersionEchoed);
+        echoed.map(|report| report.count).sum::<u64>()
+    };
+    assert_eq!(echoed(&agent), 1);
+    let session = agent.new_session("/").await.unwrap();
+    session.prompt("say").await.unwrap().finish().await.unwrap();
+    // Its next life is not asked in vain.
+    let end = murder(&agent).await;
+    assert!(end.stderr_tail.contains("asked for version 1"), "{end}");
+    session.prompt("say").await.unwrap().finish().await.unwrap();
+    assert_eq!(echoed(&agent), 1);
 }
 
 // Also: E6.

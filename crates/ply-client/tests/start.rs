@@ -98,6 +98,47 @@ async fn v1_init_09_a_version_that_cannot_be_spoken_closes_the_link() {
 }
 
 #[tokio::test]
+async fn an_agent_that_echoes_version_2_in_the_shape_of_version_1_is_greeted_again() {
+    let capabilities = json!({ "loadSession": true });
+    let answer = |version: u64| json!({ "protocolVersion": version, "agentCapabilities": capabilities, "authMethods": [] });
+    for takes_it in [true, false] {
+        let ((reader, writer), mut script) = support::link();
+        let agent = Client::new().files(Files::new()).connect(reader, writer);
+        let greetings = async {
+            let first = script.expect("initialize").await;
+            script.answer(&first, answer(2)).await;
+            let second = script.expect("initialize").await;
+            assert_eq!(second["params"]["protocolVersion"], 1);
+            assert_eq!(second["params"]["info"], Value::Null);
+            match takes_it {
+                true => script.answer(&second, answer(1)).await,
+                false => script.refuse(&second, -32600, "once is enough").await,
+            }
+        };
+        let (agent, ()) = tokio::join!(agent, greetings);
+        match takes_it {
+            true => {
+                let agent = agent.unwrap();
+                assert_eq!(agent.version(), Version::V1);
+                assert_eq!(reported(&agent, ReportKind::VersionEchoed), 1);
+                open(&agent, &mut script).await;
+            }
+            false => {
+                let error = agent.unwrap_err().to_string();
+                assert!(error.contains("in the shape of version 1"), "{error}");
+                assert!(error.contains("once is enough"), "{error}");
+            }
+        }
+    }
+    // Whoever speaks version 2 alone cannot go on.
+    let client = Client::new().versions(Supported::V2);
+    let (agent, mut script, _) = greet(client, answer(2)).await;
+    let error = agent.unwrap_err().to_string();
+    assert!(error.contains("in the shape of version 1"), "{error}");
+    script.closed().await;
+}
+
+#[tokio::test]
 async fn v1_init_10_each_version_is_spoken_in_its_own_words() {
     let (session, mut script) = v1_session().await;
     let (_turn, request) = prompt(&session, &mut script, "hi").await;

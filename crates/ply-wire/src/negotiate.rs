@@ -222,6 +222,10 @@ pub enum AnswerError {
         /// The version in the answer.
         answered: ProtocolVersion,
     },
+    /// The answer names version 2 and has the shape of version 1: the agent sends back the version it was asked for, whatever it
+    /// speaks. Asked for version 1, it speaks that.
+    #[error("the agent answered protocol version 2 in the shape of version 1")]
+    Echoed,
     /// The answer itself could not be read.
     #[error("the agent's initialize answer is malformed")]
     Malformed(#[from] DecodeError),
@@ -253,8 +257,21 @@ pub fn read_answer(
     let answered = decode_result::<VersionOnly>(result)?.protocol_version;
     Ok(match check_answer(answered, supported)? {
         Version::V1 => InitializeAnswer::V1(decode_result(result)?),
-        Version::V2 => InitializeAnswer::V2(decode_result(result)?),
+        Version::V2 => match decode_result(result) {
+            Ok(answer) => InitializeAnswer::V2(answer),
+            Err(_) if has_shape_of_v1(result) => return Err(AnswerError::Echoed),
+            Err(error) => return Err(error.into()),
+        },
     })
+}
+
+/// Returns whether an answer has no member that is of version 2 alone, and is one of version 1 but for its number.
+fn has_shape_of_v1(result: &RawValue) -> bool {
+    let Ok(members) = serde_json::from_str::<Loose<'_>>(result.get()) else {
+        return false;
+    };
+    let is_v2 = members.info.is_some() || members.capabilities.is_some();
+    !is_v2 && decode_result::<v1::InitializeResponse>(result).is_ok()
 }
 
 #[derive(Deserialize)]
@@ -263,7 +280,7 @@ struct VersionOnly {
     protocol_version: ProtocolVersion,
 }
 
-/// The fields of a version 2 request, none of them looked into yet.
+/// The fields of a version 2 request or answer, none of them looked into yet.
 #[derive(Deserialize)]
 struct Loose<'a> {
     #[serde(borrow, default)]

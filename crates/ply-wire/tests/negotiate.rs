@@ -208,6 +208,22 @@ fn v1_init_09_and_v2_init_06_the_client_checks_the_answer() {
 }
 
 #[test]
+fn an_answer_that_echoes_version_2_in_the_shape_of_version_1_is_told_from_a_malformed_one() {
+    for echo in [
+        r#"{"protocolVersion":2}"#,
+        r#"{"protocolVersion":2,"agentCapabilities":{"loadSession":true},"agentInfo":null,"authMethods":[]}"#,
+        r#"{"protocolVersion":2,"agentInfo":{"name":"a","version":"1"},"_meta":null}"#,
+    ] {
+        for supported in [Supported::Both, Supported::V2] {
+            let read = read_answer(&raw(echo), supported);
+            assert_eq!(read, Err(AnswerError::Echoed), "{echo}");
+        }
+        let read = read_answer(&raw(echo), Supported::V1);
+        assert!(matches!(read, Err(AnswerError::Version { .. })), "{echo}");
+    }
+}
+
+#[test]
 fn an_answer_is_read_in_the_shape_of_its_version() {
     let read = |text: &str| read_answer(&raw(text), Supported::Both);
     assert!(matches!(
@@ -222,10 +238,8 @@ fn an_answer_is_read_in_the_shape_of_its_version() {
         answer.capabilities.session.unwrap().prompt.unwrap().image,
         None
     );
-    assert!(matches!(
-        read(r#"{"protocolVersion":2}"#),
-        Err(AnswerError::Malformed(_))
-    ));
+    let half = r#"{"protocolVersion":2,"info":7,"agentCapabilities":{}}"#;
+    assert!(matches!(read(half), Err(AnswerError::Malformed(_))));
     assert!(matches!(
         read(r#"{"protocolVersion":"1"}"#),
         Err(AnswerError::Malformed(_))

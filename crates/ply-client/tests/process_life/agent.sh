@@ -1,5 +1,5 @@
 # An agent of version 1 that does what the prompt says. CAPS holds its capabilities; with BROKEN naming a file that exists it
-# fails at its start; with HOLD naming a pipe it writes its process id there and waits for a line before it starts.
+# fails at its start; with ECHOES set it answers any version and takes no second greeting; with HOLD naming a pipe it writes its process id there and waits for a line before it starts.
 if [ -n "$BROKEN" ] && [ -e "$BROKEN" ]; then
     echo "the configuration is broken" >&2
     exit 3
@@ -18,7 +18,17 @@ while IFS= read -r line; do
     id=${line#*\"id\":}
     id=${id%%,*}
     case "$line" in
-    *'"method":"initialize"'*) answer "{\"protocolVersion\":1,\"agentCapabilities\":${CAPS:-{\}}}" ;;
+    *'"method":"initialize"'*)
+        version=1
+        if [ -n "$ECHOES" ]; then
+            [ -n "$greeted" ] && exit 4
+            greeted=1
+            version=${line#*\"protocolVersion\":}
+            version=${version%%[,\}]*}
+            echo "asked for version $version" >&2
+        fi
+        answer "{\"protocolVersion\":$version,\"agentCapabilities\":${CAPS:-{\}}}"
+        ;;
     *'"method":"session/new"'*) answer '{"sessionId":"s-1"}' ;;
     *'"method":"session/resume"'*) answer '{}' ;;
     *'"method":"session/load"'*)
