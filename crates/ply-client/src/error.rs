@@ -63,6 +63,22 @@ pub enum Error {
         /// What is wrong with it, and what would be right.
         what: &'static str,
     },
+    /// The agent was started again, and an option of the session cannot be set back to what it was. Nothing was prompted.
+    #[error(
+        "the agent was started again, and the option `{}` cannot be set back to `{}`: {}; set it to another value, or open the \
+         session again with `load_session` to take it as it is",
+        harmless(option),
+        harmless(value),
+        harmless(why)
+    )]
+    NotRestored {
+        /// The id of the option.
+        option: String,
+        /// The value that it had.
+        value: String,
+        /// What the agent said.
+        why: String,
+    },
     /// The session was closed or deleted.
     #[error("the session is closed; open it again with `load_session` or make a new one")]
     SessionClosed,

@@ -46,5 +46,7 @@ pub const RESTART_WAIT_MAX: Duration = Duration::from_secs(30);
 pub const RESTARTS_MAX: usize = 5;
 /// The time in which crashes are counted.
 pub const RESTART_WINDOW: Duration = Duration::from_secs(120);
+/// How often options are set back after an agent was started again, as setting one may change another.
+pub(crate) const RESTORE_ROUNDS_MAX: usize = 3;
 /// How long a version 1 agent may take to answer a second greeting that tells it of our services.
 pub(crate) const SECOND_GREETING_TIME_MAX: Duration = Duration::from_secs(10);

@@ -4,6 +4,7 @@ mod attaching;
 pub(crate) mod cell;
 mod config;
 mod matching;
+mod options;
 pub(crate) mod readers;
 mod restore;
 mod stopping;

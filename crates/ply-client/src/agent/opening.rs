@@ -125,7 +125,9 @@ impl Agent {
     ) -> Result<Session, Error> {
         setup.check(&connection.hello)?;
         let cell = SessionCell::new(id, setup);
-        reopen(connection, &cell, how, History::Taken).await?;
+        reopen(connection, &cell, how, History::Taken)
+            .await?
+            .finished();
         Ok(Session::new(self.clone(), cell))
     }
 }
@@ -200,16 +202,20 @@ async fn introduce<Q: Request>(
 }
 
 /// Opens an old session on a connection. Its updates find it before the answer comes.
-pub(crate) async fn reopen(
+pub(crate) async fn reopen<'a>(
     connection: &Connection,
-    cell: &Arc<SessionCell>,
+    cell: &'a Arc<SessionCell>,
     how: Reopen,
     history: History,
-) -> Result<(), Error> {
+) -> Result<Unfinished<'a>, Error> {
     let request = cell.setup.to_resume(&cell.id);
     let wire = connection.wire();
     let attached = cell.attach(wire, history).ok_or(Error::SessionOpen)?;
-    let guard = Unfinished(Some((cell, attached)));
+    let guard = Unfinished {
+        cell,
+        attached,
+        is_finished: false,
+    };
     let opened = Arc::clone(cell);
     let settle = move |settled: Settled| {
         opened.opened(attached, |session| settled.apply(session));
@@ -246,23 +252,28 @@ pub(crate) async fn reopen(
             connection.ask(&request, then).await?;
         }
     }
-    guard.finished();
-    Ok(())
+    Ok(guard)
 }
 
 /// Takes a session off a connection on which it could not be opened.
-struct Unfinished<'a>(Option<(&'a Arc<SessionCell>, u64)>);
+#[must_use = "dropped, it takes the session off its connection"]
+pub(crate) struct Unfinished<'a> {
+    cell: &'a Arc<SessionCell>,
+    /// The try to open it.
+    pub(crate) attached: u64,
+    is_finished: bool,
+}
 
 impl Unfinished<'_> {
-    fn finished(mut self) {
-        self.0 = None;
+    pub(crate) fn finished(mut self) {
+        self.is_finished = true;
     }
 }
 
 impl Drop for Unfinished<'_> {
     fn drop(&mut self) {
-        if let Some((cell, attached)) = self.0 {
-            cell.detach(attached);
+        if !self.is_finished {
+            self.cell.detach(self.attached);
         }
     }
 }

@@ -17,6 +17,10 @@ impl SessionCell {
         let mut state = self.lock();
         state.attached += 1;
         state.opened = None;
+        if history == History::Known {
+            state.keep_options();
+        }
+        state.kept.told = false;
         state.lifter = (wire.version == Version::V1).then(|| {
             // Made-up ids must be new for each life of the agent.
             let prefix = format!("ply.{}.", wire.epoch);
@@ -27,16 +31,29 @@ impl SessionCell {
         Some(state.attached)
     }
 
-    /// Takes what the agent said when it opened the session, which may be prompted from now on. The answer to a try that was
-    /// given up says nothing about the one that is under way.
+    /// Takes what the agent said when it opened the session, which may be prompted from now on; a session that was open in
+    /// another life of the agent, only once its options are what they were. The answer to a try that was given up says nothing
+    /// about the one that is under way.
     pub(crate) fn opened(&self, attached: u64, settle: impl FnOnce(&mut State)) {
         let mut state = self.lock();
         if state.attached != attached || state.wire.is_none() {
             return;
         }
         settle(&mut state);
-        state.history = History::Taken;
-        state.opened = state.wire.as_ref().map(|wire| wire.epoch);
+        let history = std::mem::replace(&mut state.history, History::Taken);
+        if history == History::Taken {
+            state.note_first_options();
+            state.opened = state.wire.as_ref().map(|wire| wire.epoch);
+        }
+    }
+
+    /// Notes that the options are what they were, so that the session may be prompted again.
+    pub(super) fn restored(&self, attached: u64) {
+        let mut state = self.lock();
+        if state.attached == attached {
+            state.kept.restored();
+            state.opened = state.wire.as_ref().map(|wire| wire.epoch);
+        }
     }
 
     /// Takes the session off a connection on which it could not be opened.

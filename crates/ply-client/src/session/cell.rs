@@ -11,6 +11,7 @@ use ply_wire::negotiate::Version;
 use ply_wire::transcript::Transcript;
 use ply_wire::{v1, v2};
 
+use super::options::Kept;
 use super::readers::{Delivery, Kind, Readers, Taken};
 use super::turns::OpenTurn;
 use crate::SessionSetup;
@@ -37,6 +38,8 @@ pub(crate) struct State {
     pub(super) lifter: Option<Lifter>,
     /// Whether the options were made from the modes of a version 1 agent.
     pub(super) by_modes: bool,
+    /// What the options were, to be set back when the agent is started again.
+    pub(super) kept: Kept,
     pub(super) wire: Option<Wire>,
     /// How often the session was bound to a connection, which tells one try to open it from the next.
     pub(super) attached: u64,
@@ -99,6 +102,7 @@ impl SessionCell {
                 transcript: Transcript::new(),
                 lifter: None,
                 by_modes: false,
+                kept: Kept::default(),
                 wire: None,
                 attached: 0,
                 opened: None,
@@ -303,6 +307,9 @@ impl State {
     pub(super) fn fold(&mut self, update: v2::SessionUpdate, bytes: usize) {
         if self.history == History::Known && is_history(&update) {
             return;
+        }
+        if let v2::SessionUpdate::ConfigOptionUpdate(_) = &update {
+            self.kept.told = true;
         }
         let is_v2 = self.lifter.is_none();
         if is_v2 {

@@ -10,6 +10,7 @@ use super::Session;
 use super::cell::{SessionCell, State};
 use crate::Error;
 use crate::agent::read;
+use crate::connection::Connection;
 
 impl Session {
     /// Returns the options with their current values. The modes of a version 1 agent are one of them.
@@ -33,20 +34,32 @@ impl Session {
         option: impl Into<v2::SessionConfigId>,
         value: impl Into<v2::SessionConfigOptionValue>,
     ) -> Result<(), Error> {
-        let connection = self.attached().await?;
-        let request = v2::SetSessionConfigOptionRequest::new(self.id().clone(), option, value);
+        let (option, value) = (option.into(), value.into());
+        let connection = self.attached_with(Some((&option, &value))).await?;
         let options = self.config_options();
-        let is_known = |known: &v2::SessionConfigOption| known.config_id == request.config_id;
-        if !options.iter().any(is_known) {
+        if !options.iter().any(|known| known.config_id == option) {
             let what = "the session has no such option; choose one of `config_options()`";
             return Err(Error::Invalid { what });
         }
+        self.set_on(&connection, &option, value).await?;
+        self.cell.set_here(option);
+        Ok(())
+    }
+
+    /// Sets an option on a connection on which the session is open or about to be.
+    pub(super) async fn set_on(
+        &self,
+        connection: &Connection,
+        option: &v2::SessionConfigId,
+        value: v2::SessionConfigOptionValue,
+    ) -> Result<(), Error> {
         if self.cell.has_modes() {
-            let mode = request.value.as_id().ok_or(wrong_value())?;
-            return self
-                .set_v1_mode(v1::SessionModeId::new(Arc::clone(&mode.0)))
-                .await;
+            let mode = value.as_id().ok_or(wrong_value())?;
+            let mode = v1::SessionModeId::new(Arc::clone(&mode.0));
+            return self.set_v1_mode(connection, mode).await;
         }
+        let request =
+            v2::SetSessionConfigOptionRequest::new(self.id().clone(), option.clone(), value);
         let cell = Arc::clone(&self.cell);
         match connection.hello.version {
             Version::V1 => {
@@ -82,7 +95,12 @@ impl Session {
     /// The agent may set the mode all the same.
     pub async fn set_mode(&self, mode: impl Into<v1::SessionModeId>) -> Result<(), Error> {
         let mode = mode.into();
-        self.attached().await?;
+        let value =
+            v2::SessionConfigOptionValue::from(v2::SessionConfigValueId::new(mode.0.clone()));
+        let known = self.config_options();
+        let option = convert::config::mode_option(&known).map(|option| &option.config_id);
+        self.attached_with(option.map(|option| (option, &value)))
+            .await?;
         let options = self.config_options();
         let Some(modes) = convert::config::modes_down(&options) else {
             return Err(Error::NotOffered {
@@ -94,16 +112,16 @@ impl Session {
             let what = "the session has no such mode; choose a value of its mode option";
             return Err(Error::Invalid { what });
         }
-        if self.cell.has_modes() {
-            return self.set_v1_mode(mode).await;
-        }
         let request = v1::SetSessionModeRequest::new(Arc::clone(&self.id().0), mode);
         let set = convert::config::set_mode_up(&request, &options).ok_or(wrong_value())?;
         self.set_config_option(set.config_id, set.value).await
     }
 
-    async fn set_v1_mode(&self, mode: v1::SessionModeId) -> Result<(), Error> {
-        let connection = self.attached().await?;
+    async fn set_v1_mode(
+        &self,
+        connection: &Connection,
+        mode: v1::SessionModeId,
+    ) -> Result<(), Error> {
         let request = v1::SetSessionModeRequest::new(Arc::clone(&self.id().0), mode.clone());
         let cell = Arc::clone(&self.cell);
         let then = move |_: &_| {
@@ -128,6 +146,14 @@ impl State {
         options: Option<&[v1::SessionConfigOption]>,
     ) {
         let has_options = options.is_some_and(|options| !options.is_empty());
+        if modes.is_none() && !has_options && self.by_modes {
+            // It had modes before it was started again and says nothing of them now. Those that it had are needed to set one.
+            let modes = convert::config::modes_down(self.transcript.config_options());
+            if let Some(lifter) = &mut self.lifter {
+                lifter.session_started(modes.as_ref(), None);
+            }
+            return;
+        }
         self.by_modes = modes.is_some() && !has_options;
         let lifter = self.lifter.as_mut();
         let options = lifter.map(|lifter| lifter.session_started(modes, options));

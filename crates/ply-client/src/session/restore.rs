@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Session;
 use super::cell::History;
+use super::options::Setting;
 use crate::Error;
 use crate::agent::{Reopen, reopen};
 use crate::connection::Connection;
@@ -11,6 +12,14 @@ use crate::connection::Connection;
 impl Session {
     /// Returns the living connection, with this session open on it.
     pub(super) async fn attached(&self) -> Result<Arc<Connection>, Error> {
+        self.attached_with(None).await
+    }
+
+    /// The same for whoever sets an option, so that one that cannot be set back can still be set to something else.
+    pub(super) async fn attached_with(
+        &self,
+        instead: Option<Setting<'_>>,
+    ) -> Result<Arc<Connection>, Error> {
         if self.cell.is_closed() {
             return Err(Error::SessionClosed);
         }
@@ -41,7 +50,11 @@ impl Session {
             });
         };
         self.cell.setup.check(hello)?;
-        reopen(&connection, &self.cell, how, History::Known).await?;
+        let unfinished = reopen(&connection, &self.cell, how, History::Known).await?;
+        // Before anything is prompted: an agent that starts in its default mode may do what the user has ruled out.
+        self.restore_options(&connection, instead).await?;
+        self.cell.restored(unfinished.attached);
+        unfinished.finished();
         Ok(connection)
     }
 

@@ -211,7 +211,8 @@ fn mode_select(option: &v2::SessionConfigOption) -> Option<&v2::SessionConfigSel
 }
 
 /// Walks the values of a select in order, whether they are grouped or not.
-fn choices(
+#[must_use]
+pub fn choices(
     options: &v2::SessionConfigSelectOptions,
 ) -> Box<dyn Iterator<Item = &v2::SessionConfigSelectOption> + '_> {
     match options {
