@@ -124,6 +124,12 @@ impl Hello {
         self.mcp().is_some_and(|mcp| mcp.http.is_some())
     }
 
+    /// Whether MCP servers over SSE are taken, which version 2 does not have.
+    pub(crate) fn takes_mcp_sse(&self) -> bool {
+        let capabilities = self.v1.as_ref().map(|v1| &v1.mcp_capabilities);
+        capabilities.is_some_and(|mcp| mcp.sse)
+    }
+
     pub(crate) fn takes_roots(&self) -> bool {
         self.session()
             .is_some_and(|session| session.additional_directories.is_some())

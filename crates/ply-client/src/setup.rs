@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ply_wire::v2;
+use ply_wire::{convert, v1, v2};
 
 use crate::Error;
 use crate::hello::Hello;
@@ -42,6 +42,11 @@ impl SessionSetup {
     pub fn mcp_server(mut self, server: v2::McpServer) -> Self {
         self.mcp_servers.push(server);
         self
+    }
+
+    /// Adds an MCP server over SSE. Only agents of version 1 can take one, and only some of them do.
+    pub fn mcp_sse_server(self, server: &v1::McpServerSse) -> Self {
+        self.mcp_server(convert::mcp::sse(server))
     }
 
     /// Checks everything that the agent must not be sent.
@@ -90,6 +95,7 @@ fn check_server(server: &v2::McpServer, agent: &Hello) -> Result<(), Error> {
             (agent.takes_mcp_stdio(), "MCP servers on standard streams")
         }
         v2::McpServer::Http(_) => (agent.takes_mcp_http(), "MCP servers over HTTP"),
+        server if convert::mcp::is_sse(server) => (agent.takes_mcp_sse(), "MCP servers over SSE"),
         _ => (false, "MCP servers of this type"),
     };
     let hint = "open the session without this server";

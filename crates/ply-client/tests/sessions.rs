@@ -9,6 +9,7 @@
 mod support;
 
 use ply_client::{Client, Error, ReportKind, SessionFilter, SessionSetup, v2};
+use ply_wire::v1;
 use serde_json::{Value, json};
 use support::{SESSION, open, prompt, reported, v1_with, v2_with, words};
 
@@ -65,6 +66,40 @@ async fn v1_mcp_04_a_stdio_server_has_no_type_and_all_its_fields() {
             .await;
     };
     let setup = SessionSetup::new("/work").mcp_server(stdio_server());
+    let (session, ()) = tokio::join!(agent.new_session(setup), answering);
+    session.unwrap();
+}
+
+// Also: V1-MCP-05, V2-MCP-02.
+#[tokio::test]
+async fn v1_mcp_02_a_server_over_sse_goes_only_to_an_agent_that_advertises_sse() {
+    let header = v1::HttpHeader::new("A", "b");
+    let sse = v1::McpServerSse::new("old", "http://127.0.0.1:1/sse").headers(vec![header]);
+    let setup = SessionSetup::new("/work").mcp_sse_server(&sse);
+    for mcp in [json!({}), json!({ "sse": null }), json!({ "http": true })] {
+        let capabilities = json!({ "mcpCapabilities": mcp });
+        let (agent, mut script) = v1_with(Client::new(), capabilities).await;
+        let refused = agent.new_session(setup.clone()).await.unwrap_err();
+        assert!(refused.to_string().contains("over SSE"), "{refused}");
+        script.silent().await;
+    }
+    let mcp = json!({ "mcp": { "http": {}, "stdio": {}, "sse": {} } });
+    let (agent, mut script) = v2_with(Client::new(), mcp).await;
+    assert!(agent.new_session(setup.clone()).await.is_err());
+    script.silent().await;
+
+    let capabilities = json!({ "mcpCapabilities": { "sse": true } });
+    let (agent, mut script) = v1_with(Client::new(), capabilities).await;
+    let answering = async {
+        let request = script.expect("session/new").await;
+        let server = json!({
+            "type": "sse", "name": "old", "url": "http://127.0.0.1:1/sse",
+            "headers": [{ "name": "A", "value": "b" }],
+        });
+        assert_eq!(request["params"]["mcpServers"], json!([server]));
+        let answer = json!({ "sessionId": SESSION });
+        script.answer(&request, answer).await;
+    };
     let (session, ()) = tokio::join!(agent.new_session(setup), answering);
     session.unwrap();
 }

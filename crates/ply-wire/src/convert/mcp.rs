@@ -1,6 +1,11 @@
 //! MCP servers: version 2 tags every entry and may omit lists, version 1 tags all but stdio.
 
+use serde_json::Value;
+
 use crate::{v1, v2};
+
+/// The type of a server over SSE, which only version 1 has.
+const SSE: &str = "sse";
 
 /// A server uses a transport that the other version does not have. Answered with -32602: a server
 /// left out silently would leave the user with missing tools.
@@ -27,11 +32,28 @@ impl From<UnsupportedTransport> for v2::Error {
     }
 }
 
+/// Returns a server over SSE in the form that [`servers_down`] takes: version 2 has no such transport and keeps it as one that it
+/// does not know.
+#[must_use]
+pub fn sse(server: &v1::McpServerSse) -> v2::McpServer {
+    let fields = match serde_json::to_value(server) {
+        Ok(Value::Object(fields)) => fields.into_iter().collect(),
+        _ => Default::default(),
+    };
+    v2::McpServer::Other(v2::OtherMcpServer::new(SSE, fields))
+}
+
+/// Returns whether a server is one over SSE.
+#[must_use]
+pub fn is_sse(server: &v2::McpServer) -> bool {
+    matches!(server, v2::McpServer::Other(other) if other.type_ == SSE)
+}
+
 /// Turns version 2 servers into version 1 servers. Nothing is lost.
 ///
 /// # Errors
 ///
-/// [`UnsupportedTransport`] for a transport that is neither stdio nor HTTP.
+/// [`UnsupportedTransport`] for a transport that is neither stdio nor HTTP, nor SSE as [`sse`] writes it.
 pub fn servers_down(servers: &[v2::McpServer]) -> Result<Vec<v1::McpServer>, UnsupportedTransport> {
     let servers = servers.iter().map(server_down).enumerate();
     servers
@@ -75,6 +97,11 @@ fn server_down(server: &v2::McpServer) -> Option<v1::McpServer> {
                     .env(env.collect())
                     .meta(stdio.meta.clone()),
             )
+        }
+        v2::McpServer::Other(other) if is_sse(server) => {
+            let fields = other.fields.clone().into_iter().collect();
+            let sse = serde_json::from_value(Value::Object(fields));
+            v1::McpServer::Sse(sse.ok()?)
         }
         _ => return None,
     })

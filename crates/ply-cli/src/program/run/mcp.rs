@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use ply_client::text::{self, Line};
 use ply_client::v2;
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::failure::Failure;
 use super::file;
@@ -81,9 +82,20 @@ impl Server {
                 let server = v2::McpServerHttp::new(name, url).headers(headers.collect());
                 Ok(v2::McpServer::Http(server))
             }
-            (Some("sse"), ..) => Err(format!(
-                "the server `{shown}` is of the type sse, which the protocol no longer has; use http"
-            )),
+            // Version 1 has these alone; whether the agent takes them is seen when it is started.
+            (Some("sse"), None, Some(url)) => {
+                let headers = self.headers.into_iter();
+                let headers = headers.map(|(name, value)| json!({ "name": name, "value": value }));
+                let headers = headers.collect();
+                let fields = [
+                    ("name", json!(name)),
+                    ("url", json!(url)),
+                    ("headers", Value::Array(headers)),
+                ];
+                let fields = fields.map(|(name, value)| (name.to_owned(), value));
+                let server = v2::OtherMcpServer::new("sse", fields.into());
+                Ok(v2::McpServer::Other(server))
+            }
             _ => Err(format!(
                 "the server `{shown}` needs either a `command` or a `url`, and a `type` that fits it"
             )),
@@ -110,17 +122,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn servers_of_both_kinds_are_read() {
+    fn servers_of_all_kinds_are_read() {
         let text = r#"{"other": 1, "mcpServers": {
             "files": {"command": "sh", "args": ["-c", "x"], "env": {"KEY": "v"}},
+            "old": {"type": "sse", "url": "http://127.0.0.1:1/sse", "headers": {"A": "b"}},
             "web": {"type": "http", "url": "http://127.0.0.1:1/mcp", "headers": {"A": "b"}}
         }}"#;
         let servers = parse(text, Some(OsStr::new("/nowhere:/bin"))).unwrap();
         let written = serde_json::to_value(&servers).unwrap();
         assert_eq!(written[0]["command"], "/bin/sh");
         assert_eq!(written[0]["env"][0]["value"], "v");
-        assert_eq!(written[1]["url"], "http://127.0.0.1:1/mcp");
-        assert_eq!(written[1]["headers"][0]["name"], "A");
+        assert_eq!(written[1]["type"], "sse");
+        assert_eq!(written[1]["headers"][0]["value"], "b");
+        assert_eq!(written[2]["url"], "http://127.0.0.1:1/mcp");
+        assert_eq!(written[2]["headers"][0]["name"], "A");
     }
 
     #[test]
@@ -130,7 +145,7 @@ mod tests {
             "[]",
             r#"{"mcpServers": {"a": {}}}"#,
             r#"{"mcpServers": {"a": {"command": "sh", "url": "http://secret"}}}"#,
-            r#"{"mcpServers": {"a": {"type": "sse", "url": "http://secret"}}}"#,
+            r#"{"mcpServers": {"a": {"type": "sse", "command": "secret"}}}"#,
             r#"{"mcpServers": {"a": {"type": "http", "command": "secret"}}}"#,
             r#"{"mcpServers": {"a": {"command": "no-such-secret-program"}}}"#,
             r#"{"mcpServers": {"a": {"command": "sh", "env": {"KEY": ["secret"]}}}}"#,
