@@ -45,6 +45,25 @@ fn json_is_one_object_with_everything() {
 }
 
 #[test]
+fn files_changed_without_a_diff_are_taken_from_the_locations_of_calls() {
+    let ran = Place::new().run_hostile("", &["--output", "json", "no diff"]);
+    let object = ran.ends_with(0).json();
+    let changed: Vec<_> = object["changedFiles"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| format!("{} {}", it["change"], it["path"]).replace('"', ""))
+        .collect();
+    let expected = [
+        "modified /w/a.txt",
+        "deleted /w/b.txt",
+        "moved /w/c.txt",
+        "added /w/f.txt",
+    ];
+    assert_eq!(changed, expected);
+}
+
+#[test]
 fn events_are_numbered_lines_from_the_opening_to_the_end() {
     let ran = Place::new().run_hostile("", &["--permit", "all", "--output", "events", "edit"]);
     let lines = ran.ends_with(0).lines();

@@ -142,22 +142,17 @@ impl Report {
         let done = self
             .calls(transcript)
             .filter(|call| call.status == v2::ToolCallStatus::Completed);
-        for item in done.flat_map(|call| &call.content) {
-            let v2::ToolCallContent::Diff(diff) = item else {
-                continue;
-            };
-            for change in diff.changes.iter().filter_map(|it| changed(&it.operation)) {
-                let known = places
-                    .get(&change.path)
-                    .and_then(|place| all.get_mut(*place));
-                match known {
-                    // A new file that is changed again is still new.
-                    Some(known) if known.change == "added" && change.change == "modified" => {}
-                    Some(known) => *known = change,
-                    None => {
-                        places.insert(change.path.clone(), all.len());
-                        all.push(change);
-                    }
+        for change in done.flat_map(changes_of) {
+            let known = places
+                .get(&change.path)
+                .and_then(|place| all.get_mut(*place));
+            match known {
+                // A new file that is changed again is still new.
+                Some(known) if known.change == "added" && change.change == "modified" => {}
+                Some(known) => *known = change,
+                None => {
+                    places.insert(change.path.clone(), all.len());
+                    all.push(change);
                 }
             }
         }
@@ -209,6 +204,31 @@ impl Report {
             error: conclusion.failure.as_ref(),
         }
     }
+}
+
+/// Returns what a finished call changed: by its diffs, or by its locations if it has none. Not every agent sends diffs.
+fn changes_of(call: &ToolCall) -> Vec<Changed> {
+    let diffs = call.content.iter().filter_map(|item| match item {
+        v2::ToolCallContent::Diff(diff) => Some(diff),
+        _ => None,
+    });
+    let diffs: Vec<_> = diffs.flat_map(|diff| &diff.changes).collect();
+    if !diffs.is_empty() {
+        let changes = diffs.into_iter();
+        return changes.filter_map(|it| changed(&it.operation)).collect();
+    }
+    let change = match call.kind {
+        v2::ToolKind::Edit => "modified",
+        v2::ToolKind::Delete => "deleted",
+        v2::ToolKind::Move => "moved",
+        _ => return Vec::new(),
+    };
+    let locations = call.locations.iter().map(|location| Changed {
+        path: location.path.0.to_string_lossy().into_owned(),
+        change,
+        from: None,
+    });
+    locations.collect()
 }
 
 fn changed(operation: &v2::DiffChangeOperation) -> Option<Changed> {
