@@ -2,13 +2,12 @@
 
 mod files;
 mod refusal;
-mod roots;
 mod terminals;
 
 pub use files::{Buffers, Files};
 pub use terminals::Terminals;
 
-pub(crate) use roots::Roots;
+pub(crate) use ply_roots::Roots;
 
 #[cfg(test)]
 mod scratch;

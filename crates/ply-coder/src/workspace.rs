@@ -11,8 +11,8 @@ mod buffers;
 mod disk;
 mod error;
 mod remove;
-mod roots;
 mod seen;
+mod spot;
 mod text;
 mod tree;
 
@@ -20,12 +20,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use ply_roots::Roots;
+pub(crate) use ply_roots::{Kind, Leaf};
+
 pub(crate) use self::buffers::{Landed, Loaded};
 pub use self::error::Error;
 pub(crate) use self::remove::Doomed;
-use self::roots::Roots;
-pub(crate) use self::roots::{Kind, Leaf, Spot};
 use self::seen::Seen;
+pub(crate) use self::spot::Spot;
 pub(crate) use self::text::{LineEnds, Text, fold};
 pub(crate) use self::tree::{Entry, Show, Walk, Walked};
 
@@ -70,9 +72,12 @@ impl Workspace {
     ///
     /// A path is not absolute, or no directory that can be opened.
     pub fn new(cwd: PathBuf, additional: Vec<PathBuf>) -> Result<Self, Error> {
+        if additional.len() >= ROOTS_MAX {
+            return Err(Error::TooManyRoots { limit: ROOTS_MAX });
+        }
         Ok(Self {
             inner: Arc::new(Inner {
-                roots: Roots::new(cwd, additional)?,
+                roots: Roots::open(std::iter::once(cwd).chain(additional))?,
                 seen: Mutex::default(),
             }),
             changing: tokio::sync::Mutex::default(),
@@ -113,7 +118,7 @@ impl Workspace {
     /// Finds out what a path that a model gave means. There need not be anything there.
     pub(crate) async fn spot(&self, path: &str, leaf: Leaf) -> Result<Spot, Error> {
         let path = path.to_owned();
-        self.blocking(move |inner| inner.roots.spot(&path, leaf))
+        self.blocking(move |inner| Spot::find(&inner.roots, &path, leaf))
             .await
     }
 
@@ -140,7 +145,7 @@ impl Workspace {
     pub(crate) async fn rename(&self, from: &Spot, to: &Spot) -> Result<(), Error> {
         let (from, to) = (from.real.clone(), to.real.clone());
         self.blocking(move |inner| {
-            if inner.roots.holds_root(&from) {
+            if inner.holds_root(&from) {
                 return Err(Error::IsARoot);
             }
             disk::rename(&inner.roots, &from, &to)?;
@@ -218,11 +223,12 @@ impl Inner {
 
     /// Opens a regular file at a place that was found before.
     pub(crate) fn open(&self, spot: &Spot) -> Result<std::fs::File, Error> {
-        let place = self.roots.find(&spot.real)?;
-        match place.missing.is_empty() {
-            true => Ok(disk::open(&place.directory, &place.name)?.0),
-            false => Err(Error::NotFound),
-        }
+        Ok(self.roots.find(&spot.real)?.open()?.0)
+    }
+
+    /// Returns whether a root is at `real` or below it.
+    fn holds_root(&self, real: &Path) -> bool {
+        self.roots.reals().any(|root| root.starts_with(real))
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {

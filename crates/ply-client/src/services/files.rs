@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use ply_roots::{Error, Kind, Leaf, Onto, RACES_MAX};
 use ply_rpc::RpcError;
 use ply_wire::v1;
 use tokio::sync::Semaphore;
@@ -13,7 +14,6 @@ use super::Roots;
 use super::refusal::Refusal;
 
 mod read;
-mod write;
 
 #[cfg(test)]
 mod tests;
@@ -160,16 +160,33 @@ fn write(
     buffers: Option<&dyn Buffers>,
     content: &str,
 ) -> Result<(), Refusal> {
-    let real = write::replace(roots, path, content.as_bytes())?;
+    let real = replace(roots, path, content.as_bytes())?;
     if let Some(buffers) = buffers {
         buffers.written(real.as_deref().unwrap_or(path), content);
     }
     Ok(())
 }
 
-/// Returns where the file `name` in `directory` really is, if the system can tell.
-fn real_path(directory: &impl std::os::fd::AsRawFd, name: &std::ffi::OsStr) -> Option<PathBuf> {
-    let link = format!("/proc/self/fd/{}", directory.as_raw_fd());
-    let directory = std::fs::read_link(link).ok()?;
-    directory.is_absolute().then(|| directory.join(name))
+/// Replaces the content of the file at `path`, which is made if it is missing, and tells where it really is.
+fn replace(roots: &Roots, path: &Path, content: &[u8]) -> Result<Option<PathBuf>, Refusal> {
+    for _ in 0..RACES_MAX {
+        let written = roots.place(path, Leaf::Follow).and_then(|mut place| {
+            let onto = match place.kind()? {
+                Kind::Missing => Onto::Nothing,
+                _ => Onto::File,
+            };
+            match place.write(content, onto) {
+                // It went away after it was seen.
+                Err(Error::NotFound) if onto == Onto::File => Err(Error::Moved),
+                written => written,
+            }?;
+            Ok(place.real().map(Path::to_owned))
+        });
+        match written {
+            // Something else has the name by now.
+            Err(Error::Moved | Error::Exists) => {}
+            written => return Ok(written?),
+        }
+    }
+    Err(Refusal::Changing)
 }

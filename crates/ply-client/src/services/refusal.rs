@@ -67,21 +67,29 @@ impl Refusal {
     }
 }
 
-impl From<Errno> for Refusal {
-    fn from(error: Errno) -> Self {
+impl From<ply_roots::Error> for Refusal {
+    fn from(error: ply_roots::Error) -> Self {
+        use ply_roots::Error;
         match error {
-            Errno::NOENT => Self::NotFound,
-            Errno::NOTDIR => Self::NotADirectory,
-            Errno::ISDIR => Self::NotAFile,
-            Errno::LOOP => Self::TooDeep,
-            error => Self::System(error),
+            Error::Relative => Self::Relative,
+            Error::Nul => Self::Nul,
+            Error::Outside => Self::Outside,
+            Error::RootGone => Self::RootGone,
+            Error::NotFound | Error::Dangling => Self::NotFound,
+            Error::NotADirectory => Self::NotADirectory,
+            Error::IsADirectory | Error::Special => Self::NotAFile,
+            Error::Links | Error::TooDeep => Self::TooDeep,
+            Error::Moved | Error::Exists => Self::Changing,
+            Error::System(error) => error.into(),
+            // The rest is about moving files, which no service does.
+            _ => Self::System(Errno::XDEV),
         }
     }
 }
 
 impl From<std::io::Error> for Refusal {
     fn from(error: std::io::Error) -> Self {
-        Errno::from_io_error(&error).map_or(Self::System(Errno::IO), Self::from)
+        Self::System(Errno::from_io_error(&error).unwrap_or(Errno::IO))
     }
 }
 

@@ -42,7 +42,7 @@ impl Scratch {
 
     /// Returns the roots of a session in `root`.
     pub(super) fn roots(&self) -> Roots {
-        Roots::new(self.at("root"), Vec::new())
+        Roots::new([self.at("root")])
     }
 
     /// Returns every file and link below `directory` with its content or target.

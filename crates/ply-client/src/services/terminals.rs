@@ -331,7 +331,7 @@ async fn end_each(sessions: impl IntoIterator<Item = Session>) {
 
 async fn open_directory(roots: Roots, cwd: PathBuf) -> Result<std::os::fd::OwnedFd, RpcError> {
     let path = cwd.clone();
-    let work = tokio::task::spawn_blocking(move || roots.directory(&cwd));
+    let work = tokio::task::spawn_blocking(move || Ok(roots.directory(&cwd)?.into()));
     let opened = match tokio::time::timeout(DIRECTORY_TIME_MAX, work).await {
         Ok(opened) => opened.unwrap_or(Err(Refusal::Panicked)),
         Err(_) => Err(Refusal::Slow),

@@ -92,7 +92,7 @@ impl Asked {
 
 impl SessionCell {
     pub(crate) fn new(id: v2::SessionId, setup: SessionSetup) -> Arc<Self> {
-        let roots = Roots::new(setup.cwd.clone(), setup.roots.clone());
+        let roots = Roots::new(std::iter::once(setup.cwd.clone()).chain(setup.roots.clone()));
         Arc::new_cyclic(|me| Self {
             id,
             setup,

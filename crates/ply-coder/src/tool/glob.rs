@@ -153,7 +153,7 @@ fn find(
     // Bounded by how many entries a walk looks at.
     let walked = inner.walk(spot, walk, &mut |entry| {
         if entry.kind == Kind::File && wanted.is_match(entry.path) {
-            let time = (entry.stat.st_mtime, entry.stat.st_mtime_nsec);
+            let time = entry.stat.modified();
             found.push((time, spot.real.join(entry.path)));
         }
         Ok(ControlFlow::Continue(()))

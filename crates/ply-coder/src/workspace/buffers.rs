@@ -5,9 +5,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::disk;
-use super::roots::Spot;
 use super::text::{LineEnds, Text};
-use super::{Error, READ_BYTES_MAX, Workspace};
+use super::{Error, READ_BYTES_MAX, Spot, Workspace};
 use crate::tool::Surface;
 
 /// How long the client may take for one file.
@@ -235,7 +234,7 @@ impl Workspace {
         let paths = self.inner.seen().unsaved(OVERLAY_FILES_MAX);
         let mut overlay = Vec::new();
         for real in paths {
-            let spot = self.inner.roots.spot_at(real, super::roots::Kind::File);
+            let spot = Spot::at(&self.inner.roots, real, super::Kind::File);
             // One that cannot be read any more is searched on disk, or not at all.
             if let Ok(Some(loaded)) = self.load(&spot, surface).await
                 && loaded.unsaved

@@ -153,22 +153,27 @@ impl Error {
     }
 }
 
-impl From<Errno> for Error {
-    fn from(error: Errno) -> Self {
+impl From<ply_roots::Error> for Error {
+    fn from(error: ply_roots::Error) -> Self {
+        use ply_roots::Error as Roots;
         match error {
-            Errno::NOENT => Self::NotFound,
-            Errno::NOTDIR => Self::NotADirectory,
-            Errno::ISDIR => Self::IsADirectory,
-            Errno::LOOP => Self::Links,
-            Errno::XDEV => Self::Outside,
-            Errno::ACCESS | Errno::PERM => Self::Denied,
-            Errno::NAMETOOLONG => Self::TooLong,
-            Errno::ROFS => Self::ReadOnly,
-            Errno::EXIST => Self::Exists,
-            Errno::NOTEMPTY => Self::NotEmpty,
-            // A device or a pipe without its other end.
-            Errno::NXIO | Errno::NODEV => Self::Special,
-            other => Self::Io(other.into()),
+            // What a model gives is made absolute first.
+            Roots::Relative => Self::RelativeRoot,
+            Roots::Nul => Self::Nul,
+            Roots::Outside => Self::Outside,
+            Roots::RootGone => Self::RootGone,
+            Roots::NotFound => Self::NotFound,
+            Roots::NotADirectory => Self::NotADirectory,
+            Roots::IsADirectory => Self::IsADirectory,
+            Roots::Special => Self::Special,
+            Roots::Dangling => Self::Dangling,
+            Roots::Links => Self::Links,
+            Roots::TooDeep => Self::TooLong,
+            Roots::Exists => Self::Exists,
+            Roots::OtherDevice => Self::OtherDevice,
+            Roots::System(error) => error.into(),
+            // `Moved`: the others are above.
+            _ => Self::Moved,
         }
     }
 }
@@ -176,8 +181,11 @@ impl From<Errno> for Error {
 impl From<std::io::Error> for Error {
     fn from(error: std::io::Error) -> Self {
         match Errno::from_io_error(&error) {
-            Some(number) => number.into(),
-            None => Self::Io(error),
+            Some(Errno::ACCESS | Errno::PERM) => Self::Denied,
+            Some(Errno::NAMETOOLONG) => Self::TooLong,
+            Some(Errno::ROFS) => Self::ReadOnly,
+            Some(Errno::NOTEMPTY) => Self::NotEmpty,
+            _ => Self::Io(error),
         }
     }
 }

@@ -5,11 +5,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use rustix::fs::AtFlags;
-
-use super::roots::{Kind, Spot};
 use super::tree::{Show, Walk};
-use super::{Error, Inner, Walked, Workspace};
+use super::{Error, Inner, Kind, Spot, Walked, Workspace};
 
 /// Entries that one call deletes.
 pub(crate) const DELETE_ENTRIES_MAX: usize = 1000;
@@ -45,7 +42,7 @@ impl Workspace {
 }
 
 fn doomed(inner: &Inner, spot: &Spot) -> Result<Vec<Doomed>, Error> {
-    if inner.roots.holds_root(&spot.real) {
+    if inner.holds_root(&spot.real) {
         return Err(Error::IsARoot);
     }
     let mut doomed = Vec::new();
@@ -94,11 +91,7 @@ fn remove(inner: &Inner, spot: &Spot, announced: &[Doomed]) -> Result<(), Error>
             Ok(ControlFlow::Continue(()))
         })?;
     }
-    let flags = match kind {
-        Kind::Directory => AtFlags::REMOVEDIR,
-        _ => AtFlags::empty(),
-    };
-    Ok(rustix::fs::unlinkat(&place.directory, &place.name, flags)?)
+    Ok(place.remove(kind)?)
 }
 
 fn every(stop: &AtomicBool) -> Walk<'_> {

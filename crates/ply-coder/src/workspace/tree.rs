@@ -7,16 +7,12 @@
 use std::ffi::{OsStr, OsString};
 use std::io::Read as _;
 use std::ops::ControlFlow;
-use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use rustix::fs::{AtFlags, Dir, Mode, OFlags, Stat};
+use ply_roots::{Directory, Kind, Roots, Stat};
 
-use super::disk;
-use super::roots::{self, Kind, Roots};
 use super::{Error, WALK_DEPTH_MAX, WALK_ENTRIES_MAX};
 
 /// Files with patterns of what is left out, the weaker first.
@@ -54,23 +50,19 @@ pub(crate) struct Entry<'w> {
     pub(crate) path: &'w Path,
     pub(crate) kind: Kind,
     pub(crate) stat: &'w Stat,
-    directory: &'w OwnedFd,
+    directory: &'w Directory,
     name: &'w OsStr,
 }
 
 impl Entry<'_> {
     /// Opens it, which must be a regular file.
     pub(crate) fn open(&self) -> Result<(std::fs::File, Stat), Error> {
-        disk::open(self.directory, self.name)
+        Ok(self.directory.open_file(self.name)?)
     }
 
     /// Removes it, which must not be a directory with something in it.
     pub(super) fn remove(&self) -> Result<(), Error> {
-        let flags = match self.kind {
-            Kind::Directory => AtFlags::REMOVEDIR,
-            _ => AtFlags::empty(),
-        };
-        Ok(rustix::fs::unlinkat(self.directory, self.name, flags)?)
+        Ok(self.directory.remove(self.name, self.kind)?)
     }
 }
 
@@ -143,10 +135,10 @@ impl Walker<'_, '_> {
     }
 
     /// Reads what a directory leaves out, and returns how many files said so.
-    fn learn(&mut self, directory: &OwnedFd, real: &Path) -> usize {
+    fn learn(&mut self, directory: &Directory, real: &Path) -> usize {
         let mut learnt = 0;
         for name in IGNORE_FILES {
-            let Ok((file, _)) = disk::open(directory, OsStr::new(name)) else {
+            let Ok((file, _)) = directory.open_file(OsStr::new(name)) else {
                 continue;
             };
             let mut bytes = Vec::new();
@@ -182,7 +174,7 @@ impl Walker<'_, '_> {
 
     fn enter(
         &mut self,
-        directory: &OwnedFd,
+        directory: &Directory,
         real: &Path,
         path: &Path,
         depth: usize,
@@ -199,7 +191,7 @@ impl Walker<'_, '_> {
 
     fn entries(
         &mut self,
-        directory: &OwnedFd,
+        directory: &Directory,
         real: &Path,
         path: &Path,
         depth: usize,
@@ -208,12 +200,11 @@ impl Walker<'_, '_> {
             if self.walk.stop.load(Ordering::Relaxed) {
                 return Ok(ControlFlow::Break(()));
             }
-            let stat = rustix::fs::statat(directory, &name, AtFlags::SYMLINK_NOFOLLOW);
             // It went away, or nobody may look at it.
-            let Ok(stat) = stat else {
+            let Ok(Some(stat)) = directory.look(&name) else {
                 continue;
             };
-            let kind = Kind::of(&stat);
+            let kind = stat.kind();
             let here = real.join(&name);
             if self.walk.show == Show::Kept && self.is_ignored(&here, &name, kind) {
                 continue;
@@ -252,7 +243,7 @@ impl Walker<'_, '_> {
             self.cut = true;
             return Ok(ControlFlow::Continue(()));
         }
-        match roots::enter(entry.directory, entry.name) {
+        match entry.directory.enter(entry.name) {
             Ok(directory) => self.enter(&directory, real, entry.path, depth + 1),
             // It became something else, or nobody may look into it.
             Err(_) => Ok(ControlFlow::Continue(())),
@@ -260,9 +251,8 @@ impl Walker<'_, '_> {
     }
 
     /// Returns the names in a directory, sorted.
-    fn names(&mut self, directory: &OwnedFd, depth: usize) -> Result<Vec<OsString>, Error> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let listed = match rustix::fs::openat(directory, ".", flags, Mode::empty()) {
+    fn names(&mut self, directory: &Directory, depth: usize) -> Result<Vec<OsString>, Error> {
+        let (mut names, whole) = match directory.names(self.left) {
             Ok(listed) => listed,
             Err(error) if depth == 1 => return Err(error.into()),
             Err(error) => {
@@ -270,20 +260,8 @@ impl Walker<'_, '_> {
                 return Ok(Vec::new());
             }
         };
-        let mut names = Vec::new();
-        for entry in Dir::new(listed)? {
-            let entry = entry?;
-            let name = entry.file_name().to_bytes();
-            if matches!(name, b"." | b"..") {
-                continue;
-            }
-            if self.left == 0 {
-                self.cut = true;
-                break;
-            }
-            self.left -= 1;
-            names.push(OsStr::from_bytes(name).to_owned());
-        }
+        self.cut |= !whole;
+        self.left -= names.len();
         names.sort();
         Ok(names)
     }

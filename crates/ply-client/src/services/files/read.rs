@@ -4,11 +4,9 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read};
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
-use rustix::io::Errno;
+use ply_roots::{Error, Leaf, RACES_MAX, Roots};
 
-use super::super::roots::{Missing, RACES_MAX, Roots};
-use super::{Buffers, READ_BYTES_MAX, Refusal, real_path};
+use super::{Buffers, READ_BYTES_MAX, Refusal};
 
 /// Bytes read from the disk at a time.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -42,28 +40,16 @@ pub(super) fn read(
 
 /// Opens the regular file at `path` and tells where it really is.
 fn open(roots: &Roots, path: &Path) -> Result<(File, Option<PathBuf>), Refusal> {
-    let regular = |mode| match FileType::from_raw_mode(mode) {
-        FileType::RegularFile => Ok(()),
-        _ => Err(Refusal::NotAFile),
+    let open = || {
+        let place = roots.place(path, Leaf::Follow)?;
+        let (file, _) = place.open()?;
+        Ok((file, place.real().map(Path::to_owned)))
     };
     for _ in 0..RACES_MAX {
-        let (directory, name) = roots.leaf(path, Missing::Refuse)?;
-        // Looked at before it is opened, because to open a pipe or a device already does something to it.
-        let stat = rustix::fs::statat(&directory, &name, AtFlags::SYMLINK_NOFOLLOW)?;
-        if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink {
-            continue;
+        match open() {
+            Err(Error::Moved) => {}
+            opened => return Ok(opened?),
         }
-        regular(stat.st_mode)?;
-        let flags =
-            OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let file = match rustix::fs::openat(&directory, &name, flags, Mode::empty()) {
-            Ok(file) => file,
-            // It became a link after it was found.
-            Err(Errno::LOOP) => continue,
-            Err(error) => return Err(error.into()),
-        };
-        regular(rustix::fs::fstat(&file)?.st_mode)?;
-        return Ok((File::from(file), real_path(&directory, &name)));
     }
     Err(Refusal::Changing)
 }

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::super::scratch::Scratch;
 use super::*;
 
+mod hostile;
 mod killed;
 mod race;
 
@@ -231,7 +232,7 @@ async fn h4_what_is_no_regular_file_is_refused_and_never_waited_for() {
     rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::RUSR).unwrap();
     let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
     tree.link("root/link-to-fifo", "fifo");
-    let everywhere = Roots::new("/".into(), Vec::new());
+    let everywhere = Roots::new(["/".into()]);
     let kernel: &[&str] = &[
         "/dev/null",
         "/dev/zero",

@@ -21,7 +21,7 @@ fn writer() {
         return;
     };
     let directory = path.parent().unwrap().to_owned();
-    let roots = super::super::Roots::new(directory, Vec::new());
+    let roots = super::super::Roots::new([directory]);
     // Not for ever, should nobody be left to kill it.
     for letter in ('a'..='z').cycle().take(WRITES_MAX) {
         let text = letter.to_string().repeat(BYTES);

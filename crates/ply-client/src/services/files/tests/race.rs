@@ -65,7 +65,7 @@ fn h3_a_directory_swapped_for_a_link_never_leads_outside() {
         for index in 0..RACE_TRIES {
             let roots = match index % 2 {
                 0 => roots.clone(),
-                _ => roots.without_kernel(),
+                _ => roots.by_hand(),
             };
             let writes = index % RACE_WRITE_EVERY == 0;
             let path = match index % 4 {

@@ -1,21 +1,15 @@
+//! Paths that try to leave the session's directories, and links that may not.
+
 use ply_rpc::RpcError;
 use ply_wire::v1;
 
-use super::super::Files;
-use super::super::scratch::Scratch;
-use super::*;
+use std::path::PathBuf;
+
+use super::super::super::refusal::Refusal;
+use super::super::super::scratch::Scratch;
+use super::super::{Files, Roots};
 
 const SECRET: &str = "a secret from outside";
-
-impl Roots {
-    /// Returns the same roots on a kernel without the guard.
-    pub(in crate::services) fn without_kernel(&self) -> Self {
-        Self {
-            roots: Arc::clone(&self.roots),
-            kernel: false,
-        }
-    }
-}
 
 async fn read(roots: &Roots, path: impl Into<PathBuf>) -> Result<String, RpcError> {
     let request = v1::ReadTextFileRequest::new("s", path);
@@ -211,7 +205,7 @@ async fn h1_hostile_paths_are_refused_and_nothing_outside_is_touched() {
     let outside = tree.everything_in("outside");
     let inside = tree.everything_in("root");
     let with_kernel = tree.roots();
-    for roots in [&with_kernel, &with_kernel.without_kernel()] {
+    for roots in [&with_kernel, &with_kernel.by_hand()] {
         for pattern in HOSTILE {
             let path = spell(&tree, pattern);
             let error = read(roots, &path).await.expect_err(pattern);
@@ -260,15 +254,10 @@ async fn h2_links_that_stay_inside_work() {
         tree.link(&format!("root/{name}"), target);
     }
     tree.link("alias", &root);
-    let real = Roots::new(root.clone(), vec![tree.at("second")]);
+    let real = Roots::new([root.clone(), tree.at("second")]);
     // The session's directory may itself be a link, and be named either way.
-    let linked = Roots::new(tree.at("alias"), vec![tree.at("second")]);
-    for roots in [
-        &real,
-        &linked,
-        &real.without_kernel(),
-        &linked.without_kernel(),
-    ] {
+    let linked = Roots::new([tree.at("alias"), tree.at("second")]);
+    for roots in [&real, &linked, &real.by_hand(), &linked.by_hand()] {
         for name in [
             "file",
             "leaf",
@@ -315,7 +304,7 @@ async fn h2_a_dangling_link_inside_is_missing_to_read_and_made_to_write() {
     tree.link("root/rel", "sub/new-rel");
     tree.link("root/abs", root.join("sub/new-abs"));
     tree.link("root/dir", "no-dir");
-    for roots in [&tree.roots(), &tree.roots().without_kernel()] {
+    for roots in [&tree.roots(), &tree.roots().by_hand()] {
         for name in ["rel", "abs"] {
             let error = read(roots, root.join(name)).await.unwrap_err();
             assert_eq!(error.code, -32002, "{name}");
@@ -339,7 +328,7 @@ async fn h2_another_directory_in_place_of_the_root_is_refused() {
     tree.file("root/file", "inside");
     tree.file("outside/file", SECRET);
     let roots = tree.roots();
-    let late = Roots::new(tree.at("late"), Vec::new());
+    let late = Roots::new([tree.at("late")]);
     std::fs::rename(tree.at("root"), tree.at("moved")).unwrap();
     let file = tree.at("root/file");
     let gone = Refusal::RootGone.to_string();

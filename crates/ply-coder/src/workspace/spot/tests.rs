@@ -4,6 +4,7 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::super::Workspace;
 use super::*;
 
 struct Scratch(PathBuf);
@@ -25,16 +26,14 @@ impl Scratch {
 
     /// Returns the roots twice: guarded by the kernel, and by hand.
     fn roots(&self) -> [Roots; 2] {
-        [true, false].map(|kernel| Roots {
-            kernel,
-            ..Roots::new(self.0.join("root"), vec![self.0.join("more")]).unwrap()
-        })
+        let roots = Roots::open([self.0.join("root"), self.0.join("more")]).unwrap();
+        [roots.clone(), roots.by_hand()]
     }
 
     #[track_caller]
     fn finds(&self, path: &str, expected: &str) {
         for roots in self.roots() {
-            let spot = roots.spot(path, Leaf::Follow);
+            let spot = Spot::find(&roots, path, Leaf::Follow);
             let spot = spot.unwrap_or_else(|error| panic!("{path:?}: {error:?}"));
             assert_eq!(spot.real, self.0.join(expected), "{roots:?}");
         }
@@ -43,9 +42,9 @@ impl Scratch {
     #[track_caller]
     fn refuses(&self, path: &str, expected: &str) {
         for roots in self.roots() {
-            let error = roots.spot(path, Leaf::Follow).unwrap_err();
+            let error = Spot::find(&roots, path, Leaf::Follow).unwrap_err();
             let name = format!("{error:?}");
-            assert_eq!(name, expected, "{path:?}, kernel: {}", roots.kernel);
+            assert_eq!(name, expected, "{path:?}, {roots:?}");
         }
     }
 
@@ -159,7 +158,7 @@ fn a_link_itself_is_kept_where_that_is_wanted() {
     let scratch = Scratch::new();
     scratch.link("root/out", "../outside/f");
     for roots in scratch.roots() {
-        let spot = roots.spot("out", Leaf::Keep).unwrap();
+        let spot = Spot::find(&roots, "out", Leaf::Keep).unwrap();
         assert_eq!(
             (spot.real, spot.kind),
             (scratch.0.join("root/out"), Kind::Link)
@@ -171,12 +170,12 @@ fn a_link_itself_is_kept_where_that_is_wanted() {
 fn a_root_behind_a_link_is_shown_as_it_was_named() {
     let scratch = Scratch::new();
     scratch.link("name", "root");
-    let roots = Roots::new(scratch.0.join("name"), Vec::new()).unwrap();
+    let roots = Roots::open([scratch.0.join("name")]).unwrap();
     for path in [
         "a/f".to_owned(),
         scratch.0.join("name/a/f").display().to_string(),
     ] {
-        let spot = roots.spot(&path, Leaf::Follow).unwrap();
+        let spot = Spot::find(&roots, &path, Leaf::Follow).unwrap();
         assert_eq!(spot.real, scratch.0.join("root/a/f"));
         assert_eq!(spot.shown, scratch.0.join("name/a/f"));
     }
@@ -189,7 +188,7 @@ fn e12_a_root_that_is_moved_away_is_not_replaced_by_another() {
         std::fs::rename(scratch.0.join("root"), scratch.0.join("elsewhere")).unwrap();
         std::fs::create_dir(scratch.0.join("root")).unwrap();
         std::fs::write(scratch.0.join("root/f"), "another").unwrap();
-        let error = roots.spot("f", Leaf::Follow).unwrap_err();
+        let error = Spot::find(&roots, "f", Leaf::Follow).unwrap_err();
         assert!(matches!(error, Error::RootGone), "{error:?}");
         std::fs::remove_dir_all(scratch.0.join("root")).unwrap();
         std::fs::rename(scratch.0.join("elsewhere"), scratch.0.join("root")).unwrap();
@@ -198,10 +197,10 @@ fn e12_a_root_that_is_moved_away_is_not_replaced_by_another() {
 
 #[test]
 fn roots_must_be_absolute_directories() {
-    let relative = Roots::new(PathBuf::from("src"), Vec::new()).unwrap_err();
+    let relative = Workspace::new(PathBuf::from("src"), Vec::new()).unwrap_err();
     assert!(matches!(relative, Error::RelativeRoot));
     let scratch = Scratch::new();
-    let file = Roots::new(scratch.0.join("root/f"), Vec::new()).unwrap_err();
+    let file = Workspace::new(scratch.0.join("root/f"), Vec::new()).unwrap_err();
     assert!(matches!(file, Error::NotADirectory));
 }
 
@@ -226,7 +225,7 @@ fn h3_a_directory_swapped_for_a_link_is_never_left_through_it() {
         let mut read = 0;
         for roots in scratch.roots() {
             for _ in 0..TRIES {
-                let found = roots.spot("a/b/f", Leaf::Follow);
+                let found = Spot::find(&roots, "a/b/f", Leaf::Follow);
                 let found = found.and_then(|spot| super::super::disk::read(&roots, &spot.real));
                 if let Ok(Some(bytes)) = found {
                     read += usize::from(bytes != b"inside");
