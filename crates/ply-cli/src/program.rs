@@ -5,6 +5,7 @@ mod arguments;
 mod chat;
 mod check;
 mod error;
+mod home;
 mod json;
 mod output;
 mod roster;

@@ -14,20 +14,22 @@ pub(crate) use self::arguments::Chat;
 use self::settings::Settings;
 use crate::program::agent::places::Places;
 use crate::program::error::Error;
+use crate::program::home;
 use crate::program::roster::{Choice, Roster};
 use crate::program::run::mcp;
 
 /// Runs the command.
 pub(crate) async fn run(arguments: Chat) -> Result<ExitCode, Error> {
-    let variable = |name: &str| std::env::var_os(name);
+    let variable = home::variable;
     // First of all, so that whoever has no terminal is told that and nothing else.
     let has_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     if !has_terminal || surroundings::is_dumb(variable) {
         return Err(Error::NoTerminal);
     }
-    let places = Places::find(variable)?;
-    let settings = Settings::read(&places.config)?;
-    let named = places.config_is_named.then_some(places.config.as_path());
+    let places = Places::find(variable);
+    let config = places.config.as_deref();
+    let settings = config.map_or_else(|| Ok(Settings::default()), Settings::read)?;
+    let named = config.filter(|_| places.config_is_named);
     let roster = Roster::read(named)?;
     let chosen = roster.choose(arguments.agent.as_deref(), &arguments.command)?;
     let mut options = Options::new(
@@ -57,7 +59,11 @@ pub(crate) async fn run(arguments: Chat) -> Result<ExitCode, Error> {
         .into_iter()
         .filter_map(|(name, value)| Some((name.to_owned(), value?)));
     options.set = named.chain(arguments.set).collect();
-    options.theme = settings::known_theme(arguments.theme, settings.theme, &places.config)?;
+    options.theme = settings::known_theme(
+        arguments.theme,
+        settings.theme,
+        config.unwrap_or(Path::new("config.toml")),
+    )?;
     options.diff_style = settings.diff.into();
     options.mouse = settings.mouse;
     options.notify = settings.notify.into();
@@ -65,7 +71,8 @@ pub(crate) async fn run(arguments: Chat) -> Result<ExitCode, Error> {
     options.background = surroundings::background(variable);
     options.editor = surroundings::editor(variable);
     options.home = variable("HOME").map(PathBuf::from);
-    let state = places.logs.parent().map(Path::to_owned);
+    let state = places.logs.as_deref().and_then(Path::parent);
+    let state = state.map(Path::to_owned);
     options.history = state.as_ref().map(|state| state.join("history"));
     options.drafts = state.map(|state| state.join("drafts"));
     ply_tui::run(options).await?;

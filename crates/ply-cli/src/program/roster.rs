@@ -13,6 +13,7 @@ use serde::Deserialize;
 use self::known::KNOWN;
 use crate::program::agent::places::Places;
 use crate::program::error::Error;
+use crate::program::home;
 
 /// The name of the agent in this program.
 pub(crate) const BUILT_IN: &str = "ply";
@@ -171,10 +172,10 @@ impl Choice {
 }
 
 fn read_config(named: Option<&Path>) -> Result<BTreeMap<String, Entry>, Error> {
-    let usual = || Places::find(|name| std::env::var_os(name)).ok();
-    let (path, is_named) = match (named, usual()) {
+    let places = Places::find(home::variable);
+    let (path, is_named) = match (named, places.config) {
         (Some(path), _) => (path.to_owned(), true),
-        (None, Some(places)) => (places.config, places.config_is_named),
+        (None, Some(path)) => (path, places.config_is_named),
         (None, None) => return Ok(BTreeMap::new()),
     };
     match std::fs::read_to_string(&path) {

@@ -15,14 +15,14 @@ use ply_journal::{Filter, Head, Journal as _, Page, Records, Sqlite};
 use serde::Serialize;
 
 use crate::program::arguments::{Sessions, SessionsCommand};
-use crate::program::{Error, output, store, time};
+use crate::program::{Error, home, output, store, time};
 
 /// Sessions that are read from a store at a time.
 const PAGE_MAX: usize = 500;
 
 /// Does what one of the commands asks for.
 pub(super) async fn run(arguments: Sessions) -> Result<ExitCode, Error> {
-    let path = store::path(arguments.store, |name| std::env::var_os(name))?;
+    let path = store::path(arguments.store, home::variable)?;
     let journal = Sqlite::new(&path);
     let store = Store { path, journal };
     let done = command(&store, arguments.command).await;

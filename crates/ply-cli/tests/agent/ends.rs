@@ -111,10 +111,11 @@ async fn c6_being_interrupted_ends_the_agent_and_all_it_started() {
 
 #[tokio::test]
 async fn an_agent_with_nothing_to_do_ends_at_once() {
-    let ways: [fn(&mut Raw); 3] = [
+    let ways: [fn(&mut Raw); 4] = [
         |agent| agent.hang_up(),
         |agent| agent.signal(Signal::TERM),
         |agent| agent.signal(Signal::INT),
+        |agent| agent.signal(Signal::HUP),
     ];
     for end in ways {
         let place = Place::new();

@@ -19,4 +19,5 @@ mod raw;
 mod sandbox;
 mod sessions;
 mod streams;
+mod surroundings;
 mod tether;

@@ -21,10 +21,17 @@ pub(crate) struct Raw {
 
 impl Raw {
     pub(crate) fn start(mut command: Command) -> Self {
+        // Whoever runs these tests in the background has them ignore what some of them send.
+        ply_sys::heed_signals(command.as_std_mut());
+        Self::start_as_it_is(command, Stdio::null())
+    }
+
+    /// Starts it with all that it inherits, and with a standard error that somebody may read.
+    pub(crate) fn start_as_it_is(mut command: Command, stderr: Stdio) -> Self {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(stderr)
             .kill_on_drop(true)
             .spawn()
             .unwrap();

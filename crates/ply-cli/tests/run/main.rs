@@ -15,5 +15,6 @@ mod hostile;
 mod permissions;
 mod place;
 mod signals;
+mod surroundings;
 mod terminal;
 mod usage;

@@ -1,9 +1,7 @@
 //! Where the agent's own files are, by the XDG Base Directory Specification.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
-
-use crate::program::error::Error;
+use std::path::{Path, PathBuf};
 
 /// The variable that names the configuration.
 const CONFIG: &str = "PLY_CONFIG";
@@ -12,27 +10,25 @@ const CONFIG: &str = "PLY_CONFIG";
 /// program was built in the workspace, and would choose what confines the next one.
 const HELPER: &str = "/proc/self/exe";
 
-/// Where the agent's own files are.
+/// Where the agent's own files are; none of what would be in the home of a user who has none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::program) struct Places {
     /// The configuration.
-    pub(in crate::program) config: PathBuf,
+    pub(in crate::program) config: Option<PathBuf>,
     /// Whether the user said so, and did not leave it to the specification.
     pub(in crate::program) config_is_named: bool,
     /// The rules that the user allowed for good.
-    pub(super) rules: PathBuf,
+    pub(super) rules: Option<PathBuf>,
     /// Whole outputs of commands.
-    pub(in crate::program) logs: PathBuf,
+    pub(in crate::program) logs: Option<PathBuf>,
     /// Caches of compilers and package managers that run in the sandbox. The user's own are not for
     /// them: the user runs code from there without a sandbox.
-    pub(super) cache: PathBuf,
+    pub(super) cache: Option<PathBuf>,
 }
 
 impl Places {
     /// Finds them by the environment.
-    pub(in crate::program) fn find(
-        variable: impl Fn(&str) -> Option<OsString>,
-    ) -> Result<Self, Error> {
+    pub(in crate::program) fn find(variable: impl Fn(&str) -> Option<OsString>) -> Self {
         let set = |name: &str| {
             let value = variable(name).filter(|value| !value.is_empty());
             value.map(PathBuf::from)
@@ -41,25 +37,27 @@ impl Places {
         let base = |name: &str, in_home: &str| {
             let given = set(name).filter(|path| path.is_absolute());
             let usual = || home.as_ref().map(|home| home.join(in_home));
-            given.or_else(usual).ok_or(Error::NoStore)
+            given.or_else(usual).map(|base| base.join("ply"))
         };
-        let config = base("XDG_CONFIG_HOME", ".config")?.join("ply");
-        let state = base("XDG_STATE_HOME", ".local/state")?.join("ply");
+        let config = base("XDG_CONFIG_HOME", ".config");
+        let config = |name: &str| config.as_ref().map(|config| config.join(name));
+        let state = base("XDG_STATE_HOME", ".local/state");
+        let state = |name: &str| state.as_ref().map(|state| state.join(name));
         let named = set(CONFIG);
-        Ok(Self {
-            rules: config.join("rules.toml"),
+        Self {
+            rules: config("rules.toml"),
             config_is_named: named.is_some(),
-            config: named.unwrap_or_else(|| config.join("config.toml")),
-            logs: state.join("logs"),
-            cache: state.join("cache"),
-        })
+            config: named.or_else(|| config("config.toml")),
+            logs: state("logs"),
+            cache: state("cache"),
+        }
     }
 
-    /// Returns what the agent needs of it.
-    pub(super) fn for_agent(&self) -> ply_coder::config::Places {
+    /// Returns what the agent needs of it, with another place for its logs if there is none.
+    pub(super) fn for_agent(&self, logs: &Path) -> ply_coder::config::Places {
         ply_coder::config::Places {
-            logs: self.logs.clone(),
-            user_rules: Some(self.rules.clone()),
+            logs: self.logs.as_deref().unwrap_or(logs).to_owned(),
+            user_rules: self.rules.clone(),
             helper: Some(PathBuf::from(HELPER)),
         }
     }
@@ -67,34 +65,45 @@ impl Places {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
-    fn find(variables: &[(&str, &str)]) -> Option<Places> {
-        let variable = |name: &str| {
+    fn find(variables: &[(&str, &str)]) -> Places {
+        Places::find(|name: &str| {
             let found = variables.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| OsString::from(value))
-        };
-        Places::find(variable).ok()
+        })
     }
 
     #[test]
     fn files_are_where_the_specification_says() {
-        let places = find(&[("HOME", "/home/me"), ("XDG_STATE_HOME", "/state")]).unwrap();
-        assert_eq!(places.config, Path::new("/home/me/.config/ply/config.toml"));
-        assert_eq!(places.rules, Path::new("/home/me/.config/ply/rules.toml"));
-        assert_eq!(places.logs, Path::new("/state/ply/logs"));
-        assert_eq!(places.cache, Path::new("/state/ply/cache"));
-        let named = find(&[("HOME", "/home/me"), (CONFIG, "mine.toml")]).unwrap();
-        assert_eq!(named.config, Path::new("mine.toml"));
+        let places = find(&[("HOME", "/home/me"), ("XDG_STATE_HOME", "/state")]);
+        let at = |path: &str| Some(PathBuf::from(path));
+        assert_eq!(places.config, at("/home/me/.config/ply/config.toml"));
+        assert_eq!(places.rules, at("/home/me/.config/ply/rules.toml"));
+        assert_eq!(places.logs, at("/state/ply/logs"));
+        assert_eq!(places.cache, at("/state/ply/cache"));
+        let named = find(&[("HOME", "/home/me"), (CONFIG, "mine.toml")]);
+        assert_eq!(named.config, at("mine.toml"));
         assert!(named.config_is_named && !places.config_is_named);
-        assert_eq!(find(&[]), None);
+    }
+
+    #[test]
+    fn without_a_home_there_is_only_what_the_environment_names() {
+        let nothing = find(&[]);
+        assert_eq!((nothing.config, nothing.logs), (None, None));
+        let config = find(&[("XDG_CONFIG_HOME", "/config")]);
+        assert_eq!(config.rules, Some("/config/ply/rules.toml".into()));
+        assert_eq!(config.cache, None);
+        let named = find(&[(CONFIG, "mine.toml")]);
+        assert_eq!(named.config, Some("mine.toml".into()));
     }
 
     #[test]
     fn the_helper_is_the_file_that_was_started_and_not_its_name() {
-        let places = find(&[("HOME", "/home/me")]).unwrap().for_agent();
+        let places = find(&[("HOME", "/home/me")]).for_agent(Path::new("/tmp/x"));
         assert_eq!(places.helper.as_deref(), Some(Path::new(HELPER)));
+        assert_eq!(places.logs, Path::new("/home/me/.local/state/ply/logs"));
+        let homeless = find(&[]).for_agent(Path::new("/tmp/x"));
+        assert_eq!(homeless.logs, Path::new("/tmp/x"));
     }
 }
