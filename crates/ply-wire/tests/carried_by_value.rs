@@ -215,6 +215,19 @@ fn call(content: Vec<v2::ToolCallContent>) -> v2::SessionUpdate {
     v2::SessionUpdate::ToolCallUpdate(update)
 }
 
+#[test]
+fn a_hunk_that_differs_in_another_way_without_the_rest_of_its_file_arrives() {
+    let lines = |letters: &str| letters.chars().flat_map(|c| [c, '\n']).collect::<String>();
+    let (old, new) = (lines("accaacaaaa"), lines("ccaacaababbb"));
+    let edit = diff::edit(Path::new("/f"), Some(&old), Some(&new));
+    let seen = through_v1(&[call(vec![v2::ToolCallContent::Diff(edit.clone())])], &());
+    let call = seen.tool_call(&v2::ToolCallId::new("c")).unwrap();
+    let v2::ToolCallContent::Diff(seen) = &call.content[0] else {
+        panic!("{call:?}")
+    };
+    assert_eq!(seen.patch, edit.patch);
+}
+
 proptest! {
     #[test]
     fn content_of_every_known_type_arrives(block in block()) {

@@ -148,17 +148,28 @@ pub(super) fn write_hunk(hunk: &Hunk, context: Context, out: &mut String) {
     if old.is_empty() && new.is_empty() {
         return;
     }
-    let ops = differences(&old, &new);
     let groups = match context {
-        Context::Near => group_diff_ops(ops, CONTEXT_LINES),
-        Context::All => vec![ops],
+        Context::Near => group_diff_ops(differences(&old, &new), CONTEXT_LINES),
+        Context::All => vec![vec![DiffOp::Replace {
+            old_index: 0,
+            old_len: old.len(),
+            new_index: 0,
+            new_len: new.len(),
+        }]],
     };
-    for ops in groups {
-        let (Some(first), Some(last)) = (ops.first(), ops.last()) else {
+    for group in groups {
+        let (Some(first), Some(last)) = (group.first(), group.last()) else {
             continue;
         };
         let old_range = first.old_range().start..last.old_range().end;
         let new_range = first.new_range().start..last.new_range().end;
+        let (Some(old), Some(new)) = (old.get(old_range.clone()), new.get(new_range.clone()))
+        else {
+            continue;
+        };
+        // Of several smallest differences, another may be found without the rest of the text. A hunk is written as it looks
+        // by itself, so that its two sides are all that a reader needs to write it again.
+        let ops = differences(old, new);
         let _infallible = writeln!(
             out,
             "@@ -{} +{} @@",
