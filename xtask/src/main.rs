@@ -1,5 +1,6 @@
 //! What the repository does to itself. Each command is one file; adding one means a file, a variant and a line.
 
+mod api;
 mod bench;
 mod build;
 mod crash;
@@ -25,6 +26,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Lists the public items of the library crates in docs/api.
+    Api(api::Arguments),
     /// Measures this project against its alternatives.
     #[command(subcommand)]
     Bench(bench::Command),
@@ -47,6 +50,7 @@ enum Command {
 #[expect(clippy::print_stderr, reason = "a program reports its failure")]
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
+        Command::Api(arguments) => api::run(&arguments),
         Command::Bench(command) => bench::run(&command),
         Command::Crash(arguments) => crash::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
