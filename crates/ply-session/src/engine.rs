@@ -7,6 +7,7 @@ mod action;
 mod asks;
 mod input;
 mod open;
+mod question;
 mod queue;
 mod snapshot;
 mod turn;
@@ -227,6 +228,7 @@ impl Engine {
         self.append(Event::Update(v2::SessionUpdate::UserMessage(update)), out);
         if let Some(turn) = &mut self.turn {
             turn.steered.push(prompt.id);
+            turn.prompters.push(prompt.view);
         }
         out.push(Action::Accept {
             prompt: prompt.id,

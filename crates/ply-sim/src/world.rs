@@ -3,6 +3,7 @@
 mod driver;
 mod effects;
 mod life;
+mod questions;
 mod quiesce;
 mod runner;
 mod store;

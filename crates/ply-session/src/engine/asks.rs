@@ -1,4 +1,7 @@
 //! Questions to the user: offered to every client that can ask them, answered once.
+//!
+//! Only an answer decides for everybody. A client that fails, or dismisses a question that another one caused, gives up its own
+//! copy; the question ends without an answer when nobody is left to give one.
 
 use std::collections::BTreeMap;
 
@@ -19,9 +22,26 @@ struct OpenAsk {
     turn: Option<TurnId>,
     question: Question,
     offered_to: Vec<ViewId>,
-    /// Whether a client that was asked failed, so that nobody is left to wait for when the others
-    /// leave.
-    failed: bool,
+    /// What the clients that gave up their copies leave behind when nobody else answers; none while nobody did.
+    given_up: Option<Answer>,
+}
+
+impl OpenAsk {
+    fn new(turn: Option<TurnId>, question: Question) -> Self {
+        Self {
+            turn,
+            question,
+            offered_to: Vec::new(),
+            given_up: None,
+        }
+    }
+
+    /// Notes that a client gave up its copy. That somebody dismissed the question says more than that somebody failed.
+    fn give_up(&mut self, answer: Answer) {
+        if self.given_up != Some(Answer::Cancelled) {
+            self.given_up = Some(answer);
+        }
+    }
 }
 
 impl Asks {
@@ -38,13 +58,7 @@ impl Asks {
 
     /// Takes a question that nobody here was asked yet.
     pub(super) fn adopt(&mut self, ask: Ask) {
-        let open = OpenAsk {
-            turn: ask.turn,
-            question: ask.question,
-            offered_to: Vec::new(),
-            failed: false,
-        };
-        self.0.insert(ask.id, open);
+        self.0.insert(ask.id, OpenAsk::new(ask.turn, ask.question));
     }
 
     /// Gives up all questions, and returns who was asked which.
@@ -54,9 +68,9 @@ impl Asks {
             .collect()
     }
 
-    /// Takes a view out, and returns the questions that nobody can answer any more. A permission
+    /// Takes a view out, and returns the questions that nobody can answer any more, with what becomes of them. A permission
     /// waits for the next client instead, which can always be asked (D13).
-    fn detach(&mut self, view: ViewId, questions: Questions) -> Vec<AskId> {
+    fn detach(&mut self, view: ViewId, questions: Questions) -> Vec<(AskId, Answer)> {
         let mut lost = Vec::new();
         for (id, ask) in &mut self.0 {
             let asked = ask.offered_to.len();
@@ -64,88 +78,13 @@ impl Asks {
             let left = ask.offered_to.len() < asked && ask.offered_to.is_empty();
             let waits =
                 questions == Questions::Wait || matches!(ask.question, Question::Permission(_));
-            if left && (ask.failed || !waits) {
-                lost.push(*id);
+            let given_up = ask.given_up.clone();
+            let lost_as = given_up.or((!waits).then_some(Answer::Unanswered));
+            if let Some(answer) = lost_as.filter(|_| left) {
+                lost.push((*id, answer));
             }
         }
         lost
-    }
-}
-
-impl Question {
-    /// Leaves out what it says of its call: that is in what the client has seen, and may be old by now.
-    pub(crate) fn without_call(mut self) -> Self {
-        if let Some(call) = self.tool_call_mut() {
-            *call = v2::ToolCallUpdate::new(call.tool_call_id.clone());
-        }
-        self
-    }
-
-    fn tool_call(&self) -> Option<&v2::ToolCallId> {
-        match self {
-            Self::Permission(request) => match &request.subject {
-                Some(v2::RequestPermissionSubject::ToolCall(subject)) => {
-                    Some(&subject.tool_call.tool_call_id)
-                }
-                _ => None,
-            },
-            Self::Elicitation(request) => {
-                let scope = match &request.mode {
-                    v2::ElicitationMode::Form(form) => &form.scope,
-                    v2::ElicitationMode::Url(url) => &url.scope,
-                    _ => return None,
-                };
-                match scope {
-                    v2::ElicitationScope::Session(session) => session.tool_call_id.as_ref(),
-                    _ => None,
-                }
-            }
-        }
-    }
-
-    pub(crate) fn tool_call_mut(&mut self) -> Option<&mut v2::ToolCallUpdate> {
-        match self {
-            Self::Permission(request) => match &mut request.subject {
-                Some(v2::RequestPermissionSubject::ToolCall(subject)) => {
-                    Some(&mut subject.tool_call)
-                }
-                _ => None,
-            },
-            Self::Elicitation(_) => None,
-        }
-    }
-
-    fn can_be_asked_by(&self, answers: Answers) -> bool {
-        match self {
-            Self::Permission(_) => true,
-            Self::Elicitation(request) => match &request.mode {
-                v2::ElicitationMode::Form(_) => answers.form,
-                v2::ElicitationMode::Url(_) => answers.url,
-                _ => false,
-            },
-        }
-    }
-
-    /// Returns what a reply comes to: an option that was not offered, or an action nobody knows,
-    /// approves nothing (V2-PERM-07, V2-ELIC-04).
-    fn answer(&self, reply: Reply) -> Answer {
-        match (self, reply) {
-            (_, Reply::Dismissed | Reply::CancelTurn) => Answer::Cancelled,
-            (Self::Permission(request), Reply::Selected(option)) => {
-                let mut offered = request.options.iter();
-                match offered.any(|offered| offered.option_id == option) {
-                    true => Answer::Selected(option),
-                    false => Answer::Unanswered,
-                }
-            }
-            (Self::Elicitation(_), Reply::Elicited(action)) => match action {
-                v2::ElicitationAction::Accept(_) | v2::ElicitationAction::Decline => {
-                    Answer::Elicited(action)
-                }
-                _ => Answer::Cancelled,
-            },
-            _ => Answer::Unanswered,
-        }
     }
 }
 
@@ -172,12 +111,46 @@ impl Engine {
             return;
         }
         self.views.push((view, answers));
-        for (ask, open) in &mut self.asks.0 {
-            if open.question.can_be_asked_by(answers) {
+        let mut asks = std::mem::take(&mut self.asks.0);
+        for (ask, open) in &mut asks {
+            if self.can_ask(&open.question, open.turn, view, answers) {
                 open.offered_to.push(view);
                 out.push(Action::Offer { ask: *ask, view });
             }
         }
+        self.asks.0 = asks;
+    }
+
+    /// Returns whether a client may be asked a question of a turn. An address goes to whoever caused the question (V1-ELIC-23):
+    /// the client that prompted, or without a prompt the only one there is.
+    fn can_ask(
+        &self,
+        question: &Question,
+        turn: Option<TurnId>,
+        view: ViewId,
+        answers: Answers,
+    ) -> bool {
+        let is_its_own = || match self.prompters(turn) {
+            [] => self.views.len() == 1,
+            prompters => prompters.contains(&view),
+        };
+        question.can_be_asked_by(answers) && (!question.is_url() || is_its_own())
+    }
+
+    /// Returns the clients whose prompts the turn works on.
+    fn prompters(&self, turn: Option<TurnId>) -> &[ViewId] {
+        let running = self
+            .turn
+            .as_ref()
+            .filter(|running| Some(running.id) == turn);
+        running.map_or(&[], |running| &running.prompters)
+    }
+
+    /// Returns whether a client that dismisses a question of the turn does so for everybody: it prompted, or whoever did is gone.
+    fn dismisses_for_all(&self, turn: Option<TurnId>, view: ViewId) -> bool {
+        let prompters = self.prompters(turn);
+        let is_attached = |prompter| self.views.iter().any(|(attached, _)| attached == prompter);
+        prompters.contains(&view) || !prompters.iter().any(is_attached)
     }
 
     pub(crate) fn ask(&mut self, mut ask: Ask, out: &mut Vec<Action>) {
@@ -198,9 +171,10 @@ impl Engine {
             Question::Permission(request) => !request.options.is_empty(),
             // Nobody who could ask may ever come, and a turn must not wait for that unless the host wants so.
             Question::Elicitation(_) => {
+                let question = &ask.question;
                 let mut views = self.views.iter();
                 self.settings.questions == Questions::Wait
-                    || views.any(|(_, answers)| ask.question.can_be_asked_by(*answers))
+                    || views.any(|(view, can)| self.can_ask(question, ask.turn, *view, *can))
             }
         };
         if !can_be_asked || self.asks.0.len() >= ASKS_OPEN_MAX {
@@ -218,14 +192,9 @@ impl Engine {
             },
             out,
         );
-        let mut open = OpenAsk {
-            turn: ask.turn,
-            question: ask.question,
-            offered_to: Vec::new(),
-            failed: false,
-        };
+        let mut open = OpenAsk::new(ask.turn, ask.question);
         for (view, answers) in &self.views {
-            if open.question.can_be_asked_by(*answers) {
+            if self.can_ask(&open.question, open.turn, *view, *answers) {
                 open.offered_to.push(*view);
                 out.push(Action::Offer {
                     ask: ask.id,
@@ -238,8 +207,8 @@ impl Engine {
     }
 
     pub(crate) fn detach_asks(&mut self, view: ViewId, out: &mut Vec<Action>) {
-        for ask in self.asks.detach(view, self.settings.questions) {
-            self.resolve(ask, Answer::Unanswered, None, out);
+        for (ask, answer) in self.asks.detach(view, self.settings.questions) {
+            self.resolve(ask, answer, None, out);
         }
         self.refresh_state(out);
     }
@@ -250,7 +219,7 @@ impl Engine {
     }
 
     /// Takes an answer. The first one counts, the views that have not answered hear that it is
-    /// over, and whatever comes later finds no question.
+    /// over, and whatever comes later finds no question. What is no answer leaves the question to the others.
     pub(crate) fn answer(
         &mut self,
         ask: AskId,
@@ -266,16 +235,28 @@ impl Engine {
             return;
         };
         open.offered_to.remove(at);
-        open.failed |= reply == Reply::Failed;
-        if reply == Reply::Failed && !open.offered_to.is_empty() {
-            // Somebody else may still answer.
-            return;
-        }
-        if reply == Reply::CancelTurn && open.turn.is_some() {
+        let cancels_turn = reply == Reply::CancelTurn;
+        let answer = open.question.answer(reply);
+        let (turn, is_last) = (open.turn, open.offered_to.is_empty());
+        let answer = match answer {
+            Answer::Selected(_) | Answer::Elicited(_) => answer,
+            Answer::Cancelled if self.dismisses_for_all(turn, view) => answer,
+            given_up => {
+                let Some(open) = self.asks.0.get_mut(&ask) else {
+                    return;
+                };
+                open.give_up(given_up);
+                if !is_last {
+                    // Somebody else may still answer.
+                    return;
+                }
+                open.given_up.take().unwrap_or(Answer::Unanswered)
+            }
+        };
+        if cancels_turn && turn.is_some() {
             // Which also resolves this question.
             return self.cancel_turn(out);
         }
-        let answer = open.question.answer(reply);
         self.resolve(ask, answer, by, out);
         self.refresh_state(out);
     }

@@ -85,7 +85,7 @@ impl Opening {
         let mut engine = Engine::with_history(settings, epoch, self.history);
         if engine.history.is_cut_off() {
             engine.ids += 1;
-            let mut turn = ActiveTurn::new(TurnId(engine.ids), ADOPTED);
+            let mut turn = ActiveTurn::new(TurnId(engine.ids), ADOPTED, None);
             turn.steered = prompts;
             engine.turn = Some(turn);
         }

@@ -4,7 +4,7 @@ use ply_wire::transcript::State;
 use ply_wire::v2;
 
 use super::{Action, Engine, Phase, Start};
-use crate::{Event, Outcome, PromptId, Stop, TurnId};
+use crate::{Event, Outcome, PromptId, Stop, TurnId, ViewId};
 
 #[derive(Debug)]
 pub(crate) struct ActiveTurn {
@@ -13,15 +13,18 @@ pub(crate) struct ActiveTurn {
     pub(crate) cancelled: bool,
     /// Further prompts that it works on.
     pub(crate) steered: Vec<PromptId>,
+    /// The clients whose prompts it works on; nobody for a turn of the agent's own.
+    pub(crate) prompters: Vec<ViewId>,
 }
 
 impl ActiveTurn {
-    pub(crate) fn new(id: TurnId, prompt: PromptId) -> Self {
+    pub(crate) fn new(id: TurnId, prompt: PromptId, prompter: Option<ViewId>) -> Self {
         Self {
             id,
             prompt,
             cancelled: false,
             steered: Vec::new(),
+            prompters: prompter.into_iter().collect(),
         }
     }
 }
@@ -49,7 +52,7 @@ impl Engine {
         }
         self.ids += 1;
         let turn = TurnId(self.ids);
-        self.turn = Some(ActiveTurn::new(turn, queued.prompt));
+        self.turn = Some(ActiveTurn::new(turn, queued.prompt, view));
         self.set_state(v2::StateUpdate::Running(v2::RunningStateUpdate::new()), out);
         out.push(Action::StartTurn(Start {
             turn,

@@ -84,6 +84,7 @@ fn a_client_that_may_only_approve_does_not_cancel_the_turn_with_its_answer() {
     let ask = crate::stuck::permission(&world);
     let (id, view, reply) = (ask.id, ViewId(3), Reply::CancelTurn);
     world.step(Input::Ask(ask));
+    world.detach(1);
     world.forget();
     world.step(Input::Answer {
         ask: id,
@@ -265,17 +266,23 @@ fn every_question_waits_for_somebody_who_can_answer_where_the_host_wants_so() {
     let mut settings = Settings::default();
     settings.questions = Questions::Wait;
     let mut world = World::running_with(settings);
-    let scope = v2::ElicitationScope::Session(v2::ElicitationSessionScope::new("s"));
-    let mode = v2::ElicitationUrlMode::new(scope, "u", "http://localhost/");
-    let visit = v2::CreateElicitationRequest::new(v2::ElicitationMode::from(mode), "Log in");
+    let scope = || v2::ElicitationScope::Session(v2::ElicitationSessionScope::new("s"));
+    let form = v2::ElicitationFormMode::new(scope(), v2::ElicitationSchema::new());
+    let url = v2::ElicitationUrlMode::new(scope(), "u", "http://localhost/");
     let ask = |ask, turn| {
+        let mode = match ask {
+            3 => v2::ElicitationMode::from(url.clone()),
+            _ => form.clone().into(),
+        };
+        let question = v2::CreateElicitationRequest::new(mode, "Which?");
         Input::Ask(Ask {
             id: AskId(ask),
             turn,
-            question: Question::Elicitation(Box::new(visit.clone())),
+            question: Question::Elicitation(Box::new(question)),
         })
     };
     world.step(ask(1, world.turn));
+    world.step(ask(3, world.turn));
     world.detach(1);
     world.detach(2);
     world.forget();
@@ -287,6 +294,10 @@ fn every_question_waits_for_somebody_who_can_answer_where_the_host_wants_so() {
     for ask in ["ask 1", "ask 2"] {
         assert!(seen.contains(&ask.to_owned()), "{seen:?}");
     }
+    let visit = "ask 3".to_owned();
+    assert!(!seen.contains(&visit), "it did not prompt");
+    world.attach(1, V2);
+    assert!(world.seen(1).contains(&visit), "it did");
 }
 
 #[test]

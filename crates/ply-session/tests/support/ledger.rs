@@ -39,12 +39,16 @@ pub struct Ledger {
     just_appended: Option<Event>,
     /// Why the turn ended, between its idle and its settling.
     ended: Option<v2::StopReason>,
+    /// Whether the answer that is being taken may end its question though it decides nothing.
+    may_end: bool,
 }
 
 #[derive(Debug)]
 struct Turn {
     id: TurnId,
     prompt: PromptId,
+    /// Whose prompt it works on.
+    prompter: Option<ViewId>,
     cancelled: bool,
 }
 
@@ -140,6 +144,9 @@ impl Ledger {
             }
             Input::Begin { prompt } => self.arrived(*prompt)?,
             Input::Close => self.closing = true,
+            Input::Answer {
+                ask, view, reply, ..
+            } => self.may_end = self.may_end(*ask, *view, reply),
             _ => {}
         }
         Ok(())

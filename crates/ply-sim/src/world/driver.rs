@@ -150,12 +150,16 @@ impl World<'_> {
             line
         });
         self.noted(number, &input);
+        let kept = self.kept_open(number, &input);
         let Some(life) = self.get(number) else {
             return Ok(());
         };
         let mut out = Vec::new();
         let is_tick = matches!(input, Input::Tick);
         life.core.step(at(now), input, &mut out);
+        if let Some(ask) = kept.filter(|ask| life.core.engine().question(*ask).is_none()) {
+            return Err(format!("{ask:?} was ended by a client that only looked on"));
+        }
         self.perform(number, out)?;
         self.after(number)?;
         let Some(life) = self.get(number) else {
@@ -268,6 +272,7 @@ impl World<'_> {
                         line
                     });
                     self.pulled(number, &message)?;
+                    self.asked_rightly(number, view, &message)?;
                     if let Some((client, epoch)) = seat {
                         let message = Down::Message(Box::new(message));
                         self.send_down(client, epoch, message);

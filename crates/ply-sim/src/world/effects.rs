@@ -144,6 +144,7 @@ impl World<'_> {
             return Err("a prompt overtook the option that was changed before it".into());
         }
         life.started.extend(start.view.map(|view| (request, view)));
+        life.prompter = start.view.map(|view| (start.turn, view));
         let code = AgentTurn::new(number, Some(start.turn), &mut self.choices);
         if life.turns.insert(start.turn, code).is_some() {
             return Err(format!("{:?} starts twice", start.turn));

@@ -27,6 +27,10 @@ pub(super) struct Life {
     pub(super) option: Option<(RequestId, u64)>,
     /// Prompts whose turns were started, with their senders.
     pub(super) started: Vec<(RequestId, ViewId)>,
+    /// Who prompted the turn that was started last.
+    pub(super) prompter: Option<(TurnId, ViewId)>,
+    /// Clients that sent prompts for a turn that runs, and may have become prompters of it.
+    pub(super) steering: BTreeSet<ViewId>,
     /// When turns were cancelled.
     pub(super) cancelled: BTreeMap<TurnId, u64>,
     /// The turn that ran after the last step.
@@ -51,6 +55,8 @@ impl Life {
             barriers: BTreeSet::new(),
             option: None,
             started: Vec::new(),
+            prompter: None,
+            steering: BTreeSet::new(),
             cancelled: BTreeMap::new(),
             running: None,
             ticks_at: None,

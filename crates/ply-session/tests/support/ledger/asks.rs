@@ -8,14 +8,20 @@ use ply_wire::v2;
 
 use super::{Broken, Ledger};
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum GivenUp {
+    Failed,
+    Dismissed,
+}
+
 #[derive(Debug)]
 pub(super) struct AskEntry {
     turn: Option<TurnId>,
     question: Question,
     offered: BTreeSet<ViewId>,
     ever_offered: BTreeSet<ViewId>,
-    /// Whether a view that was asked could not answer.
-    failed: bool,
+    /// What a view that was asked made of it instead of an answer.
+    given_up: BTreeSet<GivenUp>,
     /// What was written of its answer.
     written: Option<Answer>,
 }
@@ -44,8 +50,35 @@ impl AskEntry {
     /// Returns whether nobody can answer any more, now that a view has left. A permission that
     /// nobody failed to answer waits for the next client.
     fn is_lost(&self, view: ViewId) -> bool {
-        let can_wait = matches!(self.question, Question::Permission(_)) && !self.failed;
+        let can_wait = matches!(self.question, Question::Permission(_)) && self.given_up.is_empty();
         self.ever_offered.contains(&view) && self.offered.is_empty() && !can_wait
+    }
+
+    /// Returns what becomes of it when nobody is left to answer.
+    fn without_answer(&self) -> Answer {
+        match self.given_up.contains(&GivenUp::Dismissed) {
+            true => Answer::Cancelled,
+            false => Answer::Unanswered,
+        }
+    }
+
+    fn is_dismissed_by(&self, reply: &Reply) -> bool {
+        use v2::ElicitationAction::{Accept, Decline};
+        match reply {
+            Reply::Dismissed | Reply::CancelTurn => true,
+            Reply::Elicited(action) => {
+                let is_form = matches!(self.question, Question::Elicitation(_));
+                is_form && !matches!(action, Accept(_) | Decline)
+            }
+            _ => false,
+        }
+    }
+
+    fn is_url(&self) -> bool {
+        match &self.question {
+            Question::Elicitation(request) => matches!(request.mode, v2::ElicitationMode::Url(_)),
+            _ => false,
+        }
     }
 
     /// Returns whether the reply may lead to this answer. Only what was offered is an approval.
@@ -61,9 +94,8 @@ impl AskEntry {
             (Reply::Elicited(action), Answer::Elicited(answered)) => {
                 matches!(self.question, Question::Elicitation(_)) && action == answered
             }
-            (Reply::Dismissed | Reply::CancelTurn | Reply::Elicited(_), Answer::Cancelled) => true,
-            (_, Answer::Unanswered) => true,
-            _ => false,
+            (reply, Answer::Cancelled) if self.is_dismissed_by(reply) => true,
+            (_, answer) => *answer == self.without_answer(),
         }
     }
 }
@@ -94,7 +126,7 @@ impl Ledger {
             question: question.clone(),
             offered: BTreeSet::new(),
             ever_offered: BTreeSet::new(),
-            failed: false,
+            given_up: BTreeSet::new(),
             written: None,
         };
         match self.asks.insert(ask, entry) {
@@ -130,7 +162,10 @@ impl Ledger {
             && let Some(open) = self.asks.get_mut(ask)
             && open.offered.remove(view)
         {
-            open.failed |= *reply == Reply::Failed;
+            open.given_up.insert(match open.is_dismissed_by(reply) {
+                true => GivenUp::Dismissed,
+                false => GivenUp::Failed,
+            });
         }
     }
 
@@ -142,7 +177,33 @@ impl Ledger {
             return Err("a question was offered twice, or to nobody".into());
         }
         open.offered.insert(view);
+        let (turn, is_url) = (open.turn, open.is_url());
+        let prompter = self.prompter(turn);
+        if is_url && prompter.is_some_and(|prompter| prompter != view) {
+            return Err("an address was offered to a view that did not prompt".into());
+        }
         Ok(())
+    }
+
+    fn prompter(&self, turn: Option<TurnId>) -> Option<ViewId> {
+        let running = self
+            .turn
+            .as_ref()
+            .filter(|running| Some(running.id) == turn);
+        running?.prompter
+    }
+
+    /// Returns whether a reply that is no answer may end the question: nobody else has it, or it is dismissed by whoever
+    /// prompted, or by anybody if that one is gone.
+    pub(super) fn may_end(&self, ask: AskId, view: ViewId, reply: &Reply) -> bool {
+        let Some(open) = self.asks.get(&ask) else {
+            return false;
+        };
+        let is_last = open.offered.iter().all(|offered| *offered == view);
+        let prompter = self.prompter(open.turn);
+        let prompter = prompter.filter(|prompter| self.views.contains(prompter));
+        let speaks = prompter.is_none_or(|prompter| prompter == view);
+        is_last || (open.is_dismissed_by(reply) && speaks)
     }
 
     pub(super) fn retracted(&mut self, ask: AskId, view: ViewId) -> Result<(), Broken> {
@@ -173,8 +234,12 @@ impl Ledger {
                 view,
                 reply,
                 ..
-            } if *answered == ask => open.offered.remove(view) && open.allows(reply, answer),
-            Input::Detach { view } if *answer == Answer::Unanswered => open.is_lost(*view),
+            } if *answered == ask => {
+                let decides = matches!(answer, Answer::Selected(_) | Answer::Elicited(_));
+                let was_asked = open.offered.remove(view);
+                was_asked && open.allows(reply, answer) && (decides || self.may_end)
+            }
+            Input::Detach { view } if *answer == open.without_answer() => open.is_lost(*view),
             _ => *answer == Answer::Cancelled,
         };
         if !is_right {

@@ -99,6 +99,7 @@ impl Ledger {
         self.turn = Some(Turn {
             id: start.turn,
             prompt: start.prompt,
+            prompter: start.view,
             cancelled: false,
         });
         Ok(())
@@ -107,7 +108,7 @@ impl Ledger {
     pub(super) fn cancelled(&mut self, input: &Input, turn: TurnId) -> Result<(), Broken> {
         let is_wanted = match input {
             Input::Cancel | Input::CancelTurn | Input::Close => true,
-            Input::Answer { reply, .. } => *reply == Reply::CancelTurn,
+            Input::Answer { reply, .. } => *reply == Reply::CancelTurn && self.may_end,
             _ => false,
         };
         if !is_wanted {
