@@ -321,6 +321,19 @@ impl Transcript {
         self.slots.get(place).map(|slot| slot.stamp)
     }
 
+    /// Returns how many updates were applied, which is what a [`Stamp`] counts in.
+    #[must_use]
+    pub fn applied(&self) -> u64 {
+        self.applied
+    }
+
+    /// Returns the places of the entries that changed after so many updates were applied.
+    pub fn changed_since(&self, applied: u64) -> impl Iterator<Item = usize> {
+        let slots = self.slots.iter().enumerate();
+        let changed = slots.filter(move |(_, slot)| slot.stamp.changed_at > applied);
+        changed.map(|(place, _)| place)
+    }
+
     /// Returns a message by kind and id.
     #[must_use]
     pub fn message(&self, kind: MessageKind, id: &v2::MessageId) -> Option<&Message> {

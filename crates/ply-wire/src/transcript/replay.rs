@@ -29,6 +29,19 @@ impl Transcript {
     }
 
     fn rest(&self) -> Vec<v2::SessionUpdate> {
+        let mut updates = self.about_updates();
+        if self.state.is_active() && self.stop_reason.is_some() {
+            // Why the work before this one stopped; going from idle to idle completes nothing.
+            let idle = v2::IdleStateUpdate::new().stop_reason(self.stop_reason.clone());
+            updates.push(v2::SessionUpdate::StateUpdate(v2::StateUpdate::Idle(idle)));
+        }
+        updates.push(v2::SessionUpdate::StateUpdate(self.state_snapshot()));
+        updates
+    }
+
+    /// Returns updates for what is neither an entry nor the state: options, commands, description and usage.
+    #[must_use]
+    pub fn about_updates(&self) -> Vec<v2::SessionUpdate> {
         let mut updates = Vec::new();
         if !self.config_options.is_empty() {
             let update = v2::ConfigOptionUpdate::new(self.config_options.to_vec());
@@ -51,12 +64,6 @@ impl Transcript {
                 .meta(usage.meta.clone());
             updates.push(v2::SessionUpdate::UsageUpdate(update));
         }
-        if self.state.is_active() && self.stop_reason.is_some() {
-            // Why the work before this one stopped; going from idle to idle completes nothing.
-            let idle = v2::IdleStateUpdate::new().stop_reason(self.stop_reason.clone());
-            updates.push(v2::SessionUpdate::StateUpdate(v2::StateUpdate::Idle(idle)));
-        }
-        updates.push(v2::SessionUpdate::StateUpdate(self.state_snapshot()));
         updates
     }
 
