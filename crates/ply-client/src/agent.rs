@@ -141,8 +141,7 @@ impl Agent {
         let connection = self.inner.connection().await?;
         connection.hello.check_login(method)?;
         let request = v2::LoginAuthRequest::new(method);
-        // A person may be asked something meanwhile, so slow readers keep their say.
-        let options = CallOptions::default().patient();
+        let options = CallOptions::default();
         let done = |answer: Result<_, _>| answer.map(|_| ()).map_err(Failure::Call);
         match connection.hello.version {
             Version::V1 => {

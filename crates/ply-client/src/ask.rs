@@ -1,16 +1,26 @@
 //! The agent's open questions, each answered exactly once.
+//!
+//! A session holds its open questions. What waits in the queue of a reader is a [`Ticket`], what a program was given is a
+//! [`Held`]. Silence is no answer: only when everybody who was given a question has let go of it is the agent told that it must
+//! look elsewhere.
+
+mod elicitation;
+mod permission;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, Weak};
 
-use ply_rpc::Responder;
+use ply_rpc::{Responder, RpcError};
 use ply_wire::convert;
 use ply_wire::lift::AskId;
 use ply_wire::negotiate::Version;
 use ply_wire::{v1, v2};
 use tokio::sync::Notify;
 
-use crate::Error;
+pub use self::elicitation::Elicitation;
+pub use self::permission::Permission;
+pub(crate) use self::permission::call_of;
+use crate::event::Event;
 use crate::lock::lock;
 use crate::session::cell::SessionCell;
 
@@ -19,40 +29,54 @@ use crate::session::cell::SessionCell;
 pub(crate) enum Answer {
     Permission(v2::RequestPermissionOutcome),
     Elicitation(v2::ElicitationAction),
+    /// Nobody answers here; another client of the session may.
+    NotMine,
 }
 
-/// What sort of question it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Permission,
-    Elicitation,
+/// What is asked.
+#[derive(Debug, Clone)]
+pub(crate) enum Question {
+    Permission(Arc<v2::RequestPermissionRequest>),
+    Elicitation(Arc<v2::CreateElicitationRequest>),
 }
 
-/// A question that waits for its answer. Dropped, it is answered as cancelled.
+/// A question that waits for its answer.
 pub(crate) struct Pending {
-    kind: Kind,
+    question: Question,
     version: Version,
     responder: Mutex<Option<Responder>>,
     session: Weak<SessionCell>,
     /// The name of the question in the reading of a version 1 session.
     ask: Option<AskId>,
+    hands: Mutex<Hands>,
     closed: Notify,
+}
+
+/// Who has a question.
+#[derive(Debug, Default)]
+struct Hands {
+    /// Queues in which it waits to be read.
+    queued: usize,
+    /// Handles of the program.
+    held: usize,
+    was_held: bool,
 }
 
 impl Pending {
     pub(crate) fn new(
-        kind: Kind,
+        question: Question,
         version: Version,
         responder: Responder,
         session: Weak<SessionCell>,
         ask: Option<AskId>,
     ) -> Arc<Self> {
         Arc::new(Self {
-            kind,
+            question,
             version,
             responder: Mutex::new(Some(responder)),
             session,
             ask,
+            hands: Mutex::default(),
             closed: Notify::new(),
         })
     }
@@ -61,27 +85,55 @@ impl Pending {
     ///
     /// Takes the lock of the session, so it must not be called under it.
     pub(crate) fn answer(&self, answer: Answer) -> bool {
-        let Some(responder) = lock(&self.responder).take() else {
+        let Some(responder) = self.take() else {
             return false;
         };
         // Before the agent has its answer, so that whatever it does next is told after this.
-        if let (Some(session), Some(ask)) = (self.session.upgrade(), self.ask) {
-            session.ask_closed(ask);
+        if let Some(session) = self.session() {
+            session.ask_closed(self);
         }
-        send(responder, self.version, answer);
-        self.closed.notify_waiters();
+        self.send(responder, answer);
         true
     }
 
     pub(crate) fn cancel(&self) -> bool {
-        self.answer(match self.kind {
-            Kind::Permission => Answer::Permission(cancelled()),
-            Kind::Elicitation => Answer::Elicitation(v2::ElicitationAction::Cancel),
-        })
+        self.answer(self.cancelled())
+    }
+
+    /// Takes the right to answer, if nobody has.
+    pub(crate) fn take(&self) -> Option<Responder> {
+        lock(&self.responder).take()
+    }
+
+    /// Writes the answer and tells whoever waits for the end of the question.
+    pub(crate) fn send(&self, responder: Responder, answer: Answer) {
+        send(responder, self.version, answer);
+        self.closed.notify_waiters();
+    }
+
+    pub(crate) fn cancelled(&self) -> Answer {
+        match self.question {
+            Question::Permission(_) => Answer::Permission(cancelled()),
+            Question::Elicitation(_) => Answer::Elicitation(v2::ElicitationAction::Cancel),
+        }
     }
 
     pub(crate) fn is_open(&self) -> bool {
         lock(&self.responder).is_some()
+    }
+
+    /// Whether a reader or the program has it.
+    pub(crate) fn is_seen(&self) -> bool {
+        let hands = lock(&self.hands);
+        hands.queued > 0 || hands.held > 0
+    }
+
+    pub(crate) fn lifted_as(&self) -> Option<AskId> {
+        self.ask
+    }
+
+    fn session(&self) -> Option<Arc<SessionCell>> {
+        self.session.upgrade()
     }
 
     /// Closes the question when the agent takes it back.
@@ -97,6 +149,17 @@ impl Pending {
         });
     }
 
+    /// Tells the agent that nobody answers here, if that is so.
+    fn check_forsaken(&self) {
+        let is_forsaken = {
+            let hands = lock(&self.hands);
+            hands.was_held && hands.held == 0 && hands.queued == 0
+        };
+        if is_forsaken {
+            self.answer(Answer::NotMine);
+        }
+    }
+
     async fn closed(&self) {
         loop {
             let closed = self.closed.notified();
@@ -110,21 +173,87 @@ impl Pending {
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        // After an answer this finds nothing to do.
-        self.cancel();
+        // After an answer this finds nothing to do. Otherwise the policy panicked, or the session is gone.
+        self.answer(Answer::NotMine);
     }
 }
 
 impl fmt::Debug for Pending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pending")
-            .field("kind", &self.kind)
             .field("open", &self.is_open())
+            .field("hands", &lock(&self.hands))
             .finish_non_exhaustive()
     }
 }
 
-/// Returns the outcome of a permission request that nobody decided.
+/// A question in the queue of a reader.
+#[derive(Debug)]
+pub(crate) struct Ticket(Arc<Pending>);
+
+impl Ticket {
+    pub(crate) fn new(pending: &Arc<Pending>) -> Self {
+        lock(&pending.hands).queued += 1;
+        Self(Arc::clone(pending))
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.0.is_open()
+    }
+
+    /// Hands the question to the program.
+    pub(crate) fn redeem(self) -> Event {
+        let held = Held::new(&self.0);
+        match &self.0.question {
+            Question::Permission(request) => {
+                Event::Permission(Permission::new(Arc::clone(request), held))
+            }
+            Question::Elicitation(request) => {
+                Event::Elicitation(Elicitation::new(Arc::clone(request), held))
+            }
+        }
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        lock(&self.0.hands).queued -= 1;
+        self.0.check_forsaken();
+    }
+}
+
+/// A question in the hands of the program.
+#[derive(Debug)]
+struct Held(Arc<Pending>);
+
+impl Held {
+    fn new(pending: &Arc<Pending>) -> Self {
+        let mut hands = lock(&pending.hands);
+        hands.held += 1;
+        hands.was_held = true;
+        drop(hands);
+        Self(Arc::clone(pending))
+    }
+
+    fn pending(&self) -> &Pending {
+        &self.0
+    }
+}
+
+impl Clone for Held {
+    fn clone(&self) -> Self {
+        Self::new(&self.0)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        lock(&self.0.hands).held -= 1;
+        self.0.check_forsaken();
+    }
+}
+
+/// Returns the outcome of a permission request that was dismissed.
 pub(crate) fn cancelled() -> v2::RequestPermissionOutcome {
     v2::RequestPermissionOutcome::Cancelled(v2::CancelledPermissionOutcome::new())
 }
@@ -148,208 +277,9 @@ pub(crate) fn send(responder: Responder, version: Version, answer: Answer) {
                 Version::V2 => responder.respond(Ok(response)),
             }
         }
-    }
-}
-
-/// A permission request that waits for its answer. Clones are the same request; the first answer counts.
-///
-/// When the last clone is dropped without an answer, the answer is `cancelled`: a question never hangs.
-#[derive(Debug, Clone)]
-pub struct Permission {
-    request: Arc<v2::RequestPermissionRequest>,
-    pending: Arc<Pending>,
-}
-
-impl Permission {
-    pub(crate) fn new(request: v2::RequestPermissionRequest, pending: Arc<Pending>) -> Self {
-        let request = Arc::new(request);
-        Self { request, pending }
-    }
-
-    /// Returns the request as it is to be shown.
-    #[must_use]
-    pub fn request(&self) -> &v2::RequestPermissionRequest {
-        &self.request
-    }
-
-    /// Returns the options to choose from, at least one.
-    #[must_use]
-    pub fn options(&self) -> &[v2::PermissionOption] {
-        &self.request.options
-    }
-
-    /// Allows it, this time. For a question that is closed by now this does nothing.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoSuchOption`] if this was not offered.
-    ///
-    /// # Cancel safety
-    ///
-    /// The answer is queued at once; dropped later, it is sent all the same.
-    pub async fn allow_once(&self) -> Result<(), Error> {
-        self.select_kind(&v2::PermissionOptionKind::AllowOnce)
-    }
-
-    /// Allows it, and the like from now on.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Permission::allow_once`].
-    ///
-    /// # Cancel safety
-    ///
-    /// As for [`Permission::allow_once`].
-    pub async fn allow_always(&self) -> Result<(), Error> {
-        self.select_kind(&v2::PermissionOptionKind::AllowAlways)
-    }
-
-    /// Rejects it, this time.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Permission::allow_once`].
-    ///
-    /// # Cancel safety
-    ///
-    /// As for [`Permission::allow_once`].
-    pub async fn reject_once(&self) -> Result<(), Error> {
-        self.select_kind(&v2::PermissionOptionKind::RejectOnce)
-    }
-
-    /// Rejects it, and the like from now on.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Permission::allow_once`].
-    ///
-    /// # Cancel safety
-    ///
-    /// As for [`Permission::allow_once`].
-    pub async fn reject_always(&self) -> Result<(), Error> {
-        self.select_kind(&v2::PermissionOptionKind::RejectAlways)
-    }
-
-    /// Chooses an option by its id, and tells if that came too late.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoSuchOption`] if this was not offered, [`Error::Answered`] if the question is closed.
-    ///
-    /// # Cancel safety
-    ///
-    /// As for [`Permission::allow_once`].
-    pub async fn select(&self, option: &v2::PermissionOptionId) -> Result<(), Error> {
-        let offered = self
-            .options()
-            .iter()
-            .any(|known| known.option_id == *option);
-        if !offered {
-            return Err(Error::NoSuchOption);
+        (Answer::NotMine, _) => {
+            let message = "Nobody answers this in this client";
+            responder.respond::<()>(Err(RpcError::new(RpcError::INTERNAL_ERROR, message)));
         }
-        self.selected(option.clone())
-    }
-
-    /// Decides nothing; the agent takes it as not allowed.
-    ///
-    /// # Cancel safety
-    ///
-    /// As for [`Permission::allow_once`].
-    pub async fn cancel(&self) {
-        self.pending.cancel();
-    }
-
-    /// Returns whether it still waits for an answer.
-    #[must_use]
-    pub fn is_open(&self) -> bool {
-        self.pending.is_open()
-    }
-
-    /// Waits until it was answered, here or elsewhere, or taken back by the agent.
-    ///
-    /// # Cancel safety
-    ///
-    /// Nothing is lost when it is dropped.
-    pub async fn closed(&self) {
-        self.pending.closed().await;
-    }
-
-    fn select_kind(&self, kind: &v2::PermissionOptionKind) -> Result<(), Error> {
-        let mut options = self.options().iter();
-        let option = options.find(|option| option.kind == *kind);
-        let option = option.ok_or(Error::NoSuchOption)?;
-        match self.selected(option.option_id.clone()) {
-            // It was taken back, or somebody else was faster: there is nothing left to decide.
-            Err(Error::Answered) => Ok(()),
-            answered => answered,
-        }
-    }
-
-    fn selected(&self, option: v2::PermissionOptionId) -> Result<(), Error> {
-        let outcome = v2::SelectedPermissionOutcome::new(option);
-        let outcome = v2::RequestPermissionOutcome::Selected(outcome);
-        let answered = self.pending.answer(Answer::Permission(outcome));
-        answered.then_some(()).ok_or(Error::Answered)
-    }
-}
-
-/// A request for information that waits for its answer. Clones are the same request; the first answer counts.
-///
-/// When the last clone is dropped without an answer, the answer is `cancel`.
-#[derive(Debug, Clone)]
-pub struct Elicitation {
-    request: Arc<v2::CreateElicitationRequest>,
-    pending: Arc<Pending>,
-}
-
-impl Elicitation {
-    pub(crate) fn new(request: v2::CreateElicitationRequest, pending: Arc<Pending>) -> Self {
-        let request = Arc::new(request);
-        Self { request, pending }
-    }
-
-    /// Returns the request as it is to be shown.
-    #[must_use]
-    pub fn request(&self) -> &v2::CreateElicitationRequest {
-        &self.request
-    }
-
-    /// Gives an answer, and tells if that came too late.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Answered`] if the question is closed.
-    ///
-    /// # Cancel safety
-    ///
-    /// The answer is queued at once; dropped later, it is sent all the same.
-    pub async fn answer(&self, action: v2::ElicitationAction) -> Result<(), Error> {
-        let answered = self.pending.answer(Answer::Elicitation(action));
-        answered.then_some(()).ok_or(Error::Answered)
-    }
-
-    /// Declines to answer.
-    ///
-    /// # Cancel safety
-    ///
-    /// As for [`Elicitation::answer`].
-    pub async fn decline(&self) {
-        self.pending
-            .answer(Answer::Elicitation(v2::ElicitationAction::Decline));
-    }
-
-    /// Returns whether it still waits for an answer.
-    #[must_use]
-    pub fn is_open(&self) -> bool {
-        self.pending.is_open()
-    }
-
-    /// Waits until it was answered, here or elsewhere, or taken back by the agent.
-    ///
-    /// # Cancel safety
-    ///
-    /// Nothing is lost when it is dropped.
-    pub async fn closed(&self) {
-        self.pending.closed().await;
     }
 }

@@ -161,6 +161,15 @@ pub enum TurnError {
     /// The session was closed while the prompt waited or ran.
     #[error("the session was closed before the turn ended")]
     SessionClosed,
+    /// The turn was cancelled and the agent went on all the same.
+    #[error(
+        "the agent still works {} s after the turn was cancelled; `Agent::kill` ends it",
+        after.as_secs()
+    )]
+    CancelIgnored {
+        /// How long it was given to stop.
+        after: Duration,
+    },
 }
 
 impl TurnError {

@@ -10,6 +10,27 @@ use crate::ask::{Elicitation, Permission};
 use crate::limits::JOINED_TEXT_BYTES_MAX;
 use crate::session::cell::SessionCell;
 
+/// A prompt of this client in one session, from when it is said to the end of the work on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TurnId(pub(crate) u64);
+
+impl fmt::Display for TurnId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "turn {}", self.0)
+    }
+}
+
+/// An event of a session, with the turn it belongs to.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct SessionEvent {
+    /// The turn of this client that ran; none outside turns and in those of other clients, and for what is told after
+    /// [`Event::Lagged`] if it is of more than one.
+    pub turn: Option<TurnId>,
+    /// What happened.
+    pub event: Event,
+}
+
 /// Something that happened in a session, in version 2 meaning whatever the agent speaks.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -26,9 +47,9 @@ pub enum Event {
     Plan(v2::PlanUpdate),
     /// A terminal of the agent began, printed or ended.
     Terminal(Terminal),
-    /// The agent asks for permission. Dropped without an answer, the answer is `cancelled`.
+    /// The agent asks for permission. Dropped without an answer, it is left to other clients of the session.
     Permission(Permission),
-    /// The agent asks for information. Dropped without an answer, the answer is `cancel`.
+    /// The agent asks for information. Dropped without an answer, it is left to other clients of the session.
     Elicitation(Elicitation),
     /// The options of the session changed.
     ConfigOptions(v2::ConfigOptionUpdate),
@@ -46,6 +67,13 @@ pub enum Event {
     Quiet {
         /// How long, in seconds.
         for_s: u64,
+    },
+    /// This reader was too slow, and events were dropped. What changed meanwhile follows as it is now: each message, tool call
+    /// and other entry whole, [replacing](Message::replaces) what was told of it before, then options and state where they
+    /// changed, then the questions that are open. Notices, and states that have passed, are not told again.
+    Lagged {
+        /// How many events were dropped.
+        events: u64,
     },
     /// The turn was cancelled and the agent goes on all the same. Told once; [`Agent::kill`](crate::Agent::kill) ends it.
     CancelOverdue,
@@ -74,6 +102,7 @@ impl Event {
             Self::Permission(_)
             | Self::Elicitation(_)
             | Self::Quiet { .. }
+            | Self::Lagged { .. }
             | Self::CancelOverdue => {
                 return None;
             }
@@ -121,23 +150,23 @@ impl Event {
         }
     }
 
-    /// Takes the text of the next update into this event, if both are words of one message; returns whether it did.
-    pub(crate) fn join(&mut self, next: &v2::SessionUpdate) -> bool {
+    /// Takes the text of the next update into this event, if both are words of one message; returns how many bytes it took.
+    pub(crate) fn join(&mut self, next: &v2::SessionUpdate) -> Option<usize> {
         use v2::SessionUpdate as Update;
         let (Self::Message(last) | Self::Thought(last)) = self else {
-            return false;
+            return None;
         };
         match (&mut last.update, next) {
             (Update::AgentMessageChunk(last), Update::AgentMessageChunk(next))
             | (Update::AgentThoughtChunk(last), Update::AgentThoughtChunk(next)) => {
                 join_chunks(last, next)
             }
-            _ => false,
+            _ => None,
         }
     }
 }
 
-fn join_chunks(last: &mut v2::ContentChunk, next: &v2::ContentChunk) -> bool {
+fn join_chunks(last: &mut v2::ContentChunk, next: &v2::ContentChunk) -> Option<usize> {
     let is_same = last.message_id == next.message_id && last.meta.is_none() && next.meta.is_none();
     match (&mut last.content, &next.content) {
         (v2::ContentBlock::Text(last), v2::ContentBlock::Text(text))
@@ -149,9 +178,9 @@ fn join_chunks(last: &mut v2::ContentChunk, next: &v2::ContentChunk) -> bool {
                 && last.text.len() + text.text.len() <= JOINED_TEXT_BYTES_MAX =>
         {
             last.text.push_str(&text.text);
-            true
+            Some(text.text.len())
         }
-        _ => false,
+        _ => None,
     }
 }
 

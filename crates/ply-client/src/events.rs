@@ -1,33 +1,35 @@
 //! Everything that happens in a session, inside turns and outside.
 
-use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-use crate::event::Event;
+use crate::event::SessionEvent;
 use crate::fate::Fate;
-use crate::session::cell::SessionCell;
-use crate::session::readers::Taken;
+use crate::session::hold::Hold;
+use crate::session::readers::{Queue, Taken, next_of};
 
-/// The events of a session from now on. Whoever holds it must read it: when it is full the agent has to wait.
+/// The events of a session from now on, each with the turn it belongs to.
+///
+/// A stream that is not read holds up nobody: when too much waits, events are dropped, and the reader goes on with
+/// [`Event::Lagged`](crate::Event::Lagged) and the transcript.
 #[derive(Debug)]
-#[must_use = "events that are not read slow the agent down"]
+#[must_use = "events do nothing unless they are read"]
 pub struct Events {
-    session: Arc<SessionCell>,
+    session: Hold,
     fate: Arc<Fate>,
     id: u64,
-    batch: VecDeque<Event>,
+    batch: Queue,
 }
 
 impl Events {
-    pub(crate) fn new(session: Arc<SessionCell>, fate: Arc<Fate>) -> Self {
+    pub(crate) fn new(session: Hold, fate: Arc<Fate>) -> Self {
         let id = session.add_stream();
         Self {
             session,
             fate,
             id,
-            batch: VecDeque::new(),
+            batch: Queue::new(),
         }
     }
 
@@ -37,7 +39,7 @@ impl Events {
     /// # Cancel safety
     ///
     /// No event is lost when it is dropped.
-    pub async fn next(&mut self) -> Option<Event> {
+    pub async fn next(&mut self) -> Option<SessionEvent> {
         let fate = Arc::clone(&self.fate);
         tokio::select! {
             biased;
@@ -49,15 +51,17 @@ impl Events {
         self.take().await
     }
 
-    async fn take(&mut self) -> Option<Event> {
+    async fn take(&mut self) -> Option<SessionEvent> {
         poll_fn(|cx| {
-            if let Some(event) = self.batch.pop_front() {
-                return Poll::Ready(Some(event));
-            }
-            match self.session.poll_take(self.id, &mut self.batch, cx) {
-                Poll::Ready(Some(Taken::Events)) => Poll::Ready(self.batch.pop_front()),
-                Poll::Ready(_) => Poll::Ready(None),
-                Poll::Pending => Poll::Pending,
+            loop {
+                if let Some((turn, event)) = next_of(&mut self.batch) {
+                    return Poll::Ready(Some(SessionEvent { turn, event }));
+                }
+                match self.session.poll_take(self.id, &mut self.batch, cx) {
+                    Poll::Ready(Some(Taken::Events)) => {}
+                    Poll::Ready(_) => return Poll::Ready(None),
+                    Poll::Pending => return Poll::Pending,
+                }
             }
         })
         .await

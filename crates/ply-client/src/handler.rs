@@ -1,7 +1,6 @@
 //! What the client does with the agent's messages, on the task that reads them.
 
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use ply_rpc::{Closed, Handler, Notification, Peer, Request, Responder, RpcError};
 use ply_wire::convert;
@@ -11,12 +10,13 @@ use ply_wire::negotiate::Version;
 use ply_wire::{v1, v2};
 use serde::de::DeserializeOwned;
 
-use crate::ask::{self, Answer, Kind, Pending};
+use crate::ask::{self, Answer, Pending, Question};
 use crate::policy::{Decision, ElicitationDecision};
 use crate::report::ReportKind;
 use crate::routes::{RawUpdate, Route, Routes};
 use crate::services::{Files, Terminals};
-use crate::session::cell::{Asked, SessionCell};
+use crate::session::asking::Asked;
+use crate::session::cell::SessionCell;
 
 /// The handler of one connection.
 pub(crate) struct Inbound {
@@ -68,10 +68,6 @@ impl Handler for Inbound {
                 .routes
                 .report(ReportKind::MalformedUpdate, &error.to_string()),
         }
-    }
-
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        self.routes.pressure.poll_none(cx)
     }
 
     fn ended(&mut self, _: &Peer, reason: &Closed) {
@@ -150,9 +146,6 @@ impl Inbound {
     }
 
     fn permission(&self, version: Version, request: Request<'_>, responder: Responder) {
-        let cancelled = |responder| {
-            ask::send(responder, version, Answer::Permission(ask::cancelled()));
-        };
         let asked = match version {
             Version::V1 => methods_v1::lenient_permission_request(request.raw_params)
                 .map(|asked| Asked::V1(Box::new(asked))),
@@ -169,31 +162,33 @@ impl Inbound {
             }
         };
         let Some(session) = self.session(asked.session_id(), request.method) else {
-            return cancelled(responder);
+            return responder.respond::<()>(Err(no_such_session()));
         };
         let Some((ask, request)) = session.permission_asked(asked) else {
             self.routes
                 .report(ReportKind::BogusPermission, "no options");
-            return cancelled(responder);
+            let answer = Answer::Permission(ask::cancelled());
+            return ask::send(responder, version, answer);
         };
+        let request = Arc::new(request);
         // Before the policy is asked: if that panics, the question is dropped, which answers it.
-        let pending = Pending::new(
-            Kind::Permission,
-            version,
-            responder,
-            Arc::downgrade(&session),
-            ask,
-        );
+        let question = Question::Permission(Arc::clone(&request));
+        let holder = Arc::downgrade(&session);
+        let pending = Pending::new(question, version, responder, holder, ask);
         let decision = if session.is_cancelling() {
             Decision::Cancel
         } else {
-            self.routes.settings.permissions.decide(&request)
+            // A copy, so that the policy may look at the session.
+            let call = session.read(|transcript| ask::call_of(&request, transcript).cloned());
+            let permissions = &self.routes.settings.permissions;
+            permissions.decide(&request, call.as_ref())
         };
         let offered = |id: &v2::PermissionOptionId| {
             request.options.iter().any(|option| option.option_id == *id)
         };
         match decision {
-            Decision::Ask => session.ask_permission(request, pending, &self.routes),
+            Decision::Ask => session.ask(&pending, &self.routes),
+            Decision::LeaveToOthers => drop(pending.answer(Answer::NotMine)),
             // The turn may have been cancelled while the policy thought about it.
             Decision::Select(option) if offered(&option) && !session.is_cancelling() => {
                 let outcome = v2::SelectedPermissionOutcome::new(option);
@@ -257,18 +252,17 @@ impl Inbound {
         };
         let ask = session.as_ref().and_then(|session| session.ask_opened());
         let holder = session.as_ref().map(Arc::downgrade).unwrap_or_default();
-        let pending = Pending::new(Kind::Elicitation, version, responder, holder, ask);
-        let decision = policy.hook.decide(&asked);
-        match (decision, session) {
+        let asked = Arc::new(asked);
+        let question = Question::Elicitation(Arc::clone(&asked));
+        let pending = Pending::new(question, version, responder, holder, ask);
+        match (policy.hook.decide(&asked), session) {
             (ElicitationDecision::Answer(action), _) => {
                 pending.answer(Answer::Elicitation(action));
             }
-            (ElicitationDecision::Ask, Some(session)) => {
-                session.ask_elicitation(asked, pending, &self.routes);
-            }
+            (ElicitationDecision::Ask, Some(session)) => session.ask(&pending, &self.routes),
             // What belongs to no session has nobody who could be asked but the policy.
-            (ElicitationDecision::Ask, None) => {
-                pending.cancel();
+            (ElicitationDecision::Ask | ElicitationDecision::LeaveToOthers, _) => {
+                pending.answer(Answer::NotMine);
             }
         }
     }

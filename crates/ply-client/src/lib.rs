@@ -28,10 +28,13 @@
 //! - **Rules.** What the agent does not offer is refused here, with a reason, and never sent.
 //! - **Rule breakers.** Updates too early or too late, unknown or malformed messages and noise are survived and told in
 //!   [`Agent::reports`].
-//! - **Ends.** Questions are always answered, a dead agent ends its turns at once and is started again when it is next needed,
+//! - **Questions.** A question stays open until somebody answers it, its turn ends or the agent takes it back. One that the
+//!   program lets go of is left to other clients of the session; silence never answers for them.
+//! - **Ends.** A dead agent ends its turns at once and is started again when it is next needed,
 //!   and its whole process tree ends with it. A program that is itself killed cannot do that: call [`end_leftovers`] at its
 //!   start to end what the one before it left running.
-//! - **Slow readers.** Events wait in bounded queues; when one is full the agent waits too.
+//! - **Slow readers.** Events wait in bounded queues. When one is full its events are dropped and its reader goes on with
+//!   [`Event::Lagged`] and the transcript; nobody else has to wait.
 
 mod agent;
 mod ask;
@@ -47,7 +50,6 @@ mod hello;
 pub mod limits;
 mod lock;
 mod policy;
-mod pressure;
 mod prompt;
 mod report;
 mod restart;
@@ -64,11 +66,11 @@ pub use ask::{Elicitation, Permission};
 pub use client::Client;
 pub use command::Command;
 pub use error::{Error, PostMortem, StartFailure, TurnError};
-pub use event::{Event, Message, Terminal, ToolCall};
+pub use event::{Event, Message, SessionEvent, Terminal, ToolCall, TurnId};
 pub use events::Events;
 pub use policy::{
-    AllowAll, AskUser, Decision, ElicitationDecision, ElicitationPolicy, Elicitations, Permissions,
-    RejectAll,
+    AllowAll, AskUser, Decision, ElicitationDecision, ElicitationPolicy, Elicitations,
+    LeaveToOthers, Permissions, RejectAll,
 };
 pub use prompt::Prompt;
 pub use report::{Report, ReportKind};

@@ -12,9 +12,9 @@ pub const EARLY_UPDATES_MAX: usize = 1000;
 pub(crate) const EARLY_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Prompts of a session that wait for their turn.
 pub const HELD_PROMPTS_MAX: usize = 64;
-/// Events waiting for one reader before the agent is slowed down.
+/// Events waiting for one reader before they are dropped and told as [`Event::Lagged`](crate::Event::Lagged).
 pub const QUEUED_EVENTS_MAX: usize = 1024;
-/// Bytes of events waiting for one reader before the agent is slowed down.
+/// Bytes of events waiting for one reader before they are dropped.
 pub const QUEUED_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Events waiting before text of one message is joined into fewer events.
 pub const JOIN_FROM_EVENTS: usize = 256;
@@ -24,6 +24,8 @@ pub const JOINED_TEXT_BYTES_MAX: usize = 16 * 1024;
 pub const QUIET_TIME: Duration = Duration::from_secs(30);
 /// How long a cancelled turn may take to end before the caller hears of it.
 pub const CANCEL_TIME_MAX: Duration = Duration::from_secs(5);
+/// How long [`Turn::finish`](crate::Turn::finish) waits for a cancelled turn to end.
+pub const CANCEL_IGNORED_TIME_MAX: Duration = Duration::from_secs(30);
 /// How long the exit status and the last words of an agent that closed its output are waited for.
 pub(crate) const LAST_WORDS_TIME_MAX: Duration = Duration::from_millis(90);
 /// Pages of one session list.

@@ -3,31 +3,55 @@
 use std::fmt;
 use std::sync::Arc;
 
+use ply_wire::transcript::ToolCall;
 use ply_wire::v2;
 
 /// What a policy says to a permission request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Decision {
-    /// Ask whoever reads the events of the session; nobody there means cancelled.
+    /// Ask whoever reads the events of the session. The question waits until somebody does.
     Ask,
+    /// Leave it to the other clients of the session: the agent is told with an error that nobody answers here. If there are no
+    /// others, it takes that as not allowed.
+    LeaveToOthers,
     /// Choose this option. One that was not offered counts as [`Decision::Cancel`].
     Select(v2::PermissionOptionId),
-    /// Decide nothing; the agent takes it as not allowed.
+    /// Dismiss it; the agent takes it as not allowed, and one of version 1 cancels the turn.
     Cancel,
 }
 
 /// Decides permission requests before anybody is asked.
 ///
 /// It is called on the task that reads from the agent, so it must not wait.
+///
+/// ```
+/// use ply_client::{Client, Decision, transcript::ToolCall, v2};
+///
+/// // Lets the agent read, and asks about everything else.
+/// let policy = |request: &v2::RequestPermissionRequest, call: Option<&ToolCall>| {
+///     let reads = call.is_some_and(|call| call.kind == v2::ToolKind::Read);
+///     let allow = v2::PermissionOptionKind::AllowOnce;
+///     let mut options = request.options.iter();
+///     match options.find(|option| reads && option.kind == allow) {
+///         Some(option) => Decision::Select(option.option_id.clone()),
+///         None => Decision::Ask,
+///     }
+/// };
+/// let client = Client::new().permissions(policy);
+/// ```
 pub trait Permissions: Send + Sync {
-    /// Decides one request.
-    fn decide(&self, request: &v2::RequestPermissionRequest) -> Decision;
+    /// Decides one request. The tool call that it is about comes with everything that is known of it: kind, title, locations, raw
+    /// input, and content such as diffs.
+    fn decide(&self, request: &v2::RequestPermissionRequest, call: Option<&ToolCall>) -> Decision;
 }
 
-impl<F: Fn(&v2::RequestPermissionRequest) -> Decision + Send + Sync> Permissions for F {
-    fn decide(&self, request: &v2::RequestPermissionRequest) -> Decision {
-        self(request)
+impl<F> Permissions for F
+where
+    F: Fn(&v2::RequestPermissionRequest, Option<&ToolCall>) -> Decision + Send + Sync,
+{
+    fn decide(&self, request: &v2::RequestPermissionRequest, call: Option<&ToolCall>) -> Decision {
+        self(request, call)
     }
 }
 
@@ -36,8 +60,18 @@ impl<F: Fn(&v2::RequestPermissionRequest) -> Decision + Send + Sync> Permissions
 pub struct AskUser;
 
 impl Permissions for AskUser {
-    fn decide(&self, _: &v2::RequestPermissionRequest) -> Decision {
+    fn decide(&self, _: &v2::RequestPermissionRequest, _: Option<&ToolCall>) -> Decision {
         Decision::Ask
+    }
+}
+
+/// Leaves everything to the other clients of the session: for clients that only look on.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LeaveToOthers;
+
+impl Permissions for LeaveToOthers {
+    fn decide(&self, _: &v2::RequestPermissionRequest, _: Option<&ToolCall>) -> Decision {
+        Decision::LeaveToOthers
     }
 }
 
@@ -46,7 +80,7 @@ impl Permissions for AskUser {
 pub struct AllowAll;
 
 impl Permissions for AllowAll {
-    fn decide(&self, request: &v2::RequestPermissionRequest) -> Decision {
+    fn decide(&self, request: &v2::RequestPermissionRequest, _: Option<&ToolCall>) -> Decision {
         use v2::PermissionOptionKind::{AllowAlways, AllowOnce};
         first_of(request, &[AllowOnce, AllowAlways])
     }
@@ -57,7 +91,7 @@ impl Permissions for AllowAll {
 pub struct RejectAll;
 
 impl Permissions for RejectAll {
-    fn decide(&self, request: &v2::RequestPermissionRequest) -> Decision {
+    fn decide(&self, request: &v2::RequestPermissionRequest, _: Option<&ToolCall>) -> Decision {
         use v2::PermissionOptionKind::{RejectAlways, RejectOnce};
         first_of(request, &[RejectOnce, RejectAlways])
     }
@@ -80,8 +114,11 @@ fn first_of(
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ElicitationDecision {
-    /// Ask whoever reads the events of the session; nobody there means cancelled.
+    /// Ask whoever reads the events of the session. The question waits until somebody does; one that belongs to no session is
+    /// left to others.
     Ask,
+    /// Leave it to the other clients of the session.
+    LeaveToOthers,
     /// Give this answer.
     Answer(v2::ElicitationAction),
 }

@@ -13,7 +13,6 @@ use crate::ask::Pending;
 use crate::client::Settings;
 use crate::limits::{EARLY_BYTES_MAX, EARLY_UPDATES_MAX};
 use crate::lock::lock;
-use crate::pressure::Pressure;
 use crate::report::{ReportKind, Reports};
 use crate::services::Terminals;
 use crate::session::cell::SessionCell;
@@ -37,7 +36,6 @@ struct Early {
 /// What the link's task and the handles of one connection share.
 pub(crate) struct Routes {
     state: Mutex<State>,
-    pub(crate) pressure: Arc<Pressure>,
     pub(crate) version: OnceLock<Version>,
     pub(crate) settings: Arc<Settings>,
     /// Those of this connection alone, which end with it.
@@ -77,7 +75,6 @@ impl Routes {
         let terminals = settings.terminals.as_ref().map(Terminals::fresh);
         Self {
             state: Mutex::default(),
-            pressure: Arc::default(),
             version: OnceLock::new(),
             settings,
             terminals,

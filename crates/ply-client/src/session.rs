@@ -1,8 +1,11 @@
 //! A session with an agent.
 
+pub(crate) mod asking;
 mod attaching;
 pub(crate) mod cell;
 mod config;
+pub(crate) mod hold;
+mod lag;
 mod matching;
 mod options;
 pub(crate) mod readers;
@@ -27,6 +30,7 @@ use crate::prompt::Prompt;
 use crate::turn::Turn;
 
 use self::cell::SessionCell;
+use self::hold::Hold;
 use self::stopping::Held;
 
 /// A session with an agent. Clones are the same session.
@@ -35,11 +39,12 @@ use self::stopping::Held;
 #[derive(Debug, Clone)]
 pub struct Session {
     agent: Agent,
-    cell: Arc<SessionCell>,
+    cell: Hold,
 }
 
 impl Session {
     pub(crate) fn new(agent: Agent, cell: Arc<SessionCell>) -> Self {
+        let cell = Hold::new(cell);
         Self { agent, cell }
     }
 
@@ -64,8 +69,8 @@ impl Session {
     /// Says something to the agent. While a turn runs, an agent of version 2 gets the prompt at once; for one of version 1 it
     /// is held until that turn has ended.
     ///
-    /// Events go to the oldest turn of the session that runs and is held; one that was dropped leaves its events and questions
-    /// to the next.
+    /// Events go to the oldest turn of the session that runs. Those of a turn that was dropped are only told to streams of
+    /// [`Session::events`]; so are its questions, which wait until somebody answers.
     ///
     /// If the agent died and was started by this client, it is started again and the session is opened again first.
     ///
@@ -80,7 +85,7 @@ impl Session {
         let connection = self.attached().await?;
         let content = prompt.into().fit(&connection.hello)?;
         let id = self.cell.prompt(content)?;
-        Ok(Turn::new(Arc::clone(&self.cell), self.agent.clone(), id))
+        Ok(Turn::new(self.cell.clone(), self.agent.clone(), id))
     }
 
     /// Cancels all work of the session: held prompts are dropped, open questions are answered as cancelled, unfinished tool
@@ -117,10 +122,11 @@ impl Session {
             .read(|transcript| transcript.tool_call(id).cloned())
     }
 
-    /// Returns everything that happens in the session from now on, inside turns and outside.
+    /// Returns everything that happens in the session from now on, inside turns and outside. First come the questions that are
+    /// open.
     pub fn events(&self) -> Events {
         let fate = Arc::clone(&self.agent.inner.fate);
-        Events::new(Arc::clone(&self.cell), fate)
+        Events::new(self.cell.clone(), fate)
     }
 
     /// Returns the commands that can be used in prompts now.

@@ -1,19 +1,17 @@
 //! One turn: the events of a prompt, and how it ended.
 
-use std::collections::VecDeque;
 use std::future::{Future as _, poll_fn};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use ply_wire::v2;
 use tokio::time::{Instant, Sleep};
 
 use crate::agent::Agent;
-use crate::event::Event;
-use crate::limits::{CANCEL_TIME_MAX, QUIET_TIME};
-use crate::session::cell::SessionCell;
-use crate::session::readers::Taken;
+use crate::event::{Event, TurnId};
+use crate::limits::{CANCEL_IGNORED_TIME_MAX, CANCEL_TIME_MAX, QUIET_TIME};
+use crate::session::hold::Hold;
+use crate::session::readers::{Queue, Taken, next_of};
 use crate::{Error, TurnError};
 
 pub(crate) type TurnResult = Result<TurnEnd, TurnError>;
@@ -59,16 +57,16 @@ impl TurnEnd {
 
 /// A prompt and what the agent does about it.
 ///
-/// Dropping a turn does not end it: the agent goes on, the transcript grows, only the events are no longer kept. Questions of
-/// the agent that nobody is left to answer are answered as cancelled. A turn that is held must be read: when its queue is full
-/// the agent has to wait.
-#[must_use = "a turn that is held and not read slows the agent down; dropped, it answers the agent's questions as cancelled"]
+/// Dropping a turn does not end it: the agent goes on, the transcript grows, only the events are no longer kept. Questions that
+/// were not read stay open and are told to streams of [`Session::events`](crate::Session::events). A turn that is held and not
+/// read holds up nobody: when too much waits, events are dropped, and the reader goes on with [`Event::Lagged`] and the transcript.
+#[must_use = "a turn that is dropped goes on, and its questions wait for somebody else to answer them"]
 pub struct Turn {
-    session: Arc<SessionCell>,
+    session: Hold,
     /// Keeps the agent running while its turn is read.
     _agent: Agent,
     id: u64,
-    batch: VecDeque<Event>,
+    batch: Queue,
     end: Option<TurnResult>,
     heard_at: Instant,
     quiet_told: bool,
@@ -77,18 +75,24 @@ pub struct Turn {
 }
 
 impl Turn {
-    pub(crate) fn new(session: Arc<SessionCell>, agent: Agent, id: u64) -> Self {
+    pub(crate) fn new(session: Hold, agent: Agent, id: u64) -> Self {
         Self {
             session,
             _agent: agent,
             id,
-            batch: VecDeque::new(),
+            batch: Queue::new(),
             end: None,
             heard_at: Instant::now(),
             quiet_told: false,
             overdue_told: false,
             clock: None,
         }
+    }
+
+    /// Returns the turn's id, which the events of [`Session::events`](crate::Session::events) name.
+    #[must_use]
+    pub fn id(&self) -> TurnId {
+        TurnId(self.id)
     }
 
     /// Waits for the next event; none when the turn has ended.
@@ -104,19 +108,37 @@ impl Turn {
         poll_fn(|cx| self.poll_next(cx)).await
     }
 
-    /// Reads the turn to its end and returns how it ended. Questions are answered as cancelled, unless a stream of
-    /// [`Session::events`](crate::Session::events) gets them too: then they are for whoever reads that.
+    /// Reads the turn to its end and returns how it ended. Questions are left to whoever reads a stream of
+    /// [`Session::events`](crate::Session::events), and to other clients of the session.
     ///
     /// # Errors
     ///
-    /// The turn failed or its agent died.
+    /// The turn failed or its agent died; [`TurnError::CancelIgnored`] if the turn was cancelled and did not end within
+    /// [`CANCEL_IGNORED_TIME_MAX`].
     ///
     /// # Cancel safety
     ///
     /// Dropping it drops the turn, which goes on by itself.
     pub async fn finish(mut self) -> Result<TurnEnd, TurnError> {
-        while let Some(event) = self.next().await {
+        let mut deadline = None;
+        loop {
+            let event = match deadline {
+                None => self.next().await,
+                // An agent that never stops talking is always ready, so the clock is looked at first.
+                Some(at) if Instant::now() >= at => return Err(cancel_ignored()),
+                Some(at) => match tokio::time::timeout_at(at, self.next()).await {
+                    Ok(event) => event,
+                    Err(_) => return Err(cancel_ignored()),
+                },
+            };
+            let Some(event) = event else {
+                break;
+            };
             event?;
+            if deadline.is_none() {
+                let cancelled_at = self.session.lock().cancelled_at(self.id);
+                deadline = cancelled_at.map(|at| at + CANCEL_IGNORED_TIME_MAX);
+            }
         }
         match self.end.take() {
             Some(end) => end,
@@ -158,25 +180,26 @@ impl Turn {
     }
 
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Event, TurnError>>> {
-        if let Some(event) = self.batch.pop_front() {
-            return Poll::Ready(Some(Ok(event)));
-        }
-        if self.end.is_some() {
-            return Poll::Ready(None);
-        }
-        match self.session.poll_take(self.id, &mut self.batch, cx) {
-            Poll::Ready(Some(Taken::Events)) => {
-                self.heard_at = Instant::now();
-                self.quiet_told = false;
-                Poll::Ready(self.batch.pop_front().map(Ok))
+        loop {
+            if let Some((_, event)) = next_of(&mut self.batch) {
+                return Poll::Ready(Some(Ok(event)));
             }
-            Poll::Ready(Some(Taken::Ended(end))) => {
-                let failure = end.as_ref().err().cloned();
-                self.end = Some(end);
-                Poll::Ready(failure.map(Err))
+            if self.end.is_some() {
+                return Poll::Ready(None);
             }
-            Poll::Ready(None) => Poll::Ready(None),
-            Poll::Pending => self.poll_clock(cx).map(|event| Some(Ok(event))),
+            match self.session.poll_take(self.id, &mut self.batch, cx) {
+                Poll::Ready(Some(Taken::Events)) => {
+                    self.heard_at = Instant::now();
+                    self.quiet_told = false;
+                }
+                Poll::Ready(Some(Taken::Ended(end))) => {
+                    let failure = end.as_ref().err().cloned();
+                    self.end = Some(end);
+                    return Poll::Ready(failure.map(Err));
+                }
+                Poll::Ready(None) => return Poll::Ready(None),
+                Poll::Pending => return self.poll_clock(cx).map(|event| Some(Ok(event))),
+            }
         }
     }
 
@@ -212,15 +235,14 @@ impl Turn {
     }
 
     fn due(&mut self) -> Option<Instant> {
-        let (overdue, is_sent, asks) = {
+        let (overdue, is_sent, waits_for_user) = {
             let state = self.session.lock();
             let overdue = state.cancelled_at(self.id).map(|at| at + CANCEL_TIME_MAX);
-            (overdue, state.is_sent(self.id), state.open_asks())
+            (overdue, state.is_sent(self.id), state.waits_for_user())
         };
         let overdue = overdue.filter(|_| !self.overdue_told);
-        // While somebody else has to act first, the agent's silence means nothing. The questions are let go here, outside the
-        // lock, because the last holder of one answers it.
-        if !is_sent || !asks.is_empty() {
+        // While somebody else has to act first, the agent's silence means nothing.
+        if !is_sent || waits_for_user {
             self.heard_at = Instant::now();
         }
         let quiet = (!self.quiet_told).then(|| self.heard_at + QUIET_TIME);
@@ -228,6 +250,12 @@ impl Turn {
             (Some(overdue), Some(quiet)) => Some(overdue.min(quiet)),
             (overdue, quiet) => overdue.or(quiet),
         }
+    }
+}
+
+fn cancel_ignored() -> TurnError {
+    TurnError::CancelIgnored {
+        after: CANCEL_IGNORED_TIME_MAX,
     }
 }
 

@@ -3,12 +3,16 @@
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
+    clippy::panic,
     reason = "tests fail by panicking"
 )]
 
 mod support;
 
-use ply_client::{Event, Permission, Session, Turn, v2};
+use std::time::Duration;
+
+use ply_client::limits::CANCEL_IGNORED_TIME_MAX;
+use ply_client::{Event, Permission, Session, Turn, TurnError, v2};
 use serde_json::{Value, json};
 use support::{Script, prompt, told, user_message, v1_session, v2_session};
 
@@ -204,4 +208,33 @@ async fn v1_cancel_14_a_cancellation_without_effect_is_told() {
     script.expect("session/cancel").await;
     script.stop(&request, "cancelled").await;
     assert_eq!(told(&mut turn).await, ["end: Some(Cancelled)"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn v1_cancel_14_whoever_waits_for_the_end_of_a_turn_does_not_wait_for_ever() {
+    for talks in [false, true] {
+        let (session, mut script) = v1_session().await;
+        let (turn, _) = prompt(&session, &mut script, "hi").await;
+        turn.cancel().await.unwrap();
+        script.expect("session/cancel").await;
+        let started = tokio::time::Instant::now();
+        let talking = async {
+            if !talks {
+                std::future::pending::<()>().await;
+            }
+            loop {
+                script.say("la").await;
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+        };
+        let ignored = tokio::select! {
+            ended = turn.finish() => ended.unwrap_err(),
+            () = talking => continue,
+        };
+        let TurnError::CancelIgnored { after } = ignored else {
+            panic!("{ignored}");
+        };
+        assert_eq!(after, CANCEL_IGNORED_TIME_MAX);
+        assert_eq!(started.elapsed(), CANCEL_IGNORED_TIME_MAX);
+    }
 }

@@ -10,7 +10,7 @@ mod support;
 
 use ply_client::{Agent, Client, Error, Event, Session};
 use serde_json::{Value, json};
-use support::{SESSION, Script, v1_with, v2_with};
+use support::{SESSION, Script, heard, v1_with, v2_with};
 
 fn modes() -> Value {
     let mode = |id: &str| json!({ "id": id, "name": id });
@@ -79,7 +79,10 @@ async fn v1_mode_02_the_modes_of_a_version_1_agent_are_an_option() {
     script
         .update(json!({ "sessionUpdate": "current_mode_update", "currentModeId": "code" }))
         .await;
-    assert!(matches!(events.next().await, Some(Event::ConfigOptions(_))));
+    assert!(matches!(
+        heard(&mut events).await,
+        Some(Event::ConfigOptions(_))
+    ));
     assert_eq!(current(&session), "code");
 }
 

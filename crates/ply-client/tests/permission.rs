@@ -8,11 +8,14 @@
 
 mod support;
 
+use std::sync::{Arc, Mutex};
+
 use ply_client::{
-    AllowAll, Client, Decision, Error, Event, Permission, RejectAll, ReportKind, Turn, v2,
+    AllowAll, Client, Decision, Error, Event, Permission, RejectAll, ReportKind, Turn,
+    transcript::ToolCall, v2,
 };
 use serde_json::{Value, json};
-use support::{options, prompt, reported, v1_session, v1_session_of, v2_session};
+use support::{heard, options, prompt, reported, v1_session, v1_session_of, v2_session};
 
 async fn permission(turn: &mut Turn) -> Permission {
     loop {
@@ -84,7 +87,7 @@ async fn v1_perm_07_a_policy_answers_with_what_is_there() {
     let allow = || Client::new().permissions(AllowAll);
     let reject = || Client::new().permissions(RejectAll);
     let invent = || {
-        Client::new().permissions(|_: &v2::RequestPermissionRequest| {
+        Client::new().permissions(|_: &v2::RequestPermissionRequest, _: Option<&ToolCall>| {
             Decision::Select(v2::PermissionOptionId::new("invented"))
         })
     };
@@ -133,8 +136,8 @@ async fn v2_perm_03_the_subject_is_applied_before_the_question_is_told() {
         "options": options(&["allow_once", "_later"]),
     });
     let id = script.ask("session/request_permission", params).await;
-    assert!(matches!(events.next().await, Some(Event::ToolCall(_))));
-    let Some(Event::Permission(ask)) = events.next().await else {
+    assert!(matches!(heard(&mut events).await, Some(Event::ToolCall(_))));
+    let Some(Event::Permission(ask)) = heard(&mut events).await else {
         panic!("nothing was asked");
     };
     let call = session.tool_call(&v2::ToolCallId::new("c1")).unwrap();
@@ -147,24 +150,6 @@ async fn v2_perm_03_the_subject_is_applied_before_the_question_is_told() {
 }
 
 #[tokio::test]
-async fn a_question_that_is_dropped_is_cancelled() {
-    let (session, mut script) = v1_session().await;
-    let (mut turn, request) = prompt(&session, &mut script, "hi").await;
-    let id = script.ask_permission("c1").await;
-    drop(permission(&mut turn).await);
-    assert_eq!(script.answered(&id).await["result"], cancelled());
-    // One that is never even looked at, because the turn is dropped.
-    let id = script.ask_permission("c2").await;
-    script.silent().await;
-    drop(turn);
-    assert_eq!(script.answered(&id).await["result"], cancelled());
-    // One that nobody is there to hear.
-    let id = script.ask_permission("c3").await;
-    assert_eq!(script.answered(&id).await["result"], cancelled());
-    script.stop(&request, "end_turn").await;
-}
-
-#[tokio::test]
 async fn the_first_of_two_readers_answers() {
     let (session, mut script) = v1_session().await;
     let mut events = session.events();
@@ -172,7 +157,7 @@ async fn the_first_of_two_readers_answers() {
     let id = script.ask_permission("c1").await;
     let here = permission(&mut turn).await;
     let there = loop {
-        if let Some(Event::Permission(ask)) = events.next().await {
+        if let Some(Event::Permission(ask)) = heard(&mut events).await {
             break ask;
         }
     };
@@ -219,8 +204,40 @@ async fn bogus_requests_are_answered_and_reported() {
         "options": options(&["allow_once"]),
     });
     let id = script.ask("session/request_permission", params).await;
-    assert_eq!(script.answered(&id).await["result"], cancelled());
+    assert_eq!(script.answered(&id).await["error"]["code"], -32602);
     assert_eq!(reported(session.agent(), ReportKind::UnknownSession), 1);
+}
+
+#[tokio::test]
+async fn a_policy_sees_everything_that_is_known_of_the_call() {
+    let seen = Arc::new(Mutex::new(None));
+    let policy = {
+        let seen = Arc::clone(&seen);
+        move |_: &v2::RequestPermissionRequest, call: Option<&ToolCall>| {
+            *seen.lock().unwrap() = call.cloned();
+            Decision::LeaveToOthers
+        }
+    };
+    let (session, mut script) = v1_session_of(Client::new().permissions(policy)).await;
+    let (_turn, _) = prompt(&session, &mut script, "hi").await;
+    let path = "/work/a.rs";
+    script
+        .update(json!({
+            "sessionUpdate": "tool_call", "toolCallId": "c1", "title": "Edit", "kind": "edit",
+            "locations": [{ "path": path }], "rawInput": { "file": path },
+            "content": [{ "type": "diff", "path": path, "oldText": "a", "newText": "b" }],
+        }))
+        .await;
+    // The request itself says no more than a new title.
+    let id = script.ask_permission("c1").await;
+    let answer = script.answered(&id).await;
+    assert_eq!(answer["error"]["code"], -32603, "left to others: {answer}");
+    let call = seen.lock().unwrap().clone().unwrap();
+    assert_eq!(call.title.as_deref(), Some("Remove everything"));
+    assert_eq!(call.kind, v2::ToolKind::Edit);
+    assert_eq!(call.locations.len(), 1);
+    assert_eq!(call.raw_input, Some(json!({ "file": path })));
+    assert!(matches!(call.content[..], [v2::ToolCallContent::Diff(_)]));
 }
 
 // Also: D16.

@@ -14,10 +14,13 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use ply_client::{Client, Decision, Error, Event, ReportKind, Session, Supported, Terminals, v2};
+use ply_client::{
+    Client, Decision, Error, Event, ReportKind, Session, Supported, Terminals,
+    transcript::ToolCall, v2,
+};
 use serde_json::json;
 use support::{
-    SESSION, Script, open, options, prompt, reported, told, user_message, v1_session,
+    SESSION, Script, heard, open, options, prompt, reported, told, user_message, v1_session,
     v1_session_of, v1_with, v2_session, words, words_of,
 };
 
@@ -79,11 +82,11 @@ async fn a_stream_ends_with_an_agent_that_cannot_come_back() {
     script.silent().await;
     script.die();
     let ended = tokio::time::timeout(LONG, async {
-        let mut heard = 0;
-        while let Some(event) = events.next().await {
-            heard += usize::from(matches!(event, Event::Message(_)));
+        let mut words = 0;
+        while let Some(event) = heard(&mut events).await {
+            words += usize::from(matches!(event, Event::Message(_)));
         }
-        heard
+        words
     });
     assert_eq!(ended.await.unwrap(), 1);
     let mut late = session.events();
@@ -186,26 +189,31 @@ async fn outcome(script: &mut Script, id: &serde_json::Value) -> serde_json::Val
 }
 
 #[tokio::test]
-async fn a_policy_that_panics_answers_cancelled() {
-    let client = Client::new()
-        .permissions(|_: &v2::RequestPermissionRequest| -> Decision { panic!("on purpose") });
+async fn a_policy_that_panics_allows_nothing_and_decides_for_nobody() {
+    let client = Client::new().permissions(
+        |_: &v2::RequestPermissionRequest, _: Option<&ToolCall>| -> Decision {
+            panic!("on purpose")
+        },
+    );
     let (session, mut script) = v1_session_of(client).await;
     let (_turn, _) = prompt(&session, &mut script, "hi").await;
     let id = script.ask_permission("c1").await;
-    assert_eq!(outcome(&mut script, &id).await, "cancelled");
+    assert_eq!(script.answered(&id).await["error"]["code"], -32603);
 }
 
 #[tokio::test]
 async fn v1_cancel_03_nothing_is_allowed_by_a_policy_that_was_overtaken_by_the_cancellation() {
     let shared = Arc::new(OnceLock::<Session>::new());
     let known = Arc::clone(&shared);
-    let client = Client::new().permissions(move |_: &v2::RequestPermissionRequest| {
-        // As a person would while the policy thinks.
-        let cancelling = pin!(known.get().unwrap().cancel());
-        let mut cx = Context::from_waker(Waker::noop());
-        assert!(cancelling.poll(&mut cx).is_ready());
-        Decision::Select(v2::PermissionOptionId::new("allow_once"))
-    });
+    let client = Client::new().permissions(
+        move |_: &v2::RequestPermissionRequest, _: Option<&ToolCall>| {
+            // As a person would while the policy thinks.
+            let cancelling = pin!(known.get().unwrap().cancel());
+            let mut cx = Context::from_waker(Waker::noop());
+            assert!(cancelling.poll(&mut cx).is_ready());
+            Decision::Select(v2::PermissionOptionId::new("allow_once"))
+        },
+    );
     let (session, mut script) = v1_session_of(client).await;
     shared.set(session.clone()).unwrap();
     let (_turn, _) = prompt(&session, &mut script, "hi").await;

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use ply_client::{Client, Event, ReportKind, Turn, TurnError, v2};
 use serde_json::json;
-use support::{Script, prompt, reported, told, user_message, v2_session, v2_with, words_of};
+use support::{Script, heard, prompt, reported, told, user_message, v2_session, v2_with, words_of};
 
 /// Whether the turn is still open after everything the script sent was handled.
 async fn is_open(turn: &mut Turn, script: &mut Script) -> bool {
@@ -171,7 +171,7 @@ async fn v2_resume_09_the_snapshot_of_a_resumed_session_completes_nothing() {
     let (mut turn, request) = prompt(&session, &mut script, "hi").await;
     script.state("idle", Some("end_turn")).await;
     assert!(is_open(&mut turn, &mut script).await);
-    assert!(matches!(events.next().await, Some(Event::State(_))));
+    assert!(matches!(heard(&mut events).await, Some(Event::State(_))));
     script.answer(&request, json!({ "messageId": "u1" })).await;
     script.state("running", None).await;
     script.state("idle", Some("end_turn")).await;
@@ -240,7 +240,7 @@ async fn unknown_updates_are_kept_and_told() {
     script
         .update(json!({ "sessionUpdate": "_weather", "sky": "blue" }))
         .await;
-    match events.next().await.unwrap() {
+    match heard(&mut events).await.unwrap() {
         Event::Other(v2::SessionUpdate::Other(other)) => {
             assert_eq!(other.session_update, "_weather")
         }

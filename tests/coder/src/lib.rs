@@ -15,7 +15,7 @@ pub mod tasks;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use ply_client::{Client, Session, Supported, v2};
+use ply_client::{Client, Session, Supported, transcript::ToolCall, v2};
 use ply_coder::config::{Config, Places};
 use ply_coder::model::service::{self, Secret, Service};
 use ply_coder::model::{Facts, Model};
@@ -222,9 +222,12 @@ fn scripted(server: &ModelServer, api: Api, change: Box<dyn FnOnce(&mut Facts)>)
 fn policy(
     user: User,
     asked: Arc<Mutex<Vec<String>>>,
-) -> impl Fn(&v2::RequestPermissionRequest) -> ply_client::Decision + Send + Sync + 'static {
+) -> impl Fn(&v2::RequestPermissionRequest, Option<&ToolCall>) -> ply_client::Decision
++ Send
++ Sync
++ 'static {
     use v2::PermissionOptionKind as Kind;
-    move |request| {
+    move |request, _| {
         asked.lock().unwrap().push(request.title.clone());
         let kind = match user {
             User::Allows => Kind::AllowOnce,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use coder_tests::Tell as _;
 use ply_client::v2::PermissionOptionKind;
-use ply_client::{Client, Event, v2};
+use ply_client::{Client, Event, transcript::ToolCall, v2};
 
 use crate::place::Place;
 
@@ -58,7 +58,7 @@ async fn the_store_and_the_logs_are_for_their_user_only() {
 async fn rules_that_are_allowed_for_good_are_for_their_user_only() {
     let place = Place::new();
     std::fs::remove_dir_all(place.path("home/.config")).unwrap();
-    let select = |request: &v2::RequestPermissionRequest| {
+    let select = |request: &v2::RequestPermissionRequest, _: Option<&ToolCall>| {
         let longest = request.options.iter().rev();
         let mut always = longest.filter(|it| it.kind == PermissionOptionKind::AllowAlways);
         ply_client::Decision::Select(always.next().unwrap().option_id.clone())

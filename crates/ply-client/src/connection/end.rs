@@ -85,16 +85,10 @@ async fn over_or_exited(parts: &Parts, child: &mut Child) -> Closed {
     }
 }
 
-/// Waits a moment for the end of the connection of an agent that has exited, and longer while it is only our readers that are
-/// slow.
+/// Waits a moment for the end of the connection of an agent that has exited.
 async fn over_soon(parts: &Parts) -> Option<Closed> {
-    loop {
-        match tokio::time::timeout(LAST_WORDS_TIME_MAX, parts.over()).await {
-            Ok(reason) => return Some(reason),
-            Err(_) if parts.routes.pressure.is_on() => {}
-            Err(_) => return None,
-        }
-    }
+    let over = tokio::time::timeout(LAST_WORDS_TIME_MAX, parts.over());
+    over.await.ok()
 }
 
 /// Waits a moment for the exit of a process that closed its output, and for the end of what it wrote.

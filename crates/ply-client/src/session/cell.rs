@@ -1,22 +1,19 @@
 //! The state of one session, written by the link's task and read by the handles.
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::task::{Context, Poll};
 
 use ply_rpc::Peer;
-use ply_wire::lift::{AskId, Lifter, PermissionUp};
-use ply_wire::method::v1::LenientPermissionRequest;
+use ply_wire::lift::Lifter;
 use ply_wire::negotiate::Version;
 use ply_wire::transcript::Transcript;
 use ply_wire::{v1, v2};
 
+use super::asking::OpenAsk;
 use super::options::Kept;
-use super::readers::{Delivery, Kind, Readers, Taken};
+use super::readers::{Delivery, Kind, Queue, Readers, Taken};
 use super::turns::OpenTurn;
 use crate::SessionSetup;
-use crate::ask::{Elicitation, Pending, Permission};
-use crate::event::Event;
 use crate::lock::lock;
 use crate::report::ReportKind;
 use crate::routes::{RawUpdate, Routes};
@@ -51,7 +48,10 @@ pub(crate) struct State {
     pub(super) turns_ended: u64,
     pub(super) prompts_made: u64,
     pub(super) readers: Readers,
-    asks: Vec<Weak<Pending>>,
+    /// The questions that wait for an answer, whether or not anybody reads them.
+    pub(super) asks: Vec<OpenAsk>,
+    /// Whether nobody holds the session any more, so that nobody here will ever answer.
+    pub(super) abandoned: bool,
     /// Kept for its capacity.
     lifted: Vec<v2::SessionUpdate>,
     me: Weak<SessionCell>,
@@ -73,21 +73,6 @@ pub(crate) enum History {
     Taken,
     /// It is known already: an agent that was started again repeats it.
     Known,
-}
-
-/// A permission request in the words of its version.
-pub(crate) enum Asked {
-    V1(Box<LenientPermissionRequest>),
-    V2(Box<v2::RequestPermissionRequest>),
-}
-
-impl Asked {
-    pub(crate) fn session_id(&self) -> &str {
-        match self {
-            Self::V1(asked) => &asked.request.session_id.0,
-            Self::V2(asked) => &asked.session_id.0,
-        }
-    }
 }
 
 impl SessionCell {
@@ -113,6 +98,7 @@ impl SessionCell {
                 prompts_made: 0,
                 readers: Readers::default(),
                 asks: Vec::new(),
+                abandoned: false,
                 lifted: Vec::new(),
                 me: me.clone(),
             }),
@@ -153,97 +139,6 @@ impl SessionCell {
         }
     }
 
-    /// Takes a permission request: the call it is about becomes known. None if there is nothing to choose from.
-    pub(crate) fn permission_asked(
-        &self,
-        asked: Asked,
-    ) -> Option<(Option<AskId>, v2::RequestPermissionRequest)> {
-        let mut state = self.lock();
-        match asked {
-            Asked::V1(asked) => {
-                let mut up = None;
-                state.lift(0, |lifter, out| {
-                    up = Some(lifter.permission_asked(&asked, out));
-                });
-                match up? {
-                    PermissionUp::Ask(ask, request) => Some((Some(ask), *request)),
-                    PermissionUp::Answer(_) => None,
-                }
-            }
-            Asked::V2(request) => {
-                if request.options.is_empty() {
-                    return None;
-                }
-                if let Some(v2::RequestPermissionSubject::ToolCall(subject)) = &request.subject {
-                    let call = subject.tool_call.clone();
-                    state.fold(v2::SessionUpdate::ToolCallUpdate(call), 0);
-                }
-                Some((None, *request))
-            }
-        }
-    }
-
-    /// Hands a permission request to whoever reads the session; it is cancelled if nobody does, or the turn is.
-    pub(crate) fn ask_permission(
-        &self,
-        request: v2::RequestPermissionRequest,
-        pending: Arc<Pending>,
-        routes: &Routes,
-    ) {
-        let event = Event::Permission(Permission::new(request, Arc::clone(&pending)));
-        self.ask(event, &pending, routes);
-    }
-
-    /// Hands a request for information to whoever reads the session.
-    pub(crate) fn ask_elicitation(
-        &self,
-        request: v2::CreateElicitationRequest,
-        pending: Arc<Pending>,
-        routes: &Routes,
-    ) {
-        let event = Event::Elicitation(Elicitation::new(request, Arc::clone(&pending)));
-        self.ask(event, &pending, routes);
-    }
-
-    fn ask(&self, event: Event, pending: &Arc<Pending>, routes: &Routes) {
-        let heard = {
-            let mut state = self.lock();
-            let turn = state.hearing_turn();
-            let heard = !state.is_cancelling() && state.readers.would_hear(turn);
-            if heard {
-                state.asks.retain(|ask| ask.strong_count() > 0);
-                state.asks.push(Arc::downgrade(pending));
-                state.deliver_event(&event);
-            }
-            heard
-        };
-        if heard {
-            routes.add_ask(pending);
-        } else {
-            pending.cancel();
-        }
-        drop(event);
-    }
-
-    /// Whether the running turn was cancelled, so that nothing may be allowed any more.
-    pub(crate) fn is_cancelling(&self) -> bool {
-        self.lock().is_cancelling()
-    }
-
-    /// Notes that something is asked that is no permission.
-    pub(crate) fn ask_opened(&self) -> Option<AskId> {
-        let mut ask = None;
-        self.lock().lift(0, |lifter, out| {
-            ask = Some(lifter.ask_opened(None, out));
-        });
-        ask
-    }
-
-    pub(crate) fn ask_closed(&self, ask: AskId) {
-        self.lock()
-            .lift(0, |lifter, out| lifter.ask_closed(ask, out));
-    }
-
     /// Returns the tool call that the agent means by an id: v1 agents may use one again.
     pub(crate) fn call_meant(&self, id: v2::ToolCallId) -> Option<v2::ToolCallId> {
         match &self.lock().lifter {
@@ -258,30 +153,47 @@ impl SessionCell {
         }
     }
 
+    /// Adds a reader of everything, who first hears which questions are open.
     pub(crate) fn add_stream(&self) -> u64 {
-        self.lock().readers.add(Kind::Stream)
+        let mut state = self.lock();
+        let id = state.readers.add(Kind::Stream);
+        state.tell_asks(id);
+        id
     }
 
     /// Ends a stream that will hear nothing any more.
     pub(crate) fn end_reader(&self, id: u64) {
-        if let Some(reader) = self.lock().readers.get_mut(id) {
-            reader.end(Ok(TurnEnd::default()));
+        let mut state = self.lock();
+        let State {
+            readers,
+            transcript,
+            ..
+        } = &mut *state;
+        if let Some(reader) = readers.get_mut(id) {
+            reader.end(Ok(TurnEnd::default()), transcript);
         }
     }
 
     pub(crate) fn remove_reader(&self, id: u64) {
         let removed = self.lock().readers.remove(id);
-        // Here, where no lock is held, since questions in its queue are answered now.
+        // Here, where no lock is held, since questions in its queue may be answered now.
         drop(removed);
     }
 
     pub(crate) fn poll_take(
         &self,
         id: u64,
-        batch: &mut VecDeque<Event>,
+        batch: &mut Queue,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Taken>> {
-        self.lock().readers.poll_take(id, batch, cx)
+        let mut state = self.lock();
+        let State {
+            readers,
+            transcript,
+            me,
+            ..
+        } = &mut *state;
+        readers.poll_take(id, batch, cx, transcript, me)
     }
 }
 
@@ -324,28 +236,12 @@ impl State {
 
     pub(super) fn deliver(&mut self, update: v2::SessionUpdate, bytes: usize) {
         let to = Delivery {
-            turn: self.hearing_turn(),
+            turn: self.current_turn(),
             bytes,
+            applied: self.transcript.applied(),
             session: &self.me,
-            pressure: self.wire.as_ref().map(|wire| &wire.routes.pressure),
         };
         self.readers.update(update, &to);
-    }
-
-    fn deliver_event(&mut self, event: &Event) {
-        let to = Delivery {
-            turn: self.hearing_turn(),
-            bytes: 0,
-            session: &self.me,
-            pressure: self.wire.as_ref().map(|wire| &wire.routes.pressure),
-        };
-        self.readers.event(event, &to);
-    }
-
-    /// Returns the questions of the session that wait for an answer.
-    pub(crate) fn open_asks(&self) -> Vec<Arc<Pending>> {
-        let asks = self.asks.iter().filter_map(Weak::upgrade);
-        asks.filter(|ask| ask.is_open()).collect()
     }
 
     fn is_late(&self, update: &v1::SessionUpdate) -> bool {

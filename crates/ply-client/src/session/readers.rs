@@ -1,15 +1,19 @@
 //! The queues between the link and whoever reads a session's events.
+//!
+//! Each is bounded, and none holds up the link: one that is full is emptied, and its reader goes on from the transcript.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Weak};
+use std::sync::Weak;
 use std::task::{Context, Poll, Waker};
 
+use ply_wire::transcript::Transcript;
 use ply_wire::v2;
 
 use super::cell::SessionCell;
-use crate::event::Event;
+use super::lag::Lag;
+use crate::ask::Ticket;
+use crate::event::{Event, TurnId};
 use crate::limits::{JOIN_FROM_EVENTS, QUEUED_BYTES_MAX, QUEUED_EVENTS_MAX};
-use crate::pressure::Pressure;
 use crate::turn::TurnResult;
 
 /// The readers of one session.
@@ -24,10 +28,12 @@ pub(crate) struct Readers {
 pub(crate) struct Reader {
     id: u64,
     kind: Kind,
-    queue: VecDeque<Event>,
+    queue: Queue,
     bytes: usize,
-    /// Set while the queue is over its bound.
-    full: Option<Arc<Pressure>>,
+    /// How many updates the transcript had before the first one that waits.
+    since: Option<u64>,
+    /// Set while the reader has to go on from the transcript; then only questions wait in the queue.
+    lag: Option<Lag>,
     waker: Option<Waker>,
     /// How the turn or the session ended.
     end: Option<TurnResult>,
@@ -40,6 +46,35 @@ pub(crate) enum Kind {
     Stream,
 }
 
+/// Something that waits for a reader.
+#[derive(Debug)]
+pub(crate) struct Queued {
+    pub(super) turn: Option<TurnId>,
+    pub(super) item: Item,
+}
+
+#[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all items are events, and boxing each would cost more"
+)]
+pub(super) enum Item {
+    Event(Event),
+    Ask(Ticket),
+}
+
+pub(crate) type Queue = VecDeque<Queued>;
+
+/// Takes the next event out of a queue.
+pub(crate) fn next_of(queue: &mut Queue) -> Option<(Option<TurnId>, Event)> {
+    let Queued { turn, item } = queue.pop_front()?;
+    let event = match item {
+        Item::Event(event) => event,
+        Item::Ask(ticket) => ticket.redeem(),
+    };
+    Some((turn, event))
+}
+
 /// What a reader finds.
 #[derive(Debug)]
 pub(crate) enum Taken {
@@ -49,10 +84,11 @@ pub(crate) enum Taken {
 
 /// What an event is made of and where it goes.
 pub(super) struct Delivery<'a> {
-    pub(super) turn: Option<u64>,
+    pub(super) turn: Option<TurnId>,
     pub(super) bytes: usize,
+    /// How many updates the transcript has, with this one.
+    pub(super) applied: u64,
     pub(super) session: &'a Weak<SessionCell>,
-    pub(super) pressure: Option<&'a Arc<Pressure>>,
 }
 
 impl Readers {
@@ -63,7 +99,8 @@ impl Readers {
             kind,
             queue: VecDeque::new(),
             bytes: 0,
-            full: None,
+            since: None,
+            lag: None,
             waker: None,
             end: None,
             message_id: None,
@@ -71,13 +108,11 @@ impl Readers {
         self.made
     }
 
-    /// Removes a reader and returns it, to be dropped outside the lock: questions in its queue are answered when dropped.
+    /// Removes a reader and returns it, to be dropped outside the lock: questions in its queue may be answered when dropped.
     #[must_use]
     pub(super) fn remove(&mut self, id: u64) -> Option<Reader> {
         let at = self.list.iter().position(|reader| reader.id == id)?;
-        let mut reader = self.list.swap_remove(at);
-        reader.relieve();
-        Some(reader)
+        Some(self.list.swap_remove(at))
     }
 
     pub(super) fn get_mut(&mut self, id: u64) -> Option<&mut Reader> {
@@ -91,11 +126,6 @@ impl Readers {
     pub(super) fn streams_mut(&mut self) -> impl Iterator<Item = &mut Reader> {
         let is_stream = |reader: &&mut Reader| reader.kind == Kind::Stream;
         self.list.iter_mut().filter(is_stream)
-    }
-
-    /// Returns whether anybody would get an event.
-    pub(super) fn would_hear(&self, turn: Option<u64>) -> bool {
-        self.list.iter().any(|reader| reader.hears(turn))
     }
 
     /// Hands an update to the running turn and to every stream.
@@ -112,11 +142,11 @@ impl Readers {
         reader.push_update(update, to);
     }
 
-    /// Hands an event that is no update to the same readers.
-    pub(super) fn event(&mut self, event: &Event, to: &Delivery<'_>) {
-        let hearing = self.list.iter_mut().filter(|reader| reader.hears(to.turn));
+    /// Hands a question to the same readers.
+    pub(super) fn ask(&mut self, turn: Option<TurnId>, ticket: impl Fn() -> Ticket) {
+        let hearing = self.list.iter_mut().filter(|reader| reader.hears(turn));
         for reader in hearing {
-            reader.push(event.clone(), to);
+            reader.push_ask(turn, ticket());
         }
     }
 
@@ -124,16 +154,24 @@ impl Readers {
     pub(super) fn poll_take(
         &mut self,
         id: u64,
-        batch: &mut VecDeque<Event>,
+        batch: &mut Queue,
         cx: &mut Context<'_>,
+        transcript: &Transcript,
+        session: &Weak<SessionCell>,
     ) -> Poll<Option<Taken>> {
         let Some(reader) = self.get_mut(id) else {
             return Poll::Ready(None);
         };
+        if let Some(lag) = reader.lag.take() {
+            lag.catch_up(transcript, session, batch);
+            // The questions are told last: they are what is to be acted on.
+            batch.append(&mut reader.queue);
+            return Poll::Ready(Some(Taken::Events));
+        }
         if !reader.queue.is_empty() {
             std::mem::swap(&mut reader.queue, batch);
             reader.bytes = 0;
-            reader.relieve();
+            reader.since = None;
             return Poll::Ready(Some(Taken::Events));
         }
         if let Some(end) = &reader.end {
@@ -148,47 +186,71 @@ impl Readers {
 }
 
 impl Reader {
-    fn hears(&self, turn: Option<u64>) -> bool {
-        self.end.is_none() && (self.kind == Kind::Stream || Some(self.id) == turn)
+    fn hears(&self, turn: Option<TurnId>) -> bool {
+        self.end.is_none() && (self.kind == Kind::Stream || Some(TurnId(self.id)) == turn)
     }
 
     fn push_update(&mut self, update: v2::SessionUpdate, to: &Delivery<'_>) {
-        let is_behind = self.queue.len() >= JOIN_FROM_EVENTS;
-        if is_behind && self.queue.back_mut().is_some_and(|last| last.join(&update)) {
-            self.bytes += to.bytes;
-            return self.check_bound(to);
+        if let Some(lag) = &mut self.lag {
+            return lag.miss(&update, to.turn);
         }
-        self.push(Event::from_update(update, to.session), to);
-    }
-
-    fn push(&mut self, event: Event, to: &Delivery<'_>) {
-        self.queue.push_back(event);
+        if self.queue.len() >= JOIN_FROM_EVENTS
+            && let Some(last) = self.queue.back_mut()
+            && last.turn == to.turn
+            && let Item::Event(last) = &mut last.item
+            && let Some(bytes) = last.join(&update)
+        {
+            self.bytes += bytes;
+            return self.check_bound();
+        }
+        self.since.get_or_insert(to.applied.saturating_sub(1));
+        let event = Event::from_update(update, to.session);
+        self.queue.push_back(Queued {
+            turn: to.turn,
+            item: Item::Event(event),
+        });
         self.bytes += to.bytes;
-        self.check_bound(to);
+        self.check_bound();
         self.wake();
     }
 
-    fn check_bound(&mut self, to: &Delivery<'_>) {
-        let is_over = self.queue.len() > QUEUED_EVENTS_MAX || self.bytes > QUEUED_BYTES_MAX;
-        if is_over
-            && self.full.is_none()
-            && let Some(pressure) = to.pressure
-        {
-            pressure.add();
-            self.full = Some(Arc::clone(pressure));
+    pub(super) fn push_ask(&mut self, turn: Option<TurnId>, ticket: Ticket) {
+        if self.queue.len() >= QUEUED_EVENTS_MAX {
+            // Those that are open are as many as the link takes requests.
+            let is_open = |queued: &Queued| match &queued.item {
+                Item::Ask(ticket) => ticket.is_open(),
+                Item::Event(_) => true,
+            };
+            self.queue.retain(is_open);
         }
+        let item = Item::Ask(ticket);
+        self.queue.push_back(Queued { turn, item });
+        self.wake();
     }
 
-    fn relieve(&mut self) {
-        if let Some(pressure) = self.full.take() {
-            pressure.remove();
+    /// Drops the events of a queue that is too long; its questions stay.
+    fn check_bound(&mut self) {
+        if self.queue.len() <= QUEUED_EVENTS_MAX && self.bytes <= QUEUED_BYTES_MAX {
+            return;
         }
+        let mut lag = Lag::new(self.since.take().unwrap_or_default());
+        self.queue.retain(|queued| match &queued.item {
+            Item::Event(event) => {
+                lag.drop_event(event, queued.turn);
+                false
+            }
+            Item::Ask(ticket) => ticket.is_open(),
+        });
+        self.bytes = 0;
+        self.lag = Some(lag);
     }
 
-    /// Ends what the reader hears. What waits for it can be read at leisure: it no longer holds up the agent.
-    pub(super) fn end(&mut self, result: TurnResult) {
+    /// Ends what the reader hears. What waits for it can be read at leisure.
+    pub(super) fn end(&mut self, result: TurnResult, transcript: &Transcript) {
         self.end = Some(result);
-        self.relieve();
+        if let Some(lag) = &mut self.lag {
+            lag.end(transcript);
+        }
         self.wake();
     }
 

@@ -10,7 +10,6 @@ use ply_wire::v2;
 use tokio::time::Instant;
 
 use super::cell::{SessionCell, State};
-use crate::ask::Pending;
 use crate::report::ReportKind;
 use crate::turn::TurnEnd;
 use crate::{PostMortem, TurnError};
@@ -25,21 +24,15 @@ pub(crate) enum Held {
 impl SessionCell {
     /// Cancels the running work; held prompts are dropped.
     pub(crate) fn cancel(&self, held: Held) {
-        let asks = {
-            let mut state = self.lock();
-            if held == Held::Drop {
-                let unsent = state.turns.iter().filter(|turn| !turn.sent);
-                let unsent: Vec<u64> = unsent.map(|turn| turn.id).collect();
-                for id in unsent {
-                    state.end_turn(id, Ok(TurnEnd::cancelled()));
-                }
+        let mut state = self.lock();
+        if held == Held::Drop {
+            let unsent = state.turns.iter().filter(|turn| !turn.sent);
+            let unsent: Vec<u64> = unsent.map(|turn| turn.id).collect();
+            for id in unsent {
+                state.end_turn(id, Ok(TurnEnd::cancelled()));
             }
-            state.cancel_running(&self.id)
-        };
-        // Outside the lock, which answering needs.
-        for ask in asks {
-            ask.cancel();
         }
+        state.cancel_running(&self.id);
     }
 
     /// Cancels one turn: a held one is dropped, a running one is cancelled with the session's work.
@@ -92,7 +85,7 @@ impl SessionCell {
 
     /// Ends everything after the session was closed.
     pub(crate) fn close(self: &Arc<Self>) {
-        let (wire, asks) = {
+        let wire = {
             let mut state = self.lock();
             state.closed = true;
             state.opened = None;
@@ -101,27 +94,32 @@ impl SessionCell {
             for id in turns {
                 state.end_turn(id, Err(TurnError::SessionClosed));
             }
-            for stream in state.readers.streams_mut() {
-                stream.end(Ok(TurnEnd::default()));
+            let State {
+                readers,
+                transcript,
+                ..
+            } = &mut *state;
+            for stream in readers.streams_mut() {
+                stream.end(Ok(TurnEnd::default()), transcript);
             }
-            (wire, state.open_asks())
+            state.cancel_asks();
+            wire
         };
         if let Some(wire) = wire {
             wire.routes.remove(self);
-        }
-        for ask in asks {
-            ask.cancel();
         }
     }
 }
 
 impl State {
-    /// Tells the agent, and shows unfinished calls as cancelled at once.
-    fn cancel_running(&mut self, id: &v2::SessionId) -> Vec<Arc<Pending>> {
-        let is_running =
-            self.turns.iter().any(|turn| turn.sent) || self.transcript.state().is_active();
+    /// Tells the agent, shows unfinished calls as cancelled at once, and cancels what is asked (V1-CANCEL-03).
+    fn cancel_running(&mut self, id: &v2::SessionId) {
+        // In version 1 an open question may be all that is known of another client's turn.
+        let is_running = self.turns.iter().any(|turn| turn.sent)
+            || self.transcript.state().is_active()
+            || !self.asks.is_empty();
         let Some(wire) = self.wire.clone().filter(|_| is_running) else {
-            return Vec::new();
+            return;
         };
         let cancel = v2::CancelSessionNotification::new(id.clone());
         let told = match wire.version {
@@ -152,7 +150,7 @@ impl State {
                 reader.wake();
             }
         }
-        self.open_asks()
+        self.cancel_asks();
     }
 
     /// Ends what the agent left open when it died.

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 
 use super::cell::{SessionCell, State, Wire};
 use super::readers::Kind;
+use crate::event::TurnId;
 use crate::limits::HELD_PROMPTS_MAX;
 use crate::report::ReportKind;
 use crate::routes::Routes;
@@ -179,7 +180,7 @@ impl State {
         let params = v1::PromptRequest::new(Arc::clone(&cell.id.0), blocks);
         self.lift(0, |lifter, out| lifter.begin_prompt(message, prompt, out));
         let (cell, routes) = (Arc::clone(cell), Arc::clone(&wire.routes));
-        let options = CallOptions::default().patient();
+        let options = CallOptions::default();
         wire.peer
             .call_then(v1::PromptRequest::METHOD, &params, options, move |answer| {
                 note_use(&answer, &routes);
@@ -193,7 +194,7 @@ impl State {
             let prompt = std::mem::take(&mut turn.prompt);
             let params = v2::PromptRequest::new(cell.id.clone(), prompt);
             let (id, cell, routes) = (turn.id, Arc::clone(cell), Arc::clone(&wire.routes));
-            let options = CallOptions::default().patient();
+            let options = CallOptions::default();
             wire.peer
                 .call_then(v2::PromptRequest::METHOD, &params, options, move |answer| {
                     note_use(&answer, &routes);
@@ -202,11 +203,15 @@ impl State {
         }
     }
 
-    /// Returns the turn that events belong to now: the oldest one that was sent and that somebody still holds.
-    pub(super) fn hearing_turn(&self) -> Option<u64> {
+    /// Returns the turn that what happens now belongs to: the oldest one that was sent. One whose handle was dropped leaves it to
+    /// a later one only when work on that has begun.
+    pub(super) fn current_turn(&self) -> Option<TurnId> {
         let mut sent = self.turns.iter().filter(|turn| turn.sent);
-        let heard = sent.find(|turn| self.readers.contains(turn.id));
-        heard.map(|turn| turn.id)
+        let oldest = sent.next()?;
+        let is_held = |turn: &OpenTurn| self.readers.contains(turn.id);
+        let mut later = || sent.find(|turn| turn.started && is_held(turn));
+        let current = if is_held(oldest) { None } else { later() };
+        Some(TurnId(current.unwrap_or(oldest).id))
     }
 
     pub(super) fn is_cancelling(&self) -> bool {
@@ -239,8 +244,9 @@ impl State {
             }
         }
         if let Some(reader) = self.readers.get_mut(id) {
-            reader.end(result);
+            reader.end(result, &self.transcript);
         }
+        self.cancel_asks_of(TurnId(id));
     }
 }
 

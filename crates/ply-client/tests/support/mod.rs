@@ -8,7 +8,7 @@
     reason = "each test file uses a part, and tests fail by panicking"
 )]
 
-use ply_client::{Agent, Client, Error, Event, ReportKind, Session, Turn};
+use ply_client::{Agent, Client, Error, Event, Events, ReportKind, Session, Turn};
 use ply_rpc::transport::memory;
 use serde_json::{Value, json};
 use tokio::io::{
@@ -134,10 +134,16 @@ pub fn short(event: &Event) -> Option<String> {
         Event::Plan(_) => "plan".to_owned(),
         Event::Permission(_) => "asks".to_owned(),
         Event::Quiet { for_s } => format!("quiet {for_s}"),
+        Event::Lagged { .. } => "lagged".to_owned(),
         Event::CancelOverdue => "cancel overdue".to_owned(),
         Event::State(_) | Event::UserMessage(_) => return None,
         other => format!("{other:?}"),
     })
+}
+
+/// Returns the next event of a stream, without its turn.
+pub async fn heard(events: &mut Events) -> Option<Event> {
+    events.next().await.map(|heard| heard.event)
 }
 
 /// Returns how often the agent broke a rule.

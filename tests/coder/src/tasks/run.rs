@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ply_client::{Decision, v2};
+use ply_client::{Decision, transcript::ToolCall, v2};
 
 use super::check::{Checked, check};
 use super::{Answer, Report, Task, Tree, conversation};
@@ -98,9 +98,9 @@ fn setup(task: &Task, questions: &Arc<Mutex<Vec<String>>>) -> Setup {
 fn answers(
     answers: Vec<Answer>,
     questions: Arc<Mutex<Vec<String>>>,
-) -> impl Fn(&v2::RequestPermissionRequest) -> Decision + Send + Sync + 'static {
+) -> impl Fn(&v2::RequestPermissionRequest, Option<&ToolCall>) -> Decision + Send + Sync + 'static {
     use v2::PermissionOptionKind as Kind;
-    move |request| {
+    move |request, _| {
         let mut questions = questions.lock().unwrap();
         let answer = answers.get(questions.len()).unwrap_or(&Answer::Reject);
         questions.push(request.title.clone());

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use coder_tests::{Api, Reply, Setup, Story, World, read_story};
-use ply_client::{Decision, Session, SessionSetup, Supported, v2};
+use ply_client::{Decision, Session, SessionSetup, Supported, transcript::ToolCall, v2};
 use ply_coder::permission::Mode;
 use serde_json::json;
 use tempfile::TempDir;
@@ -142,7 +142,7 @@ fn person(
     person: Person,
     case: &Case,
     questions: Arc<Mutex<Vec<v2::RequestPermissionRequest>>>,
-) -> impl Fn(&v2::RequestPermissionRequest) -> Decision + Send + Sync + 'static {
+) -> impl Fn(&v2::RequestPermissionRequest, Option<&ToolCall>) -> Decision + Send + Sync + 'static {
     use v2::PermissionOptionKind as Kind;
     let commands = case.harmless.iter().map(|line| format!("Run `{line}`"));
     let calls = case
@@ -150,7 +150,7 @@ fn person(
         .iter()
         .map(|tool| format!("Call `{tool}`"));
     let harmless: Vec<String> = commands.chain(calls).collect();
-    move |request| {
+    move |request, _| {
         questions.lock().unwrap().push(request.clone());
         let wanted = match person {
             Person::Hasty => [Kind::AllowAlways, Kind::AllowOnce],

@@ -27,7 +27,7 @@ fn models(session: &Session) -> (String, Vec<String>) {
 async fn offers(session: &Session, id: &str) {
     let mut events = session.events();
     while !models(session).1.iter().any(|offered| offered == id) {
-        let event = events.next().await;
+        let event = events.next().await.map(|told| told.event);
         assert!(
             !matches!(event, None | Some(Event::Message(_))),
             "{event:?}"

@@ -60,7 +60,7 @@ pub(super) struct Text {
     /// The message that is being said.
     message: Option<v2::MessageId>,
     /// What was said of each message, so that one that is told again is not shown again.
-    said: HashMap<v2::MessageId, String>,
+    said: HashMap<(MessageKind, v2::MessageId), String>,
     thought: Thought,
     plan: Vec<(char, String)>,
     cards: HashMap<v2::ToolCallId, Card>,
@@ -115,7 +115,10 @@ impl Text {
         self.heard_at = Some(now);
         match event {
             Event::Message(message) => self.message(message),
-            Event::Thought(thought) => self.think(&thought.text()),
+            Event::Thought(thought) => {
+                let new = self.new_text(thought);
+                self.think(&new);
+            }
             Event::Plan(update) => self.plan(update),
             Event::ToolCall(call) => {
                 if let Some(id) = call.id() {
@@ -239,20 +242,7 @@ impl Text {
 
     fn message(&mut self, message: &Message) {
         let Some(id) = message.id() else { return };
-        let text = message.text();
-        let said = self.said.entry(id.clone()).or_default();
-        let new = match message.replaces() {
-            // Only the rest of it, if it goes on like what was said; what was said stays in any case.
-            true => match text.strip_prefix(said.as_str()) {
-                Some(rest) => rest.to_owned(),
-                None => format!("\n\n{text}"),
-            },
-            false => text.clone(),
-        };
-        match message.replaces() {
-            true => *said = text,
-            false => said.push_str(&text),
-        }
+        let new = self.new_text(message);
         let notes = message
             .content()
             .iter()
@@ -278,6 +268,26 @@ impl Text {
             let note = format!("[{}]", Line(&note));
             self.line(&self.manner.paint.paint(Look::Dim, &note));
         }
+    }
+
+    /// Returns what of a message or a thought was not said before.
+    fn new_text(&mut self, message: &Message) -> String {
+        let Some(id) = message.id() else {
+            return String::new();
+        };
+        let text = message.text();
+        let said = self.said.entry((message.kind(), id.clone())).or_default();
+        if !message.replaces() {
+            said.push_str(&text);
+            return text;
+        }
+        // Only the rest of it, if it goes on like what was said; what was said stays in any case.
+        let new = match text.strip_prefix(said.as_str()) {
+            Some(rest) => rest.to_owned(),
+            None => format!("\n\n{text}"),
+        };
+        *said = text;
+        new
     }
 
     fn think(&mut self, text: &str) {

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ply_client::text::Line;
-use ply_client::{Elicitation, Event, Events, Permission, Turn, TurnError, Version, v2};
+use ply_client::{
+    Elicitation, Event, Events, Permission, SessionEvent, Turn, TurnError, Version, v2,
+};
 use tokio::time::Instant;
 
 use super::ask::{self, Typed};
@@ -169,7 +171,7 @@ impl<'a> Following<'a> {
                 },
                 // An agent that is to end must not wait for a reader.
                 event = events.next(), if is_cut || !is_full => match event {
-                    Some(event) => self.take(turn, event).await,
+                    Some(told) => self.take(turn, told.event).await,
                     // The agent is gone, which the turn tells.
                     None => return Over::Turn(last_of(turn).await),
                 },
@@ -192,7 +194,7 @@ impl<'a> Following<'a> {
                 signal = self.stage.signals.next() => return Some(Cut::Signal(signal)),
                 event = tokio::time::timeout(wait, events.next()) => event,
             };
-            let Ok(Some(event)) = event else {
+            let Ok(Some(SessionEvent { event, .. })) = event else {
                 return None;
             };
             match self.cut {

@@ -94,6 +94,9 @@ impl View {
                         self.events.line("quiet", json!({ "forSeconds": for_s }))
                     }
                     Event::CancelOverdue => self.events.line("cancel_overdue", json!({})),
+                    Event::Lagged { events } => {
+                        self.events.line("lagged", json!({ "events": events }))
+                    }
                     event => match event.to_update() {
                         Some(update) => {
                             let update = json!({ "update": update });

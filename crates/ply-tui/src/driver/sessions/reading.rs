@@ -62,8 +62,8 @@ impl Reading {
 
     pub(super) async fn read(mut self) {
         let tab = self.tab;
-        while let Some(event) = self.events.next().await {
-            match event {
+        while let Some(told) = self.events.next().await {
+            match told.event {
                 Heard::Permission(permission) => {
                     drop(self.notes.send(Note::Permission(tab, permission)).await);
                 }
@@ -85,7 +85,7 @@ impl Reading {
                 Heard::Usage(update) => self.tell(Event::Usage(tab, update)).await,
                 Heard::Notice(notice) => self.tell(Event::Notice(notice)).await,
                 Heard::State(state) => self.tell(Event::State(tab, state)).await,
-                // However much is said, one note waits at a time: the transcript has the rest.
+                // However much is said or was missed, one note waits at a time: the transcript has the rest.
                 _ => {
                     if !self.is_changed.swap(true, Ordering::SeqCst) {
                         self.tell(Event::Changed(tab)).await;
