@@ -24,19 +24,29 @@ mod client;
 mod clock;
 mod connection;
 mod error;
+mod extension;
 mod host;
 mod prompt;
 mod server;
 mod session;
 mod turn;
 
+/// What the records of a [`journal`] hold, for code that reads them or folds a [`History`] from them.
+pub mod event {
+    pub use ply_session::{Answer, AskId, Edit, Event, Question, QueueChange, TurnId};
+}
+
 pub use ply_journal as journal;
+pub use ply_rpc::{CallError, Closed, RpcError};
 pub use ply_session::{Accepts, History, Stop};
 pub use ply_wire::attachment::image_type;
-pub use ply_wire::{transcript, v1, v2};
+pub use ply_wire::negotiate::Version;
+pub use ply_wire::{MaybeUndefined, transcript, v1, v2};
+pub use serde_json::{self, Value};
 
 pub use self::agent::{About, Agent, Mcp, SessionSetup};
 pub use self::error::{Error, Result};
+pub use self::extension::{Client, Extension};
 pub use self::host::read_history;
 pub use self::prompt::Prompt;
 pub use self::server::{Server, serve, serve_stdio};

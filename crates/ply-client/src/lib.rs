@@ -80,11 +80,14 @@ pub use setup::SessionSetup;
 pub use tap::Direction;
 pub use turn::{Turn, TurnEnd};
 
-pub use ply_rpc::transport::child::{Grace, end_leftovers};
+pub use ply_rpc::transport::child::{Grace, SpawnError, end_leftovers};
+pub use ply_rpc::{CallError, Closed, Garbage, Limits, Noise, Options, RpcError};
 pub use ply_wire::attachment::{file_uri, image_type};
-pub use ply_wire::negotiate::{Supported, Version};
+pub use ply_wire::method::DecodeError;
+pub use ply_wire::negotiate::{AnswerError, Supported, Version};
 pub use ply_wire::transcript::{self, Transcript};
-pub use ply_wire::v2;
+pub use ply_wire::{MaybeUndefined, ProtocolVersion, v1, v2};
+pub use serde_json::{self, Value};
 
 /// Starts an agent with a client as it comes: both versions, every permission asked, no services.
 ///
