@@ -7,13 +7,18 @@ use ply_session::{Accepts, Stop};
 use ply_wire::v2;
 use serde_json::Value;
 
-use crate::{Error, Result, Session, Turn};
+use crate::{Error, Extension, Result, Session, Turn};
 
 /// An agent. One method is required; the others have defaults that suit an agent without the
 /// feature.
 ///
 /// The same agent serves clients of version 1 and version 2. Sessions, history, queueing, cancel,
 /// load, resume, list, close and delete are taken care of.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an agent",
+    label = "implement `ply_agent::Agent` (in `ply`: `ply::agent::Agent`) for this type",
+    note = "one method is enough: `async fn prompt(&self, turn: &mut Turn) -> Result<Stop>`"
+)]
 pub trait Agent: Send + Sync + 'static {
     /// Works on one prompt and says why it stops.
     ///
@@ -68,10 +73,42 @@ pub trait Agent: Send + Sync + 'static {
         std::future::ready(Err(Error::method_not_found()))
     }
 
-    /// Serves a request of the agent's own; its name begins with an underscore.
-    fn extension(&self, method: &str, params: Value) -> impl Future<Output = Result<Value>> + Send {
-        let _ = (method, params);
+    /// Serves a request of the agent's own; its name begins with an underscore. It may take its time: whatever else the client
+    /// sends is served meanwhile, and this is dropped if the client takes the request back.
+    ///
+    /// ```
+    /// # use ply_agent::{Agent, Error, Extension, Result, Stop, Turn, Value, serde_json};
+    /// # struct Adder;
+    /// #[derive(serde::Deserialize)]
+    /// struct Add {
+    ///     summands: Vec<i64>,
+    /// }
+    ///
+    /// impl Agent for Adder {
+    ///     async fn extension(&self, request: &Extension) -> Result<Value> {
+    ///         match request.method() {
+    ///             "_example.com/add" => {
+    ///                 let Add { summands } = request.params()?;
+    ///                 Ok(serde_json::to_value(summands.iter().sum::<i64>())?)
+    ///             }
+    ///             _ => Err(Error::method_not_found()),
+    ///         }
+    ///     }
+    /// #   async fn prompt(&self, _: &mut Turn) -> Result<Stop> { Ok(Stop::EndTurn) }
+    /// }
+    /// ```
+    #[doc(alias = "ext_method")]
+    fn extension(&self, request: &Extension) -> impl Future<Output = Result<Value>> + Send {
+        let _ = request;
         std::future::ready(Err(Error::method_not_found()))
+    }
+
+    /// Hears of a notification of the agent's own; its name begins with an underscore. Those of one client come one after the
+    /// other, in their order. A client that sends faster than this returns loses some.
+    #[doc(alias = "ext_notification")]
+    fn extension_notification(&self, notification: &Extension) -> impl Future<Output = ()> + Send {
+        let _ = notification;
+        std::future::ready(())
     }
 }
 

@@ -10,7 +10,7 @@ mod views;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ply_rpc::{Closed, Handler, Notification, Peer, Request, Responder, RpcError};
+use ply_rpc::{Closed, Handler, Notification, Peer, Postbox, Request, Responder, RpcError};
 use ply_session::Input;
 use ply_wire::handshake::{Handshake, Verdict};
 use ply_wire::method::Kind;
@@ -34,6 +34,8 @@ pub(crate) struct Connection {
     client: Option<Arc<Client>>,
     views: Views,
     hang_up: HangUp,
+    /// Where notifications of the agent's own wait; made for the first one.
+    postbox: Option<Postbox>,
 }
 
 /// What becomes of turns whose client will send nothing more.
@@ -53,6 +55,7 @@ impl Connection {
             handshake: Handshake::default(),
             client: None,
             views: Views::default(),
+            postbox: None,
         }
     }
 
@@ -94,6 +97,31 @@ impl Connection {
             peer.refuse_odd_ids_with_null();
         }
         Ok(Client::new(peer.clone(), params))
+    }
+}
+
+impl Connection {
+    fn extension_notification(&mut self, notification: Notification<'_>) {
+        let Some(client) = &self.client else {
+            return;
+        };
+        let postbox = self.postbox.get_or_insert_with(|| {
+            let (agent, views) = (self.host.agent(), self.views.clone());
+            let client = crate::Client(Arc::clone(client));
+            Postbox::new(move |posted| {
+                let notification = crate::Extension {
+                    method: posted.method,
+                    params: posted.raw_params,
+                    client: client.clone(),
+                    views: views.clone(),
+                };
+                Arc::clone(&agent).extension_notification(notification)
+            })
+        });
+        if !postbox.post(notification) {
+            let method = notification.method;
+            tracing::warn!(method, "dropped a notification: too many of them wait");
+        }
     }
 }
 
@@ -146,6 +174,9 @@ impl Handler for Connection {
     fn notification(&mut self, _: &Peer, notification: Notification<'_>) {
         if self.handshake.notification() != Verdict::Serve {
             return;
+        }
+        if method::is_extension(notification.method) {
+            return self.extension_notification(notification);
         }
         // Both versions say it alike, and it is the only one an agent has to hear.
         if notification.method == "session/cancel" {

@@ -77,6 +77,16 @@ impl Error {
         matches!(self.kind, Kind::SessionClosed)
     }
 
+    /// Returns the error that the client answered with, or the one that was made with a code.
+    #[must_use]
+    pub fn as_rpc(&self) -> Option<&RpcError> {
+        match &self.kind {
+            Kind::Rpc(error) | Kind::Client(CallError::Peer(error)) => Some(error),
+            Kind::Other(error) => error.downcast_ref(),
+            _ => None,
+        }
+    }
+
     pub(crate) fn cancelled() -> Self {
         Kind::Cancelled.into()
     }

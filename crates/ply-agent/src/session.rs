@@ -6,6 +6,7 @@ pub(crate) mod control;
 mod inbox;
 pub(crate) mod op;
 mod run;
+mod state;
 mod store;
 mod task;
 
@@ -23,6 +24,7 @@ use tokio::sync::oneshot;
 use self::control::Control;
 use self::inbox::Inbox;
 use self::op::Op;
+use self::state::State;
 pub(crate) use self::store::read_back;
 pub(crate) use self::task::{Origin, Task, close_by_host, core_setup, refuse};
 use crate::{Error, Result, Turn};
@@ -39,6 +41,7 @@ struct Shared {
     cwd: PathBuf,
     additional_directories: Vec<PathBuf>,
     inbox: Inbox,
+    state: State,
     asks: AtomicU64,
     /// What listings say of the session while it is not in the journal.
     unlisted: Mutex<Option<Head>>,
@@ -57,6 +60,7 @@ impl Session {
             cwd,
             additional_directories: additional,
             inbox: Inbox::default(),
+            state: State::default(),
             asks: AtomicU64::new(1),
             unlisted: Mutex::new(None),
         }))

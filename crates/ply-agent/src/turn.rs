@@ -34,18 +34,18 @@ const PLAN_ID: &str = "main";
 #[derive(Debug)]
 pub struct Turn {
     prompt: Prompt,
-    context: Context,
+    pub(crate) context: Context,
     numbers: AtomicU64,
     id_prefix: String,
 }
 
 /// What everything of a turn needs: where to report, when to stop, whom to ask.
 #[derive(Debug, Clone)]
-struct Context {
+pub(crate) struct Context {
     session: Session,
     turn: TurnId,
     cancel: Cancel,
-    client: Option<(Arc<Client>, ViewId)>,
+    pub(crate) client: Option<(Arc<Client>, ViewId)>,
 }
 
 impl Turn {
@@ -74,13 +74,6 @@ impl Turn {
     #[must_use]
     pub fn prompt(&self) -> &Prompt {
         &self.prompt
-    }
-
-    /// Returns who the client that sent the prompt says it is.
-    #[must_use]
-    pub fn client(&self) -> Option<&v2::Implementation> {
-        let client = self.context.client.as_ref();
-        client.and_then(|(client, _)| client.info.as_ref())
     }
 
     /// Returns the session, for what belongs to no turn.
@@ -220,7 +213,10 @@ impl Turn {
 
 impl Context {
     /// Waits for `work`, unless the turn is cancelled.
-    async fn unless_cancelled<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
+    pub(crate) async fn unless_cancelled<T>(
+        &self,
+        work: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
         if self.cancel.is_asked() {
             // Code that goes on regardless must leave room for whoever ends it.
             tokio::task::yield_now().await;

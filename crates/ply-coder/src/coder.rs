@@ -1,6 +1,5 @@
 //! The agent.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ply_agent::{About, Accepts, Agent, Error, Mcp, Result, Session, SessionSetup, Stop, Turn, v2};
@@ -31,7 +30,6 @@ struct Shared {
     models: Mutex<Vec<Arc<dyn Model>>>,
     /// Whether the user wants the offline model, and has it not only for want of another.
     offline_is_named: bool,
-    sessions: Mutex<HashMap<v2::SessionId, Arc<State>>>,
 }
 
 impl Shared {
@@ -62,28 +60,22 @@ impl Shared {
         }
         let models = self.models();
         let first = models.first().filter(|_| !self.offline_is_named);
-        let switched =
-            first.is_some_and(|first| self.state(session).is_ok_and(|s| s.prefer(first)));
+        let switched = first.is_some_and(|first| session.state::<State>().prefer(first));
         match models.len() == told && !switched {
             true => Ok(()),
             false => self.tell_options(session).await,
         }
     }
 
-    fn state(&self, session: &Session) -> Result<Arc<State>> {
-        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        let state = sessions.get(session.id()).cloned();
-        state.ok_or_else(|| Error::msg("The session is not open."))
-    }
-
     /// Tells the client what is chosen and what there is to choose from.
     async fn tell_options(&self, session: &Session) -> Result<()> {
+        let state: &State = session.state();
         loop {
-            let options = self.state(session)?.choice().options(&self.models());
+            let options = state.choice().options(&self.models());
             session.set_options(options.clone()).await?;
             // Somebody may have chosen in the meantime and told it before us; the last word must be
             // the choice that holds.
-            if self.state(session)?.choice().options(&self.models()) == options {
+            if state.choice().options(&self.models()) == options {
                 return Ok(());
             }
         }
@@ -109,7 +101,6 @@ impl Coder {
             shared: Arc::new(Shared {
                 models: Mutex::new(models),
                 offline_is_named,
-                sessions: Mutex::default(),
             }),
             problem: None,
         }
@@ -122,15 +113,6 @@ impl Coder {
         Self {
             problem: Some(problem.into()),
             ..Self::new(Config::new(Vec::new(), Places::default()))
-        }
-    }
-
-    fn swap(&self, session: &Session, state: Option<Arc<State>>) -> Option<Arc<State>> {
-        let sessions = self.shared.sessions.lock();
-        let mut sessions = sessions.unwrap_or_else(PoisonError::into_inner);
-        match state {
-            Some(state) => sessions.insert(session.id().clone(), state),
-            None => sessions.remove(session.id()),
         }
     }
 
@@ -222,14 +204,11 @@ impl Agent for Coder {
             true => self.last_choice(session).await?,
             false => (self.first_choice()?, None),
         };
-        let state = Arc::new(State::new(&self.config, setup, choice, lost)?);
+        let state = State::new(&self.config, setup, choice, lost)?;
         if setup.reopened {
             state.settle();
         }
-        if let Some(old) = self.swap(session, Some(state)) {
-            // A session whose journal failed comes back without having been closed.
-            old.end().await;
-        }
+        session.set_state(state);
         let told = self.shared.models().len();
         self.shared.tell_options(session).await?;
         session.set_commands(Command::all()).await?;
@@ -238,7 +217,8 @@ impl Agent for Coder {
     }
 
     async fn close(&self, session: &Session) {
-        if let Some(state) = self.swap(session, None) {
+        // One that was refused has none.
+        if let Some(state) = session.try_state::<State>() {
             state.end().await;
         }
     }
@@ -249,7 +229,7 @@ impl Agent for Coder {
         option: &v2::SessionConfigId,
         value: &v2::SessionConfigOptionValue,
     ) -> Result<()> {
-        let state = self.shared.state(session)?;
+        let state: &State = session.state();
         let value = value.as_id().map_or("", |id| &*id.0);
         let models = self.shared.models();
         let changed = state.choose(|choice| choice.set(&option.0, value, &models));
@@ -262,24 +242,24 @@ impl Agent for Coder {
     }
 
     async fn prompt(&self, turn: &mut Turn) -> Result<Stop> {
-        let state = self.shared.state(turn.session())?;
+        let session = turn.session().clone();
+        let state: &State = session.state();
         // Nobody listens while a session opens, and a notice is not kept.
         if let Some(lost) = state.take_lost_model() {
             let words = format!(
                 "The model `{lost}` of this session is not there any more; it goes on with `{}`.",
                 state.choice().model.facts().id
             );
-            let session = turn.session();
             session.notice(v2::NoticeSeverity::Warning, words).await?;
         }
-        self.settle(turn.session(), &state).await?;
+        self.settle(&session, state).await?;
         let models = self.shared.models();
-        let stop = TurnLoop::new(&self.config, &state, &models, turn)
+        let stop = TurnLoop::new(&self.config, state, &models, turn)
             .run()
             .await;
         // A command may have told the models of the turn's beginning.
         if self.shared.models().len() > models.len()
-            && let Err(error) = self.shared.tell_options(turn.session()).await
+            && let Err(error) = self.shared.tell_options(&session).await
         {
             tracing::debug!(%error, "the session was closed at the end of a turn");
         }

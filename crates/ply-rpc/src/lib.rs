@@ -52,6 +52,7 @@ mod options;
 mod ordered;
 mod outbox;
 mod peer;
+mod postbox;
 mod served;
 pub mod transport;
 
@@ -65,3 +66,4 @@ pub use noise::Noise;
 pub use options::{Garbage, Options};
 pub use ordered::RawAnswer;
 pub use peer::{CANCEL_REQUEST, Peer};
+pub use postbox::{Postbox, Posted};

@@ -38,6 +38,10 @@ pub const NOISE_LINES_KEPT: usize = 20;
 pub const NOISE_LINE_CHARS_MAX: usize = 200;
 /// Noise before the first message that closes the link: whatever this is, it does not speak the protocol.
 pub const NOISE_BYTES_MAX: u64 = 1024 * 1024;
+/// Notifications that wait in a [`Postbox`](crate::Postbox); more are dropped.
+pub const POSTED_MAX: usize = 256;
+/// Bytes of their params; more are dropped, unless nothing else waits.
+pub const POSTED_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Bytes asked of the transport in one read.
 pub(crate) const READ_BYTES: usize = 64 * 1024;
 /// Messages handed over before the other tasks of the thread have their turn: about a millisecond's worth.

@@ -3,7 +3,7 @@
 use ply::{agent, client};
 
 /// Compiles if the type can be named and used as a value.
-fn is_named<T>() {}
+fn is_named<T: ?Sized>() {}
 
 #[test]
 fn what_agents_meet_is_named_through_ply_agent() {

@@ -101,7 +101,7 @@ impl Agent for Worker {
             Task::Ask(count) => {
                 let call = turn.tool_call("Run the tests").await?;
                 for _ in 0..count {
-                    if !call.ask("Run the tests").await?.is_allowed() {
+                    if !call.ask_with("Run the tests").await?.is_allowed() {
                         return Err(Error::msg("a permission was not granted"));
                     }
                 }

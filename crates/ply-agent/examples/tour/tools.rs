@@ -35,7 +35,7 @@ pub(crate) async fn permission(turn: &Turn) -> Result<Stop> {
         .tool_call("Delete the cache")
         .kind(ToolKind::Delete)
         .await?;
-    let decision = call.ask("Delete the cache?").await?;
+    let decision = call.ask().await?;
     if decision.is_allowed() {
         call.start().await?;
         call.finish_with("It was empty anyway.").await?;

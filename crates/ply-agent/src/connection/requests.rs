@@ -7,7 +7,6 @@ use ply_session::{Close, Input, Keep, OptionChange, Prompt, RequestId, ViewId};
 use ply_wire::method::{Extension, v1 as method_v1, v2 as method_v2};
 use ply_wire::negotiate::Version;
 use ply_wire::{convert, v2};
-use serde_json::Value;
 
 use super::Connection;
 use super::views::{Attached, Leaving};
@@ -75,7 +74,7 @@ impl Connection {
                 let id = v2::SessionId::new(request.session_id.0.clone());
                 self.set_option(client, &id, OptionChange::V1(request), responder);
             }
-            In::Extension(extension) => self.extension(extension, responder),
+            In::Extension(extension) => self.extension(client, extension, responder),
             // Served before the version is known, or not a request.
             _ => responder.respond::<()>(Err(RpcError::method_not_found())),
         }
@@ -110,7 +109,7 @@ impl Connection {
             }
             In::CancelToolCall(request) => self.cancel_entity(&request.session_id, responder),
             In::CancelTerminal(request) => self.cancel_entity(&request.session_id, responder),
-            In::Extension(extension) => self.extension(extension, responder),
+            In::Extension(extension) => self.extension(client, extension, responder),
             // Served before the version is known, or not a request.
             _ => responder.respond::<()>(Err(RpcError::method_not_found())),
         }
@@ -279,15 +278,16 @@ impl Connection {
         run_empty(async move { agent.logout().await }, responder);
     }
 
-    fn extension(&self, extension: Extension, responder: Responder) {
+    fn extension(&self, client: &Arc<Client>, extension: Extension, responder: Responder) {
         let agent = self.host.agent();
+        let request = crate::Extension {
+            method: extension.method,
+            params: extension.params,
+            client: crate::Client(Arc::clone(client)),
+            views: self.views.clone(),
+        };
         responder.run(async move {
-            let params = extension.params.as_ref();
-            let params = params.map(|params| serde_json::from_str(params.get()));
-            let params = params
-                .transpose()
-                .map_err(|error| RpcError::from_decode(&error))?;
-            let done = agent.extension(extension.method, params.unwrap_or(Value::Null));
+            let done = agent.extension(request);
             done.await.map_err(|error| error.to_rpc())
         });
     }

@@ -45,6 +45,11 @@ impl Views {
             .cloned()
     }
 
+    /// Returns a session that this connection sees.
+    pub(crate) fn session(&self, session: &v2::SessionId) -> Option<Session> {
+        self.get(session).map(|attached| attached.session)
+    }
+
     /// Returns the view that this connection has of a session, or notes that it gets `fresh`.
     pub(super) fn attach(&self, session: &Session, fresh: ViewId) -> ViewId {
         let mut state = self.lock();

@@ -9,7 +9,7 @@ use ply_session::Stop;
 use ply_wire::v2;
 use serde_json::Value;
 
-use crate::{About, Agent, Result, Session, SessionSetup, Turn};
+use crate::{About, Agent, Extension, Result, Session, SessionSetup, Turn};
 
 /// How long an agent may take to free what belongs to a session.
 const CLOSE_HOOK_TIME_MAX: Duration = Duration::from_secs(5);
@@ -30,7 +30,8 @@ pub(crate) trait DynAgent: std::fmt::Debug + Send + Sync {
     ) -> Work<Result<()>>;
     fn login(self: Arc<Self>, method: v2::AuthMethodId) -> Work<Result<()>>;
     fn logout(self: Arc<Self>) -> Work<Result<()>>;
-    fn extension(self: Arc<Self>, method: Box<str>, params: Value) -> Work<Result<Value>>;
+    fn extension(self: Arc<Self>, request: Extension) -> Work<Result<Value>>;
+    fn extension_notification(self: Arc<Self>, notification: Extension) -> Work<()>;
 }
 
 /// An agent whose type is forgotten.
@@ -81,7 +82,11 @@ impl<A: Agent> DynAgent for Erased<A> {
         Box::pin(async move { self.0.logout().await })
     }
 
-    fn extension(self: Arc<Self>, method: Box<str>, params: Value) -> Work<Result<Value>> {
-        Box::pin(async move { self.0.extension(&method, params).await })
+    fn extension(self: Arc<Self>, request: Extension) -> Work<Result<Value>> {
+        Box::pin(async move { self.0.extension(&request).await })
+    }
+
+    fn extension_notification(self: Arc<Self>, notification: Extension) -> Work<()> {
+        Box::pin(async move { self.0.extension_notification(&notification).await })
     }
 }

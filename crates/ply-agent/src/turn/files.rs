@@ -144,7 +144,7 @@ impl Context {
     /// do what the call is about (V1-PROMPT-05).
     ///
     /// A journal that failed is an error: what was reported is not known to anybody then.
-    pub(super) async fn written(&self) -> Result<()> {
+    pub(crate) async fn written(&self) -> Result<()> {
         self.passed(self.client.as_ref().map(|(_, view)| *view))
             .await
     }

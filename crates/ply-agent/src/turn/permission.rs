@@ -134,8 +134,22 @@ impl Permission {
     }
 }
 
+/// The question with these words and the usual four options.
+impl From<&str> for Permission {
+    fn from(title: &str) -> Self {
+        Self::new(title)
+    }
+}
+
+/// The question with these words and the usual four options.
+impl From<String> for Permission {
+    fn from(title: String) -> Self {
+        Self::new(title)
+    }
+}
+
 impl Turn {
-    /// Asks whether something may be done that is no tool call.
+    /// Asks whether something may be done that is no tool call: a title is enough, and a [`Permission`] says more.
     ///
     /// # Errors
     ///
@@ -144,8 +158,9 @@ impl Turn {
     /// # Cancel safety
     ///
     /// Dropped before it is done, the question is taken back.
-    pub async fn ask(&self, permission: Permission) -> Result<Decision> {
-        permission.ask_about(&self.context, None).await
+    #[doc(alias = "request_permission")]
+    pub async fn ask(&self, permission: impl Into<Permission>) -> Result<Decision> {
+        permission.into().ask_about(&self.context, None).await
     }
 }
 

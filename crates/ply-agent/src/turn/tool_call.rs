@@ -3,6 +3,7 @@
 use std::future::{Future, IntoFuture};
 use std::path::Path;
 use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
 
 use ply_session::Edit;
 use ply_wire::{convert, v2};
@@ -17,6 +18,7 @@ use crate::{Decision, Permission, Result, Terminal};
 #[must_use = "a tool call is announced when this is awaited"]
 pub struct NewToolCall<'t> {
     turn: &'t Turn,
+    title: String,
     update: v2::ToolCallUpdate,
     locations: Vec<v2::ToolCallLocation>,
 }
@@ -25,10 +27,11 @@ impl<'t> NewToolCall<'t> {
     pub(super) fn new(turn: &'t Turn, title: String) -> Self {
         let id = turn.fresh_id("call");
         let update = v2::ToolCallUpdate::new(id)
-            .title(title)
+            .title(title.clone())
             .status(v2::ToolCallStatus::Pending);
         Self {
             turn,
+            title,
             update,
             locations: Vec::new(),
         }
@@ -83,6 +86,7 @@ impl<'t> IntoFuture for NewToolCall<'t> {
             let call = ToolCall {
                 context: self.turn.context.clone(),
                 id,
+                title: Mutex::new(self.title),
                 ended: false,
             };
             // What a tool does comes after the journal knows of it (D22).
@@ -101,6 +105,7 @@ impl<'t> IntoFuture for NewToolCall<'t> {
 pub struct ToolCall {
     pub(super) context: Context,
     id: v2::ToolCallId,
+    title: Mutex<String>,
     ended: bool,
 }
 
@@ -150,7 +155,9 @@ impl ToolCall {
     ///
     /// Dropped before it is done, nothing is reported.
     pub async fn set_title(&self, title: impl Into<String>) -> Result<()> {
-        self.report(|update| update.title(title.into())).await
+        let title = title.into();
+        self.lock_title().clone_from(&title);
+        self.report(|update| update.title(title)).await
     }
 
     /// Sets the files that the tool touches, all of them.
@@ -266,7 +273,8 @@ impl ToolCall {
         self.report(|update| update.content(content)).await
     }
 
-    /// Asks whether the tool may run, with the usual four options.
+    /// Asks whether the tool may run: under the call's own title, with the usual four options. For other words or options there
+    /// is [`ask_with`](Self::ask_with).
     ///
     /// # Errors
     ///
@@ -275,11 +283,14 @@ impl ToolCall {
     /// # Cancel safety
     ///
     /// Dropped before it is done, the question is taken back.
-    pub async fn ask(&self, title: impl Into<String>) -> Result<Decision> {
+    #[doc(alias = "request_permission")]
+    pub async fn ask(&self) -> Result<Decision> {
+        let title = self.lock_title().clone();
         self.ask_with(Permission::new(title)).await
     }
 
-    /// Asks whether the tool may run, with options of the agent's own.
+    /// Asks whether the tool may run, with words or options of the agent's own: a title is enough, and a [`Permission`] says
+    /// more.
     ///
     /// # Errors
     ///
@@ -288,8 +299,9 @@ impl ToolCall {
     /// # Cancel safety
     ///
     /// Dropped before it is done, the question is taken back.
-    pub async fn ask_with(&self, permission: Permission) -> Result<Decision> {
+    pub async fn ask_with(&self, permission: impl Into<Permission>) -> Result<Decision> {
         permission
+            .into()
             .ask_about(&self.context, Some(self.id.clone()))
             .await
     }
@@ -361,6 +373,11 @@ impl ToolCall {
         self.report(|update| update.status(status)).await?;
         self.ended = true;
         Ok(())
+    }
+
+    fn lock_title(&self) -> std::sync::MutexGuard<'_, String> {
+        // No code that can panic runs under the lock, so a poisoned title is whole.
+        self.title.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn report(

@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use ply_agent::v2::{self, PlanEntryPriority, PlanEntryStatus, ToolKind};
-use ply_agent::{About, Agent, Error, Result, Server, Session, SessionSetup, Stop, Turn};
+use ply_agent::{
+    About, Agent, Error, Extension, Result, Server, Session, SessionSetup, Stop, Turn,
+};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
@@ -92,7 +94,7 @@ impl Agent for Actor {
                 "deaf" => pass(&self.gate).await,
                 "ask" => {
                     let call = turn.tool_call("Edit").kind(ToolKind::Edit).await?;
-                    let decision = call.ask("May I?").await?;
+                    let decision = call.ask_with("May I?").await?;
                     call.finish().await?;
                     let chosen = decision.option_id().map(|id| id.0.to_string());
                     turn.say(format!("chose {chosen:?}")).await?;
@@ -132,7 +134,7 @@ impl Agent for Actor {
                         "terminal": turn.has_terminals(),
                         "form": turn.has_forms(),
                         "url": turn.has_urls(),
-                        "client": turn.client().map(|client| client.name.clone()),
+                        "client": turn.client().and_then(|client| Some(client.info()?.name.clone())),
                     });
                     turn.say(abilities.to_string()).await?;
                 }
@@ -207,9 +209,12 @@ impl Agent for Actor {
         Ok(())
     }
 
-    async fn extension(&self, method: &str, params: Value) -> Result<Value> {
-        match method {
-            "_actor/double" => Ok(json!({"twice": [params.clone(), params]})),
+    async fn extension(&self, request: &Extension) -> Result<Value> {
+        match request.method() {
+            "_actor/double" => {
+                let params: Value = request.params()?;
+                Ok(json!({"twice": [params.clone(), params]}))
+            }
             "_actor/panic" => panic!("as told"),
             _ => Err(Error::method_not_found()),
         }

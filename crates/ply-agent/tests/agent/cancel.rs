@@ -33,7 +33,7 @@ fn waits_in_phases() -> impl Agent {
                 }
                 "permission" => {
                     let call = turn.tool_call("Delete").await?;
-                    if call.ask("Delete it?").await?.is_allowed() {
+                    if call.ask_with("Delete it?").await?.is_allowed() {
                         call.finish().await?;
                     }
                     turn.say("went on").await?;

@@ -27,7 +27,7 @@ async fn v1_ext_03_a_custom_request_is_served_and_an_unknown_one_is_refused() {
             .write(r#"{"jsonrpc":"2.0","id":"x","method":"_actor/double"}"#)
             .await;
         let answer = client.next().await.unwrap();
-        assert_eq!(answer["result"], json!({"twice": [null, null]}));
+        assert_eq!(answer["result"], json!({"twice": [{}, {}]}));
         assert_eq!(answer["id"], "x");
     }
 }

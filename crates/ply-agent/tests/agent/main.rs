@@ -45,6 +45,7 @@ mod journal_faults;
 mod list;
 mod load;
 mod options;
+mod own_methods;
 mod regression;
 mod resume;
 mod sessions;

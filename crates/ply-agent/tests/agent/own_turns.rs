@@ -131,7 +131,7 @@ async fn a_turn_of_the_agents_own_may_ask_the_user() {
         let own = session.start_turn(|turn| async move {
             assert!(!turn.can_read_files());
             let call = turn.tool_call("Update").await?;
-            let decision = call.ask("Update now?").await?;
+            let decision = call.ask_with("Update now?").await?;
             call.finish_with(format!("{}", decision.is_allowed()))
                 .await?;
             Ok(Stop::EndTurn)

@@ -14,7 +14,7 @@ fn asks() -> impl Agent {
     script(|turn| {
         Box::pin(async move {
             let call = turn.tool_call("Remove the tree").await?;
-            let decision = call.ask("Remove it?").await?;
+            let decision = call.ask_with("Remove it?").await?;
             turn.say(match &decision {
                 Decision::Selected(option) => format!("{}", option.option_id.0),
                 Decision::Dismissed => "dismissed".to_owned(),

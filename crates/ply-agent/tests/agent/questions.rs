@@ -20,7 +20,7 @@ fn asks_many(allowed: &Arc<AtomicUsize>) -> impl Agent + use<> {
             for number in 0..50 {
                 let call = turn.tool_call(format!("Call {number}")).await?;
                 asking.spawn(async move {
-                    let decision = call.ask(format!("Allow {number}?")).await?;
+                    let decision = call.ask_with(format!("Allow {number}?")).await?;
                     if decision.is_allowed() {
                         call.finish_with("ran").await?;
                         return Ok::<_, ply_agent::Error>(1);
@@ -110,7 +110,7 @@ async fn a_dropped_question_is_taken_back() {
             Box::pin(async move {
                 let call = turn.tool_call("Slow").await?;
                 let wait = std::time::Duration::from_secs(30);
-                let asked = tokio::time::timeout(wait, call.ask("Well?")).await;
+                let asked = tokio::time::timeout(wait, call.ask_with("Well?")).await;
                 call.fail("nobody answered").await?;
                 turn.say(format!("{}", asked.is_err())).await?;
                 Ok(Stop::EndTurn)

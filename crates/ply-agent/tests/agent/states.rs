@@ -101,7 +101,7 @@ fn asks() -> impl Agent {
     script(|turn| {
         Box::pin(async move {
             let call = turn.tool_call("Delete").await?;
-            let decision = call.ask("Delete it?").await?;
+            let decision = call.ask_with("Delete it?").await?;
             call.finish_with(format!("{}", decision.is_allowed()))
                 .await?;
             Ok(Stop::EndTurn)
@@ -142,7 +142,7 @@ fn asks_beside(gate: &Arc<Notify>) -> impl Agent + use<> {
             work.start().await?;
             let (one, two) = (turn.tool_call("One").await?, turn.tool_call("Two").await?);
             let asking = async {
-                let asked = tokio::join!(one.ask("One?"), two.ask("Two?"));
+                let asked = tokio::join!(one.ask_with("One?"), two.ask_with("Two?"));
                 asked.0?;
                 asked.1
             };

@@ -213,7 +213,7 @@ async fn v1_tool_09_a_tool_runs_after_its_permission() {
         let agent = script(|turn| {
             Box::pin(async move {
                 let call = turn.tool_call("Delete").await?;
-                if call.ask("Delete it?").await?.is_allowed() {
+                if call.ask_with("Delete it?").await?.is_allowed() {
                     call.start().await?;
                     call.finish().await?;
                 }

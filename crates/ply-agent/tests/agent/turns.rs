@@ -208,7 +208,7 @@ async fn v1_rpc_15_each_side_serves_requests_while_its_own_are_open() {
         let agent = script(|turn| {
             Box::pin(async move {
                 let call = turn.tool_call("Delete").kind(ToolKind::Delete).await?;
-                let decision = call.ask("Delete it?").await?;
+                let decision = call.ask_with("Delete it?").await?;
                 call.finish_with(format!("{}", decision.is_allowed()))
                     .await?;
                 Ok(Stop::EndTurn)

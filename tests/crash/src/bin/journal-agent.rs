@@ -64,7 +64,7 @@ async fn play(turn: &Turn, open: &mut Option<ToolCall>, atom: Atom) -> Result<()
         }
         Atom::Ask { title, choice } => {
             let call = open.as_ref().ok_or_else(missing)?;
-            let decision = call.ask(title).await?;
+            let decision = call.ask_with(title).await?;
             match decision.is_allowed() == (choice == Choice::Allow) {
                 true => Ok(()),
                 false => Err(Error::msg("the user did not answer as the script says")),

@@ -84,7 +84,7 @@ async fn announce(turn: &Turn) -> Result<ToolCall> {
 
 async fn edit(turn: &Turn) -> Result<Stop> {
     let call = announce(turn).await?;
-    match call.ask("Edit notes.txt?").await? {
+    match call.ask_with("Edit notes.txt?").await? {
         decision if decision.is_allowed() => {
             call.start().await?;
             call.add("edited one line").await?;

@@ -54,7 +54,7 @@ fn ends_as_told() -> impl Agent {
             let call = turn.tool_call("Edit").await?;
             let text = turn.prompt().text();
             if text == "cancelled" {
-                call.ask("May I?").await?;
+                call.ask_with("May I?").await?;
             }
             // Dropped, it would report its own end before the turn's.
             std::mem::forget(call);

@@ -41,7 +41,7 @@ impl Worker {
         let call = match &*turn.prompt().text() {
             "ask" => {
                 let call = turn.tool_call("Edit").await?;
-                assert!(call.ask("May I?").await?.is_allowed());
+                assert!(call.ask_with("May I?").await?.is_allowed());
                 self.edited.fetch_add(1, Ordering::Relaxed);
                 call
             }
