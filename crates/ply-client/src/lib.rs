@@ -51,6 +51,7 @@ pub mod limits;
 mod lock;
 mod policy;
 mod prompt;
+mod recent;
 mod report;
 mod restart;
 mod routes;
@@ -73,6 +74,7 @@ pub use policy::{
     LeaveToOthers, Permissions, RejectAll,
 };
 pub use prompt::Prompt;
+pub use recent::{Recent, RecentSession};
 pub use report::{Report, ReportKind};
 pub use services::{Buffers, Files, Terminals};
 pub use session::Session;

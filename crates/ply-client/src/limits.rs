@@ -52,3 +52,7 @@ pub const RESTART_WINDOW: Duration = Duration::from_secs(120);
 pub(crate) const RESTORE_ROUNDS_MAX: usize = 3;
 /// How long a version 1 agent may take to answer a second greeting that tells it of our services.
 pub(crate) const SECOND_GREETING_TIME_MAX: Duration = Duration::from_secs(10);
+/// Sessions kept in a list of recent ones.
+pub const RECENT_SESSIONS_MAX: usize = 500;
+/// Characters kept of the title of a recent session.
+pub const RECENT_TITLE_CHARS_MAX: usize = 200;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ply_client::{Command, v2};
+use ply_client::{Command, Recent, v2};
 
 use crate::diff::DiffStyle;
 use crate::theme::ColorDepth;
@@ -12,6 +12,8 @@ use crate::theme::ColorDepth;
 pub struct AgentChoice {
     /// What it is called.
     pub name: String,
+    /// What its sessions are remembered by.
+    pub key: String,
     /// What starts it.
     pub command: Command,
     /// How to get it, if it may be missing.
@@ -81,6 +83,8 @@ pub struct Options {
     pub mouse: bool,
     /// The file of earlier prompts.
     pub history: Option<PathBuf>,
+    /// Where sessions that are run are remembered, for agents that keep no list.
+    pub recent: Option<Recent>,
     /// The directory of texts that were not sent yet.
     pub drafts: Option<PathBuf>,
     /// The user's own directory, which `~` stands for in a pasted path.
@@ -110,6 +114,7 @@ impl Options {
             diff_style: DiffStyle::default(),
             mouse: true,
             history: None,
+            recent: None,
             drafts: None,
             home: None,
             editor: Vec::new(),

@@ -91,6 +91,7 @@ pub(crate) struct Sessions {
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionsCommand {
     Ls(Ls),
+    Recent(Recent),
     Show(Show),
     Export(Export),
     Rm(Rm),
@@ -116,6 +117,33 @@ pub(crate) struct Ls {
     /// Each session is an object with `id`, `cwd`, `title` (null if it has none), `createdAt` and
     /// `updatedAt` (RFC 3339, UTC). A `cwd` that is not UTF-8 is shown escaped, and `cwdBytes` then
     /// has its bytes in hexadecimal.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Lists the sessions that `ply run` and `ply chat` ran with any agent, the latest first.
+///
+/// It is kept beside the store, so that `--continue` works with agents that can open an old session but
+/// give no list. Off a terminal each line has the agent, the id, the time of the last use (RFC 3339, UTC),
+/// the title and the working directory, with tabs in between.
+#[derive(Debug, Args)]
+pub(crate) struct Recent {
+    /// Only the sessions of this working directory.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+
+    /// Only the sessions of this agent: a name, or all words of a command.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+
+    /// How many at most; 0 for all.
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(crate) limit: usize,
+
+    /// Prints one JSON array.
+    ///
+    /// Each session is an object with `agent`, `id`, `cwd`, `title` (null if it has none) and `updatedAt`
+    /// (RFC 3339, UTC).
     #[arg(long)]
     pub(crate) json: bool,
 }

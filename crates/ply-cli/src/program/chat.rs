@@ -14,9 +14,9 @@ pub(crate) use self::arguments::Chat;
 use self::settings::Settings;
 use crate::program::agent::places::Places;
 use crate::program::error::Error;
-use crate::program::home;
 use crate::program::roster::{Choice, Roster};
 use crate::program::run::mcp;
+use crate::program::{home, store};
 
 /// Runs the command.
 pub(crate) async fn run(arguments: Chat) -> Result<ExitCode, Error> {
@@ -73,6 +73,7 @@ pub(crate) async fn run(arguments: Chat) -> Result<ExitCode, Error> {
     options.home = variable("HOME").map(PathBuf::from);
     let state = places.logs.as_deref().and_then(Path::parent);
     let state = state.map(Path::to_owned);
+    options.recent = store::recent(None, variable);
     options.history = state.as_ref().map(|state| state.join("history"));
     options.drafts = state.map(|state| state.join("drafts"));
     ply_tui::run(options).await?;
@@ -87,6 +88,7 @@ fn agents(chosen: Choice, roster: &Roster) -> Vec<AgentChoice> {
     let all = std::iter::once(chosen).chain(others);
     all.map(|choice| AgentChoice {
         name: choice.name,
+        key: choice.key,
         command: choice.command,
         install: choice.install,
     })

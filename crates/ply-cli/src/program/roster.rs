@@ -28,6 +28,8 @@ const SLIPS_MAX: usize = 2;
 pub(crate) struct Choice {
     /// What it is called on screens and in reports.
     pub(crate) name: String,
+    /// What it is remembered by: a name, or all words of a command.
+    pub(crate) key: String,
     /// What starts it.
     pub(crate) command: Command,
     /// How to get it, if it is known and may be missing.
@@ -67,6 +69,7 @@ impl Roster {
         let program = std::env::current_exe().map_err(Error::Start)?;
         let built_in = Choice {
             name: BUILT_IN.to_owned(),
+            key: BUILT_IN.to_owned(),
             command: Command::new(program).arg("agent"),
             install: None,
             about: "the agent in this program".to_owned(),
@@ -142,8 +145,10 @@ impl Choice {
     pub(crate) fn of_command(command: &[OsString]) -> Option<Self> {
         let (program, arguments) = command.split_first()?;
         let name = Path::new(program).file_name().unwrap_or(program);
+        let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
         Some(Self {
             name: name.to_string_lossy().into_owned(),
+            key: words.join(" "),
             command: Command::new(program).args(arguments),
             install: None,
             about: String::new(),
@@ -153,6 +158,7 @@ impl Choice {
     fn of_known(known: &known::Known) -> Self {
         Self {
             name: known.name.to_owned(),
+            key: known.name.to_owned(),
             command: known.command.iter().collect(),
             install: Some(known.install.to_owned()),
             about: known.about.to_owned(),
@@ -163,6 +169,7 @@ impl Choice {
         let command = Command::new(&entry.command).args(&entry.args);
         let set = |command: Command, (name, value): (&String, &String)| command.env(name, value);
         Self {
+            key: name.clone(),
             name,
             command: entry.env.iter().fold(command, set),
             install: None,

@@ -3,6 +3,7 @@
 pub(super) mod content;
 pub(super) mod export;
 mod ls;
+mod recent;
 mod rm;
 mod show;
 
@@ -32,6 +33,9 @@ pub(super) async fn run(arguments: Sessions) -> Result<ExitCode, Error> {
 async fn command(store: &Store, command: SessionsCommand) -> Result<ExitCode, Error> {
     match command {
         SessionsCommand::Ls(arguments) => ls::run(store, arguments).await?,
+        SessionsCommand::Recent(arguments) => {
+            recent::run(&store::recent_beside(&store.path), arguments).await?;
+        }
         SessionsCommand::Show(arguments) => show::run(store, arguments).await?,
         SessionsCommand::Export(arguments) => export::run(store, arguments).await?,
         SessionsCommand::Rm(arguments) => {

@@ -1,7 +1,9 @@
 //! Where the sessions are, if nobody says so.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use ply_client::Recent;
 
 use crate::program::Error;
 
@@ -28,6 +30,21 @@ pub(crate) fn path(
         .or_else(|| absolute(DATA_HOME).map(in_data))
         .or_else(|| absolute(HOME).map(|home| in_data(home.join(".local/share"))))
         .ok_or(Error::NoStore)
+}
+
+/// Returns the list of sessions that clients ran, which is beside the store; none if there is no place for it.
+pub(crate) fn recent(
+    given: Option<PathBuf>,
+    variable: impl Fn(&str) -> Option<OsString>,
+) -> Option<Recent> {
+    path(given, variable)
+        .ok()
+        .map(|store| recent_beside(&store))
+}
+
+/// Returns the list beside a store.
+pub(crate) fn recent_beside(store: &Path) -> Recent {
+    Recent::at(store.with_extension("recent.json"))
 }
 
 #[cfg(test)]

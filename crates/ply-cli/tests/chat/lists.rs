@@ -171,3 +171,27 @@ fn themes_are_chosen_by_background_by_name_and_not_at_all() {
     // Meaning does not depend on colours.
     assert!(!colours(&plain).contains("fg"), "{plain}");
 }
+
+#[test]
+fn sessions_of_an_agent_that_keeps_no_list_are_found_again() {
+    let place = Place::new();
+    let launch = || place.hostile("").env("CAPS", r#"{"loadSession":true}"#);
+    let terminal = ready(&launch());
+    terminal.say("say");
+    terminal.wait_until_ready_with("Hello, world.");
+    terminal.quit();
+    // By the list, which has its first prompt.
+    let terminal = ready(&launch());
+    terminal.press(Key::Ctrl('s'));
+    terminal.wait_for(
+        &|shot| shot.contains("1 stored") && shot.contains("● say"),
+        "the list",
+    );
+    terminal.press(Key::Esc);
+    terminal.quit();
+    assert!(!place.notes().contains("session/load"));
+    let continued = place.hostile_with(&["--continue"], "");
+    let terminal = ready(&continued.env("CAPS", r#"{"loadSession":true}"#));
+    terminal.quit();
+    assert!(place.notes().contains("session/load"), "{}", place.notes());
+}

@@ -88,7 +88,14 @@ impl Place {
 
     /// Returns `ply chat` with the agent that breaks the rules as its first word says.
     pub(crate) fn hostile(&self, start: &str) -> Launch {
-        self.chat().args(["--", "sh", HOSTILE, start])
+        self.hostile_with(&[], start)
+    }
+
+    /// The same with arguments.
+    pub(crate) fn hostile_with(&self, arguments: &[&str], start: &str) -> Launch {
+        self.chat()
+            .args(arguments)
+            .args(["--", "sh", HOSTILE, start])
     }
 
     /// Starts the client with the agent in the program and waits until it is ready.

@@ -29,8 +29,13 @@ while IFS= read -r line; do
         answer '{"sessionId":"s-1"}'
         ;;
     *'"method":"session/list"'*) answer "${LIST:-{\}}" ;;
-    *'"method":"session/load"'*'"s-1'*) answer '{}' ;;
-    *'"method":"session/load"'*) fail -32002 'no such session' ;;
+    *'"method":"session/resume"'*'"s-1'*) [ -n "$FORGETS" ] && fail -32002 'no such session' || answer '{}' ;;
+    *'"method":"session/load"'*) [ -n "$LOSES" ] && { fail -32002 'no such session' ; continue; }
+        case "$line" in
+        *'"s-1'*) answer '{}' ;;
+        *) fail -32002 'no such session' ;;
+        esac
+        ;;
     *'"method":"authenticate"'*) start= ; answer '{}' ;;
     *'"method":"session/cancel"'*)
         [ -n "$nag" ] && { ask edit ; continue; }

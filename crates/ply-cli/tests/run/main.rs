@@ -9,6 +9,7 @@
 
 mod attachments;
 mod built_in;
+mod continuing;
 mod exits;
 mod formats;
 mod hostile;

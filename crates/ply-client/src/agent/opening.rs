@@ -116,6 +116,40 @@ impl Agent {
             .await
     }
 
+    /// Opens an old session by whatever the agent offers: as it is, or else with its history, which is then taken in.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Agent::load_session`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`Agent::load_session`].
+    pub async fn continue_session(
+        &self,
+        id: impl Into<v2::SessionId>,
+        setup: impl Into<SessionSetup>,
+    ) -> Result<Session, Error> {
+        let (id, setup) = (id.into(), setup.into());
+        let connection = self.inner.connection().await?;
+        let can_load = connection.hello.can_load();
+        if !connection.hello.can_resume() {
+            return self.load_session(id, setup).await;
+        }
+        match self.resume_session(id.clone(), setup.clone()).await {
+            // Some agents resume only what they have in memory.
+            Err(Error::Refused(_)) if can_load => self.load_session(id, setup).await,
+            resumed => resumed,
+        }
+    }
+
+    /// Returns whether the agent can open old sessions.
+    #[must_use]
+    pub fn can_continue(&self) -> bool {
+        let connection = self.inner.current();
+        connection.hello.can_resume() || connection.hello.can_load()
+    }
+
     async fn reopen(
         &self,
         connection: &Connection,

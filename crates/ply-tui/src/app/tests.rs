@@ -17,6 +17,7 @@ use crate::options::AgentChoice;
 pub(crate) fn options() -> Options {
     let choice = |name: &str, install: Option<&str>| AgentChoice {
         name: name.to_owned(),
+        key: name.to_owned(),
         command: Command::new(name),
         install: install.map(str::to_owned),
     };

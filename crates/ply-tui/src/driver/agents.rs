@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use ply_client::{Agent, Client, Command, ElicitationPolicy, Error, Version};
+use ply_client::{
+    Agent, Client, Command, ElicitationPolicy, Error, Recent, RecentSession, Session, Version,
+};
 use tokio::sync::{Notify, OnceCell, mpsc};
 use tokio::time::Instant;
 
@@ -21,6 +23,9 @@ pub(super) struct Keeper {
     /// Told whenever the agent may have been started again.
     used: Notify,
     notes: mpsc::Sender<Note>,
+    /// Where its sessions are remembered, and as whose.
+    recent: Option<Recent>,
+    key: String,
 }
 
 impl Keeper {
@@ -44,6 +49,31 @@ impl Keeper {
     /// Notes that the agent did something, so that it may be a new process.
     pub(super) fn used(&self) {
         self.used.notify_one();
+    }
+
+    /// Returns the sessions that were run with this agent, the latest first.
+    pub(super) async fn remembered(&self) -> Vec<RecentSession> {
+        let mut sessions = match &self.recent {
+            Some(recent) => recent.list().await,
+            None => Vec::new(),
+        };
+        sessions.retain(|session| session.agent == self.key);
+        sessions
+    }
+
+    /// Remembers a session as one that can be continued, since the agent may keep no list of its own.
+    pub(super) fn remember(&self, session: &Session) {
+        let Some(recent) = self.recent.clone() else {
+            return;
+        };
+        if !session.agent().can_continue() {
+            return;
+        }
+        let (key, session) = (self.key.clone(), session.clone());
+        tokio::spawn(async move {
+            // What cannot be remembered can still be opened by its id.
+            drop(recent.note(&key, &session).await);
+        });
     }
 
     async fn tell(&self, event: Event) {
@@ -110,6 +140,8 @@ impl Agents {
                 agent: OnceCell::new(),
                 used: Notify::new(),
                 notes: notes.clone(),
+                recent: options.recent.clone(),
+                key: choice.key.clone(),
             })
         });
         Self(keepers.collect())

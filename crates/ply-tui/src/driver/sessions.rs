@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use ply_client::{Elicitation, Permission, Session, SessionFilter, Transcript};
+use ply_client::{Agent, Elicitation, Permission, Session, SessionFilter, Transcript};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
@@ -259,19 +259,10 @@ impl Sessions {
         let notes = self.notes();
         tokio::spawn(async move {
             let sessions = match keeper.get().await {
-                Ok(agent) => agent.list_sessions(SessionFilter::all()).await,
+                Ok(agent) => listed(&agent, &keeper).await,
                 Err(error) => Err(error),
             };
-            let sessions = sessions.map_err(|error| error.to_string()).map(|sessions| {
-                let sessions = sessions.into_iter();
-                let listed = sessions.map(|session| Listed {
-                    id: session.session_id.0.to_string(),
-                    title: session.title.unwrap_or_default(),
-                    cwd: session.cwd.0,
-                    updated_at: session.updated_at.unwrap_or_default(),
-                });
-                listed.collect()
-            });
+            let sessions = sessions.map_err(|error| error.to_string());
             drop(notes.send(Note::App(Event::Sessions(id, sessions))).await);
         });
     }
@@ -323,6 +314,32 @@ impl Sessions {
         let ends = futures::future::join_all(ends);
         // One that does not end by then is ended by force when its last handle is gone.
         drop(tokio::time::timeout(END_TIME_MAX, ends).await);
+    }
+}
+
+/// Returns the agent's sessions; those that were run from here if it keeps no list but can open them.
+async fn listed(agent: &Agent, keeper: &Keeper) -> Result<Vec<Listed>, ply_client::Error> {
+    match agent.list_sessions(SessionFilter::all()).await {
+        Ok(sessions) => {
+            let sessions = sessions.into_iter().map(|session| Listed {
+                id: session.session_id.0.to_string(),
+                title: session.title.unwrap_or_default(),
+                cwd: session.cwd.0,
+                updated_at: session.updated_at.unwrap_or_default(),
+            });
+            Ok(sessions.collect())
+        }
+        Err(ply_client::Error::NotOffered { .. }) if agent.can_continue() => {
+            let sessions = keeper.remembered().await.into_iter();
+            let sessions = sessions.map(|session| Listed {
+                id: session.id,
+                title: session.title.unwrap_or_default(),
+                cwd: session.cwd,
+                updated_at: session.updated_at,
+            });
+            Ok(sessions.collect())
+        }
+        Err(error) => Err(error),
     }
 }
 

@@ -203,6 +203,7 @@ mod tests {
     fn store(directory: &Path) -> Store {
         let agent = AgentChoice {
             name: "a/b".to_owned(),
+            key: "a/b".to_owned(),
             command: ply_client::Command::new("x"),
             install: None,
         };

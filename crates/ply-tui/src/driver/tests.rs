@@ -115,6 +115,7 @@ impl Running {
     fn start_with(command: Command, change: impl FnOnce(&mut Options)) -> Self {
         let agent = AgentChoice {
             name: "script".to_owned(),
+            key: "script".to_owned(),
             command,
             install: Some("write it".to_owned()),
         };

@@ -1,5 +1,6 @@
 //! From a command to a session in which a prompt can be said.
 
+use ply_client::Error as E;
 use ply_client::text::{self, Line};
 use ply_client::{
     Agent, Client, ElicitationPolicy, Session, SessionSetup, StartFailure, Supported, Version, v2,
@@ -13,6 +14,8 @@ use super::request::{Request, Which};
 use super::stage::Stage;
 use super::wire::Wire;
 
+/// The error code of an agent that has no such session.
+const NOT_FOUND: i64 = -32002;
 /// Sessions that are named where one is meant.
 const NAMED_MAX: usize = 10;
 
@@ -87,10 +90,9 @@ pub(super) async fn open(
 }
 
 /// Returns whether the agent answered in another version than was asked for.
-fn is_other_version(error: &ply_client::Error) -> bool {
-    use ply_client::Error::Start;
+fn is_other_version(error: &E) -> bool {
     let reason = match error {
-        Start { reason, .. } => reason,
+        E::Start { reason, .. } => reason,
         _ => return false,
     };
     matches!(reason, StartFailure::Answer(_) | StartFailure::Refused(_))
@@ -125,41 +127,73 @@ async fn session(request: &Request, agent: &Agent) -> Result<Session, Failure> {
     Ok(session)
 }
 
-/// Opens an old session, with its history if the agent tells it.
+/// Opens an old session, with its history if that is to be shown and the agent tells it.
 async fn reopen(
     request: &Request,
     agent: &Agent,
     id: v2::SessionId,
     setup: SessionSetup,
 ) -> Result<Session, Failure> {
-    let loaded = agent.load_session(id.clone(), setup.clone()).await;
-    let opened = match loaded {
-        Err(ply_client::Error::NotOffered { .. }) => agent.resume_session(id.clone(), setup).await,
-        loaded => loaded,
+    let opened = match request.wants_history {
+        true => match agent.load_session(id.clone(), setup.clone()).await {
+            Err(E::NotOffered { .. }) => agent.resume_session(id.clone(), setup).await,
+            loaded => loaded,
+        },
+        false => agent.continue_session(id.clone(), setup).await,
     };
+    if let (Err(E::Refused(error)), Some(recent)) = (&opened, &request.recent)
+        && error.code == NOT_FOUND
+    {
+        // A list that cannot be written names a session that is gone; the next try finds that out again.
+        drop(recent.forget(&request.choice.key, &id.0).await);
+    }
     opened.map_err(|error| Failure::of_session(&error, Some(&id.0), &request.choice))
 }
 
 /// Returns the session of the directory that was used last.
 async fn latest(request: &Request, agent: &Agent) -> Result<v2::SessionId, Failure> {
-    let latest = agent.latest_session(&request.cwd).await;
-    let latest = latest.map_err(|error| Failure::of_session(&error, None, &request.choice))?;
-    latest.map(|info| info.session_id).ok_or_else(|| {
-        let detail = "the agent has no session of this directory";
-        let failure = Failure::new(exit::NO_SESSION, "no_session", detail);
-        failure.hint("leave out `--continue` for a new one")
-    })
+    let error = match agent.latest_session(&request.cwd).await {
+        Ok(Some(info)) => return Ok(info.session_id),
+        Ok(None) => {
+            let detail = "the agent has no session of this directory";
+            let failure = Failure::new(exit::NO_SESSION, "no_session", detail);
+            return Err(failure.hint("leave out `--continue` for a new one"));
+        }
+        Err(error) => error,
+    };
+    // It gives no list, but what was run from here is known.
+    if let (true, Some(recent)) = (is_listless(&error), &request.recent)
+        && let Some(own) = recent.latest(&request.choice.key, &request.cwd).await
+    {
+        return Ok(v2::SessionId::new(own.id));
+    }
+    Err(Failure::of_session(&error, None, &request.choice))
+}
+
+/// Returns whether an agent that is there and works gives no list of its sessions.
+fn is_listless(error: &E) -> bool {
+    matches!(error, E::NotOffered { .. } | E::Refused(_) | E::Call(_))
+}
+
+/// Returns the sessions that an id or its beginning may mean: by the agent's list, or else by our own.
+async fn found(request: &Request, agent: &Agent, id: &str) -> Vec<v2::SessionInfo> {
+    let listed = agent.find_sessions(id).await.unwrap_or_default();
+    let Some(recent) = request.recent.as_ref().filter(|_| listed.is_empty()) else {
+        return listed;
+    };
+    let own = recent.find(&request.choice.key, id).await.into_iter();
+    own.map(|own| v2::SessionInfo::new(own.id, own.cwd).title(own.title))
+        .collect()
 }
 
 /// Returns the session that is meant by an id or its beginning, and how to open it: where it worked, unless another directory
-/// was given. An agent without a list is asked for what was given.
+/// was given. What neither the agent's list nor ours has is asked for as it was given.
 async fn named(
     request: &Request,
     agent: &Agent,
     id: &str,
 ) -> Result<(v2::SessionId, SessionSetup), Failure> {
-    let found = agent.find_sessions(id).await.unwrap_or_default();
-    match &found[..] {
+    match &found(request, agent, id).await[..] {
         [only] => {
             let setup = match request.is_cwd_given {
                 // One that is not absolute says nothing.

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ply_client::{Prompt, SessionSetup, Supported, text, v2};
+use ply_client::{Prompt, Recent, SessionSetup, Supported, text, v2};
 
-use super::arguments::{Protocol, Run, Setting};
+use super::arguments::{Format, Protocol, Run, Setting};
 use super::attach::{Attachment, stdin_prompt};
 use super::failure::Failure;
 use super::mcp;
@@ -13,6 +13,7 @@ use super::permit::Permit;
 use super::streams::Streams;
 use crate::program::error::Error;
 use crate::program::roster::{Choice, Roster};
+use crate::program::{home, store};
 
 /// What is asked for.
 #[derive(Debug)]
@@ -27,6 +28,10 @@ pub(super) struct Request {
     pub(super) settings: Vec<Setting>,
     pub(super) permit: Permit,
     pub(super) idle_timeout: Option<Duration>,
+    /// Where sessions that are run are remembered.
+    pub(super) recent: Option<Recent>,
+    /// Whether what was said before is part of the output.
+    pub(super) wants_history: bool,
     prompt: Words,
     attachments: Vec<Attachment>,
 }
@@ -92,6 +97,8 @@ impl Request {
             },
             settings: settings.collect(),
             idle_timeout: arguments.idle_timeout,
+            recent: store::recent(None, home::variable),
+            wants_history: arguments.output == Format::Md,
             prompt: prompt(arguments, streams)?,
             choice,
             is_cwd_given: arguments.cwd.is_some(),

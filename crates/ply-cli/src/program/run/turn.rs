@@ -30,6 +30,22 @@ const LATE_TIME: Duration = Duration::from_millis(150);
 /// How long is listened at most, however much comes.
 const LATE_TIME_MAX: Duration = Duration::from_secs(2);
 
+/// Remembers the session as one that can be continued, since the agent may keep no list of its own.
+fn noting(
+    request: &Request,
+    opened: &Opened,
+) -> impl Future<Output = std::io::Result<()>> + Send + 'static {
+    let recent = request.recent.clone();
+    let recent = recent.filter(|_| opened.agent.can_continue());
+    let (key, session) = (request.choice.key.clone(), opened.session.clone());
+    async move {
+        match recent {
+            Some(recent) => recent.note(&key, &session).await,
+            None => Ok(()),
+        }
+    }
+}
+
 /// A turn that is followed to its end.
 pub(super) struct Following<'a> {
     pub(super) request: &'a Request,
@@ -85,12 +101,18 @@ impl<'a> Following<'a> {
             Ok(Err(error)) => return Failure::of_call(&error, &self.request.choice).into(),
             Err(cut) => return cut.into(),
         };
+        // At once, so that a run that is killed can be continued, and again when its title may be known.
+        tokio::spawn(noting(self.request, self.opened));
         self.stage.progress.begin("waiting for the agent");
         self.heard_at = Instant::now();
         match self.listen(&mut turn, &mut events).await {
             Over::Stopped(cut) => Ended::Cut(cut, Confirmed::No),
             Over::Turn(failed) => {
                 let late = self.listen_late(&turn, &mut events).await;
+                if let Err(error) = noting(self.request, self.opened).await {
+                    self.stage
+                        .tell(&format!("`--continue` may not find this session: {error}"));
+                }
                 self.ended(&turn, failed, late)
             }
         }

@@ -27,7 +27,7 @@ pub(super) async fn run(store: &Store, arguments: Ls) -> Result<(), Error> {
         json::write(&mut out, &sessions)
     } else {
         match output::stdout_columns() {
-            Some(columns) => table(&mut out, &sessions, columns, time::now_ms()),
+            Some(columns) => table(&mut out, &cells(&sessions, time::now_ms()), columns),
             None => rows(&mut out, &sessions),
         }
     };
@@ -107,11 +107,8 @@ fn rows(out: &mut impl Write, sessions: &[Head]) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a table that fits into so many columns if it can.
-fn table(out: &mut impl Write, sessions: &[Head], columns: usize, now_ms: i64) -> io::Result<()> {
-    if sessions.is_empty() {
-        return Ok(());
-    }
+/// Returns the cells of a table, its head first.
+fn cells(sessions: &[Head], now_ms: i64) -> Vec<[String; 4]> {
     let names = ["ID", "UPDATED", "TITLE", "CWD"].map(str::to_owned);
     let rows = sessions.iter().map(|head| {
         [
@@ -121,23 +118,40 @@ fn table(out: &mut impl Write, sessions: &[Head], columns: usize, now_ms: i64) -
             text::path(&head.cwd),
         ]
     });
-    let rows: Vec<_> = std::iter::once(names).chain(rows).collect();
-    let widest = |column: fn(&[String; 4]) -> &String| {
-        let widths = rows.iter().map(|row| text::columns(column(row)));
-        widths.max().unwrap_or(0)
+    std::iter::once(names).chain(rows).collect()
+}
+
+/// Writes a table that fits into so many columns if it can: its last two columns, the title and the directory, share what the
+/// others leave. A head alone is not written.
+pub(super) fn table<const COLUMNS: usize>(
+    out: &mut impl Write,
+    rows: &[[String; COLUMNS]],
+    columns: usize,
+) -> io::Result<()> {
+    if rows.len() < 2 {
+        return Ok(());
+    }
+    let widest = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| text::columns(cell)).max().unwrap_or(0)
     };
-    let (id, updated) = (widest(|row| &row[0]), widest(|row| &row[1]));
-    let (title, cwd) = (widest(|row| &row[2]), widest(|row| &row[3]));
-    let left = columns.saturating_sub(id + updated + 3 * GAP);
+    let (title_at, cwd_at) = (COLUMNS - 2, COLUMNS - 1);
+    let (title, cwd) = (widest(title_at), widest(cwd_at));
+    let fixed: Vec<usize> = (0..title_at).map(widest).collect();
+    let left = columns.saturating_sub(fixed.iter().sum::<usize>() + title_at * GAP + GAP);
     // The directory gets what the title leaves, at least half.
     let cwd = cwd.min((left / 2).max(left.saturating_sub(title)));
     let cwd = cwd.max(COLUMNS_MIN);
     let title = title
         .min(left.saturating_sub(cwd))
         .max(COLUMNS_MIN.min(title));
-    for [id_text, updated_text, title_text, cwd_text] in &rows {
-        write_cell(out, id_text, id)?;
-        write_cell(out, updated_text, updated)?;
+    for row in rows {
+        for (cell, width) in row.iter().zip(&fixed) {
+            write_cell(out, cell, *width)?;
+        }
+        let [.., title_text, cwd_text] = row.as_slice() else {
+            continue;
+        };
         write_cell(out, &text::beginning(title_text, title), title)?;
         writeln!(out, "{}", text::end(cwd_text, cwd))?;
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use ply_client::{Agent, Error, Session, SessionSetup, v2};
+use ply_client::{Agent, Error, RecentSession, Session, SessionSetup, v2};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
@@ -89,7 +89,7 @@ impl Opening {
                 Ok(agent) => agent,
                 Err(error) => return failed(tab, &error, &notes).await,
             };
-            match open(&agent, &plan, target).await {
+            match open(&agent, &keeper, &plan, target).await {
                 Ok(Found {
                     session,
                     how,
@@ -150,7 +150,7 @@ impl Found {
     }
 }
 
-async fn open(agent: &Agent, plan: &Plan, target: Target) -> Result<Found, Error> {
+async fn open(agent: &Agent, keeper: &Keeper, plan: &Plan, target: Target) -> Result<Found, Error> {
     match target {
         Target::New => {
             let session = agent.new_session(plan.setup(None)).await?;
@@ -160,8 +160,18 @@ async fn open(agent: &Agent, plan: &Plan, target: Target) -> Result<Found, Error
             id, cwd: Some(cwd), ..
         } => reopen(agent, id, plan.setup(Some(cwd))).await,
         Target::Stored { id, cwd: None, .. } => {
-            // The agent knows where it worked and the whole of its id, if it keeps a list.
-            let listed = agent.find_sessions(&id).await.unwrap_or_default();
+            // The agent knows where it worked and the whole of its id, if it keeps a list; else we do, if it was run from here.
+            let mut listed = agent.find_sessions(&id).await.unwrap_or_default();
+            if listed.is_empty() {
+                let own = keeper.remembered().await.into_iter();
+                let own = own.filter(|session| session.id.starts_with(&id));
+                listed = own.map(info_of).collect();
+                listed.sort_by_key(|session| *session.session_id.0 != *id);
+                let is_exact = |session: &v2::SessionInfo| *session.session_id.0 == *id;
+                if listed.first().is_some_and(is_exact) {
+                    listed.truncate(1);
+                }
+            }
             match <[_; 1]>::try_from(listed) {
                 Ok([only]) => {
                     let setup = plan.setup(Some(only.cwd.0.clone()));
@@ -174,6 +184,13 @@ async fn open(agent: &Agent, plan: &Plan, target: Target) -> Result<Found, Error
             let why = match agent.latest_session(&plan.cwd).await {
                 Ok(Some(session)) => return reopen_listed(agent, session, plan.setup(None)).await,
                 Ok(None) => "the agent has none".to_owned(),
+                Err(Error::NotOffered { .. }) if agent.can_continue() => {
+                    let own = keeper.remembered().await.into_iter();
+                    match own.map(info_of).find(|session| session.cwd.0 == plan.cwd) {
+                        Some(own) => return reopen_listed(agent, own, plan.setup(None)).await,
+                        None => "none was run from here, and the agent has no list".to_owned(),
+                    }
+                }
                 Err(Error::NotOffered { what, .. }) => format!("the agent does not offer {what}"),
                 Err(error) => error.to_string(),
             };
@@ -186,6 +203,10 @@ async fn open(agent: &Agent, plan: &Plan, target: Target) -> Result<Found, Error
             })
         }
     }
+}
+
+fn info_of(session: RecentSession) -> v2::SessionInfo {
+    v2::SessionInfo::new(session.id, session.cwd).title(session.title)
 }
 
 async fn reopen_listed(
@@ -209,6 +230,10 @@ async fn reopen(agent: &Agent, id: String, setup: SessionSetup) -> Result<Found,
             let session = agent.resume_session(id, setup).await?;
             Ok(Found::new(session, How::Resumed))
         }
+        Err(Error::Refused(refused)) => match agent.resume_session(id, setup).await {
+            Ok(session) => Ok(Found::new(session, How::Resumed)),
+            Err(_) => Err(Error::Refused(refused)),
+        },
         loaded => Ok(Found::new(loaded?, How::Loaded)),
     }
 }

@@ -148,6 +148,7 @@ pub(super) async fn turn(
         Some(Err(error)) => return tell(Event::PromptFailed(tab, failure::of(&error))).await,
         None => return tell(Event::TurnEnded(tab, Ended::Unsent)).await,
     };
+    keeper.remember(&session);
     // It may have been cancelled in that very moment.
     if *is_cancelled.borrow() {
         drop(session.cancel().await);
@@ -163,6 +164,8 @@ pub(super) async fn turn(
             }
         }
     }
+    // Its title may be known by now.
+    keeper.remember(&session);
     let reason = turn.stop_reason().cloned();
     tell(Event::TurnEnded(tab, Ended::Done(reason))).await;
 }
