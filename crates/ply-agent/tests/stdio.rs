@@ -196,7 +196,7 @@ fn loops() -> usize {
 fn c13_requests_piped_in_at_once_are_all_answered_and_the_agent_leaves_in_peace() {
     for version in [1, 2] {
         for _ in 0..loops() {
-            let mut agent = spawn("echo", Path::new("/"));
+            let mut agent = spawn("stdio_echo", Path::new("/"));
             let initialize = json!({"protocolVersion": version, "info": {"name": "t", "version": "1"},
                 "capabilities": {}});
             let lines = [
@@ -232,7 +232,7 @@ fn c13_requests_piped_in_at_once_are_all_answered_and_the_agent_leaves_in_peace(
 #[test]
 fn c13_a_prompt_in_flight_is_answered_before_the_agent_leaves() {
     for _ in 0..loops() {
-        let mut agent = spawn("echo", Path::new("/"));
+        let mut agent = spawn("stdio_echo", Path::new("/"));
         let session = agent.session(Path::new("/"));
         let prompt = agent.prompt(&session, "last words");
         let (last, code, _) = agent.leave();
@@ -259,7 +259,7 @@ fn v1_stdio_07_a_turn_that_would_go_on_for_ever_is_answered_cancelled_and_the_ag
 // Also: V1-RPC-02.
 #[test]
 fn v1_stdio_02_newlines_in_text_are_no_newlines_on_the_wire() {
-    let mut agent = spawn("echo", Path::new("/"));
+    let mut agent = spawn("stdio_echo", Path::new("/"));
     let session = agent.session(Path::new("/"));
     // Each line read is one whole message, or `next` fails.
     let text = "one\ntwo\r\n\u{2028}three \u{1F600} e\u{301}";
@@ -311,7 +311,7 @@ fn v1_sess_03_a_session_works_in_its_directory_wherever_the_agent_was_started() 
 
 #[test]
 fn v1_stdio_03_input_that_is_no_protocol_is_answered_in_protocol_or_not_at_all() {
-    let mut agent = spawn("echo", Path::new("/"));
+    let mut agent = spawn("stdio_echo", Path::new("/"));
     agent.write("hello?\n\n   \n\u{feff}{\"jsonrpc\":\"2.0\"\n[1,2]\n");
     let session = agent.session(Path::new("/"));
     assert_eq!(agent.hear(&session, "fine"), "fine");

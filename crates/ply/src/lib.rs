@@ -40,13 +40,17 @@
 //! # Ok(()) }
 //! ```
 //!
+//! The [`guide`] has more, in chapters, with a table for users of the official SDK.
+//!
 //! # Features
 //!
 //! `agent` and `client` are on by default and give the module of that name. `sqlite` adds
-//! [`agent::journal::Sqlite`], which keeps an agent's sessions on disk. Every type that a signature mentions can be named through
+//! `agent::journal::Sqlite`, which keeps an agent's sessions on disk. Every type that a signature mentions can be named through
 //! these modules.
 
 #[cfg(feature = "agent")]
 pub use ply_agent as agent;
 #[cfg(feature = "client")]
 pub use ply_client as client;
+#[cfg(all(feature = "agent", feature = "client"))]
+pub mod guide;

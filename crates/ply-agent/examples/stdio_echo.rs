@@ -1,5 +1,4 @@
-//! An agent that says what it is told. It speaks both versions of the protocol, keeps sessions and
-//! their history, holds prompts that come early, and can be cancelled.
+//! The echo agent of `tests/stdio.rs`. The one to read is in the examples of the crate `ply`.
 
 use ply_agent::{Agent, Result, Stop, Turn};
 

@@ -1,4 +1,4 @@
-//! Sends one prompt to any agent and prints what it says: `one_shot PROMPT COMMAND [ARGS…]`.
+//! Sends one prompt to any agent and prints the answer: `one_shot PROMPT COMMAND [ARGS…]`.
 
 #![expect(
     clippy::print_stdout,
@@ -8,23 +8,17 @@
 
 use std::io::Write as _;
 
-use ply_client::{Client, Command, Event, Files};
+use ply::client::{Command, Event};
 
-#[tokio::main(flavor = "current_thread")]
+#[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
-    let Some(prompt) = args.next() else {
-        return Err("usage: one_shot PROMPT COMMAND [ARGS…]".into());
-    };
-    let command: Command = args.collect();
-    let agent = Client::new()
-        .info("one-shot", "0.1.0")
-        .files(Files::read_only())
-        .spawn(command)
-        .await?;
-    eprintln!("[{} speaks {:?}]", agent.info().name, agent.version());
-
+    let prompt = args
+        .next()
+        .ok_or("usage: one_shot PROMPT COMMAND [ARGS…]")?;
+    let agent = ply::client::spawn(args.collect::<Command>()).await?;
     let session = agent.new_session(std::env::current_dir()?).await?;
+
     let mut turn = session.prompt(prompt).await?;
     while let Some(event) = turn.next().await {
         match event? {
@@ -38,16 +32,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
                 }
             }
             // Nobody is here to decide, so nothing is allowed.
-            Event::Permission(ask) => ask.cancel().await,
-            Event::Quiet { for_s } => eprintln!("[nothing heard for {for_s} s]"),
+            Event::Permission(ask) => ask.reject_once().await?,
             _ => {}
         }
     }
     println!();
     eprintln!("[{:?}]", turn.stop_reason());
-    for report in agent.reports() {
-        eprintln!("[{:?}: {} times]", report.kind, report.count);
-    }
     agent.close().await;
     Ok(())
 }
