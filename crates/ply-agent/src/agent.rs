@@ -28,6 +28,7 @@ pub trait Agent: Send + Sync + 'static {
     fn prompt(&self, turn: &mut Turn) -> impl Future<Output = Result<Stop>> + Send;
 
     /// Says who the agent is and what it can do. Asked once for each server.
+    #[doc(alias = "initialize")]
     fn about(&self) -> About {
         About::default()
     }
@@ -35,6 +36,9 @@ pub trait Agent: Send + Sync + 'static {
     /// Prepares a session that is created, or opened again: connects to its MCP servers, sets its
     /// config options and commands. An error refuses the session;
     /// [`Error::auth_required`] asks the client to log in.
+    #[doc(alias = "new_session")]
+    #[doc(alias = "load_session")]
+    #[doc(alias = "resume_session")]
     fn open(
         &self,
         session: &Session,
@@ -52,6 +56,8 @@ pub trait Agent: Send + Sync + 'static {
 
     /// Takes note of a config option that the client changes, or refuses. The value is one that the
     /// option offers; the option itself is changed after this.
+    #[doc(alias = "set_session_mode")]
+    #[doc(alias = "set_session_config_option")]
     fn set_option(
         &self,
         session: &Session,
@@ -63,6 +69,7 @@ pub trait Agent: Send + Sync + 'static {
     }
 
     /// Logs in with one of the methods that [`About::auth_methods`] names.
+    #[doc(alias = "authenticate")]
     fn login(&self, method: &v2::AuthMethodId) -> impl Future<Output = Result<()>> + Send {
         let _ = method;
         std::future::ready(Err(Error::method_not_found()))
@@ -131,6 +138,8 @@ pub struct About {
     pub additional_directories: bool,
     /// How to log in; empty if there is no need to.
     pub auth_methods: Vec<v2::AuthMethod>,
+    /// The `_meta` of the capabilities, where an agent names the extensions it knows.
+    pub meta: Option<v2::Meta>,
 }
 
 /// Which kinds of MCP servers an agent connects to.
@@ -159,6 +168,7 @@ impl About {
             mcp: Mcp::default(),
             additional_directories: false,
             auth_methods: Vec::new(),
+            meta: None,
         }
     }
 
@@ -197,6 +207,13 @@ impl About {
         self
     }
 
+    /// Sets the `_meta` of the capabilities, where an agent names the extensions it knows.
+    #[must_use]
+    pub fn meta(mut self, meta: v2::Meta) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+
     /// Returns the capabilities this comes to.
     pub(crate) fn capabilities(&self) -> v2::AgentCapabilities {
         let mut prompt = v2::PromptCapabilities::new();
@@ -224,7 +241,9 @@ impl About {
             let directories = v2::SessionAdditionalDirectoriesCapabilities::new();
             session = session.additional_directories(directories);
         }
-        v2::AgentCapabilities::new().session(session)
+        v2::AgentCapabilities::new()
+            .session(session)
+            .meta(self.meta.clone())
     }
 
     pub(crate) fn implementation(&self) -> v2::Implementation {
@@ -244,4 +263,7 @@ pub struct SessionSetup {
     pub mcp_servers: Vec<v2::McpServer>,
     /// Whether the session is opened again.
     pub reopened: bool,
+    /// The `_meta` of the client's request. A session that is open already is not opened again for a second client, whose
+    /// metadata nobody sees.
+    pub meta: Option<v2::Meta>,
 }

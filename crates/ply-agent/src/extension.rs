@@ -115,10 +115,10 @@ impl Client {
     pub async fn call<R: DeserializeOwned>(
         &self,
         method: &str,
-        params: &(impl Serialize + Sync + ?Sized),
+        params: impl Serialize + Send,
     ) -> Result<R> {
         let options = CallOptions::default().patient();
-        let call = self.0.peer.call_with(method, params, options);
+        let call = self.0.peer.call_with(method, &params, options);
         call.await.map_err(Error::client)
     }
 
@@ -133,12 +133,8 @@ impl Client {
     /// Dropped before it is done, it is not sent.
     #[doc(alias = "ext_notification")]
     #[doc(alias = "send_notification")]
-    pub async fn notify(
-        &self,
-        method: &str,
-        params: &(impl Serialize + Sync + ?Sized),
-    ) -> Result<()> {
-        let sent = self.0.peer.notify(method, params);
+    pub async fn notify(&self, method: &str, params: impl Serialize + Send) -> Result<()> {
+        let sent = self.0.peer.notify(method, &params);
         sent.await.map_err(Error::client)
     }
 }
@@ -165,7 +161,7 @@ impl Turn {
     pub async fn call_client<R: DeserializeOwned>(
         &self,
         method: &str,
-        params: &(impl Serialize + Sync + ?Sized),
+        params: impl Serialize + Send,
     ) -> Result<R> {
         let client = self.any_client()?;
         let call = async {
@@ -186,11 +182,7 @@ impl Turn {
     ///
     /// Dropped before it is done, it is not sent.
     #[doc(alias = "ext_notification")]
-    pub async fn notify_client(
-        &self,
-        method: &str,
-        params: &(impl Serialize + Sync + ?Sized),
-    ) -> Result<()> {
+    pub async fn notify_client(&self, method: &str, params: impl Serialize + Send) -> Result<()> {
         let client = self.any_client()?;
         let notify = async {
             self.context.written().await?;

@@ -7,11 +7,20 @@ use ply_wire::v2;
 pub struct Prompt {
     content: Vec<v2::ContentBlock>,
     message: Option<v2::MessageId>,
+    meta: Option<v2::Meta>,
 }
 
 impl Prompt {
-    pub(crate) fn new(content: Vec<v2::ContentBlock>, message: Option<v2::MessageId>) -> Self {
-        Self { content, message }
+    pub(crate) fn new(
+        content: Vec<v2::ContentBlock>,
+        message: Option<v2::MessageId>,
+        meta: Option<v2::Meta>,
+    ) -> Self {
+        Self {
+            content,
+            message,
+            meta,
+        }
     }
 
     /// Returns the text of the prompt: its text blocks, one after the other.
@@ -28,6 +37,12 @@ impl Prompt {
     #[must_use]
     pub fn content(&self) -> &[v2::ContentBlock] {
         &self.content
+    }
+
+    /// Returns the `_meta` of the client's request. It is not part of the history.
+    #[must_use]
+    pub fn meta(&self) -> Option<&v2::Meta> {
+        self.meta.as_ref()
     }
 
     /// Returns the id of the prompt's message; none for a turn that the agent started itself.

@@ -23,6 +23,7 @@ const OUTBOX_BYTES_MAX: usize = 64 * 1024;
 /// # Cancel safety
 ///
 /// Dropped before it is done, the connection ends; turns that run end by themselves.
+#[doc(alias = "Stdio")]
 pub async fn serve_stdio(agent: impl Agent) -> Result<()> {
     serve(agent).stdio().await
 }
@@ -35,6 +36,7 @@ pub fn serve(agent: impl Agent) -> Server {
 
 /// An agent on its way to its clients. Clones share the agent and its sessions.
 #[derive(Debug, Clone)]
+#[doc(alias = "AgentSideConnection")]
 pub struct Server {
     agent: Arc<dyn crate::host::DynAgent>,
     journal: Arc<dyn Journal>,
@@ -84,6 +86,7 @@ impl Server {
     /// # Cancel safety
     ///
     /// Dropped before it is done, the connection ends.
+    #[doc(alias = "connect_to")]
     pub async fn over<R, W>(&self, reader: R, writer: W)
     where
         R: AsyncRead + Send + Unpin + 'static,

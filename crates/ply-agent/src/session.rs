@@ -130,6 +130,22 @@ impl Session {
             .await
     }
 
+    /// Gives the session metadata of the agent's own, which clients see and listings do not. Keys that are not named keep their
+    /// values; null takes one away.
+    ///
+    /// # Errors
+    ///
+    /// The session is closed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, nothing changes.
+    pub async fn set_meta(&self, meta: v2::Meta) -> Result<()> {
+        let info = v2::SessionInfoUpdate::new().meta(meta);
+        self.update(v2::SessionUpdate::SessionInfoUpdate(info))
+            .await
+    }
+
     /// Reports how full the context is, and perhaps what it cost.
     ///
     /// # Errors
@@ -184,6 +200,8 @@ impl Session {
     /// # Cancel safety
     ///
     /// Dropped before it is done, nothing is reported.
+    #[doc(alias = "session_update")]
+    #[doc(alias = "send_notification")]
     pub async fn update(&self, update: v2::SessionUpdate) -> Result<()> {
         self.report(Op::Update {
             turn: None,

@@ -106,6 +106,8 @@ impl Turn {
     /// # Cancel safety
     ///
     /// Dropped before it is done, nothing is said.
+    #[doc(alias = "agent_message_chunk")]
+    #[doc(alias = "session_update")]
     pub async fn say(&self, content: impl Into<v2::ContentBlock>) -> Result<()> {
         self.speak(content.into(), false).await
     }
@@ -119,6 +121,7 @@ impl Turn {
     /// # Cancel safety
     ///
     /// Dropped before it is done, nothing is said.
+    #[doc(alias = "agent_thought_chunk")]
     pub async fn think(&self, content: impl Into<v2::ContentBlock>) -> Result<()> {
         self.speak(content.into(), true).await
     }
@@ -155,6 +158,8 @@ impl Turn {
     /// # Cancel safety
     ///
     /// Dropped before it is done, nothing is reported.
+    #[doc(alias = "session_update")]
+    #[doc(alias = "send_notification")]
     pub async fn update(&self, update: v2::SessionUpdate) -> Result<()> {
         let report = self.context.update(update);
         self.context.unless_cancelled(report).await

@@ -16,6 +16,8 @@ use crate::error::no_such_session;
 use crate::session::control::{Control, Waiter};
 use crate::session::{self, Session};
 
+/// How large the metadata of a prompt may be: it is kept while the prompt waits.
+const META_BYTES_MAX: usize = 64 * 1024;
 /// The name under which a client gives a prompt a key, so that it can send the prompt again.
 const OPERATION: &str = "ply/operation";
 
@@ -64,7 +66,7 @@ impl Connection {
                     .into_iter()
                     .map(convert::content::up)
                     .collect();
-                self.prompt(client, &id, content, request.meta.as_ref(), responder);
+                self.prompt(client, &id, content, request.meta, responder);
             }
             In::SetSessionMode(request) => {
                 let id = v2::SessionId::new(request.session_id.0.clone());
@@ -100,8 +102,8 @@ impl Connection {
             },
             In::DeleteSession(request) => self.delete(&request.session_id, responder),
             In::Prompt(request) => {
-                let (id, meta) = (&request.session_id, request.meta.as_ref());
-                self.prompt(client, id, request.prompt, meta, responder);
+                let id = &request.session_id;
+                self.prompt(client, id, request.prompt, request.meta, responder);
             }
             In::SetSessionConfigOption(request) => {
                 let id = request.session_id.clone();
@@ -124,12 +126,16 @@ impl Connection {
         client: &Arc<Client>,
         id: &v2::SessionId,
         content: Vec<v2::ContentBlock>,
-        meta: Option<&v2::Meta>,
+        meta: Option<v2::Meta>,
         responder: Responder,
     ) {
-        let operation = meta.and_then(|meta| meta.get(OPERATION)?.as_str());
+        if meta.as_ref().is_some_and(is_too_large) {
+            let reason = format!("the `_meta` of a prompt has at most {META_BYTES_MAX} bytes");
+            return responder.respond::<()>(Err(RpcError::invalid_params(reason)));
+        }
+        let operation = meta.as_ref().and_then(|meta| meta.get(OPERATION)?.as_str());
         let operation = operation.map(str::to_owned);
-        self.request(client, id, responder, |view, request| {
+        self.request(client, id, (responder, meta), |view, request| {
             Input::Prompt(Prompt {
                 request,
                 view,
@@ -148,10 +154,12 @@ impl Connection {
         responder: Responder,
     ) {
         let change = Box::new(change);
-        self.request(client, id, responder, |view, request| Input::SetOption {
-            request,
-            view,
-            change,
+        self.request(client, id, (responder, None), |view, request| {
+            Input::SetOption {
+                request,
+                view,
+                change,
+            }
         });
     }
 
@@ -160,7 +168,7 @@ impl Connection {
         &self,
         client: &Arc<Client>,
         id: &v2::SessionId,
-        responder: Responder,
+        (responder, meta): (Responder, Option<v2::Meta>),
         input: impl FnOnce(ViewId, RequestId) -> Input,
     ) {
         let Some(Attached { session, view, .. }) = self.attached(id) else {
@@ -168,7 +176,11 @@ impl Connection {
         };
         let request = self.host.next_request();
         self.withdraw_on_cancel(&session, request, client, &responder);
-        let control = Control::Request(Box::new(input(view, request)), Waiter::Client(responder));
+        let waiter = match meta {
+            Some(meta) => Waiter::Prompter(responder, Box::new(meta)),
+            None => Waiter::Client(responder),
+        };
+        let control = Control::Request(Box::new(input(view, request)), waiter);
         if let Err(control) = session.control(control) {
             session::refuse(control, &ply_session::no_such_session(id));
         }
@@ -298,6 +310,11 @@ fn run_empty(work: impl Future<Output = crate::Result<()>> + Send + 'static, res
         let done = work.await.map_err(|error| error.to_rpc());
         done.map(|()| serde_json::Map::new())
     });
+}
+
+/// Returns whether metadata would take too much memory while its prompt waits.
+fn is_too_large(meta: &v2::Meta) -> bool {
+    serde_json::to_vec(meta).is_ok_and(|json| json.len() > META_BYTES_MAX)
 }
 
 fn respond_empty(responder: Responder) {

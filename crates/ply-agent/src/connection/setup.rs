@@ -29,6 +29,7 @@ impl Connection {
             additional_directories: paths(request.additional_directories),
             mcp_servers: request.mcp_servers,
             reopened: false,
+            meta: request.meta,
         };
         self.set_up(client, None, How::New, setup, responder);
     }
@@ -53,6 +54,7 @@ impl Connection {
             additional_directories: paths(request.additional_directories),
             mcp_servers: request.mcp_servers,
             reopened: true,
+            meta: request.meta,
         };
         self.set_up(client, Some(&request.session_id), how, setup, responder);
     }
@@ -116,6 +118,7 @@ impl SessionSetup {
             additional_directories: setup.additional_directories.clone(),
             mcp_servers: setup.mcp_servers.clone(),
             reopened: true,
+            meta: None,
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ply_rpc::Responder;
 use ply_session::{Attach, Input, RequestId};
+use ply_wire::v2;
 use tokio::sync::oneshot;
 
 use crate::client::Client;
@@ -36,6 +37,8 @@ pub(crate) struct Attaching {
 #[derive(Debug)]
 pub(crate) enum Waiter {
     Client(Responder),
+    /// A client that sent metadata with its prompt.
+    Prompter(Responder, Box<v2::Meta>),
     /// A client that closes the session.
     Leaver(Responder, Leaving),
     Host(oneshot::Sender<()>),

@@ -40,7 +40,7 @@ impl std::fmt::Debug for Own {
 impl Running {
     /// Starts the code. Its end is its last report.
     pub(super) fn start(
-        start: Start,
+        (start, meta): (Start, Option<v2::Meta>),
         session: &Session,
         id_prefix: String,
         client: Option<(Arc<Client>, ViewId)>,
@@ -48,7 +48,7 @@ impl Running {
         own: Option<OwnWork>,
     ) -> Self {
         let (turn, cancel) = (start.turn, Cancel::default());
-        let prompt = Prompt::new(start.content, start.message);
+        let prompt = Prompt::new(start.content, start.message, meta);
         let handle = Turn::new(
             session.clone(),
             turn,

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use ply_session::{Answer, AskId, Core, Effect, Input, RequestId, ViewId};
+use ply_wire::v2;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
@@ -40,6 +41,8 @@ pub(crate) struct Task {
     effects: Vec<Effect>,
     clients: HashMap<ViewId, Arc<Client>>,
     waiters: HashMap<RequestId, Waiter>,
+    /// The metadata of prompts whose turn has not begun, and whose prompts they are.
+    metas: HashMap<RequestId, (ViewId, Box<v2::Meta>)>,
     /// The connections of clients that wait to be attached.
     attaching: HashMap<RequestId, (Arc<Client>, crate::connection::Views)>,
     running: Option<Running>,
@@ -84,6 +87,7 @@ impl Task {
             effects: Vec::new(),
             clients: HashMap::new(),
             waiters: HashMap::new(),
+            metas: HashMap::new(),
             attaching: HashMap::new(),
             running: None,
             preparing: None,
@@ -201,6 +205,7 @@ impl Task {
             }
             Control::Request(input, waiter) => {
                 if let Some(request) = input.request() {
+                    let waiter = self.keep_meta(&input, request, waiter);
                     self.waiters.insert(request, waiter);
                 }
                 self.step(*input);
@@ -214,9 +219,22 @@ impl Task {
             Control::Input(input) => {
                 if let Input::Detach { view } = &*input {
                     self.clients.remove(view);
+                    // Its prompts that wait are gone with it.
+                    self.metas.retain(|_, (of, _)| of != view);
                 }
                 self.step(*input);
             }
+        }
+    }
+
+    /// Keeps the metadata of a prompt until its turn begins.
+    fn keep_meta(&mut self, input: &Input, request: RequestId, waiter: Waiter) -> Waiter {
+        match (input, waiter) {
+            (Input::Prompt(prompt), Waiter::Prompter(responder, meta)) => {
+                self.metas.insert(request, (prompt.view, meta));
+                Waiter::Client(responder)
+            }
+            (_, waiter) => waiter,
         }
     }
 

@@ -42,9 +42,9 @@ impl Agent for Notes {
         let kept: &Kept = turn.session().state();
         kept.add(turn.prompt().text());
         turn.say("Noted.").await?;
-        turn.notify_client("_notes/count", &json!({"count": 1}))
+        turn.notify_client("_notes/count", json!({"count": 1}))
             .await?;
-        let seen: Result<Value> = turn.call_client("_notes/show", &json!([1, 2])).await;
+        let seen: Result<Value> = turn.call_client("_notes/show", json!([1, 2])).await;
         match seen {
             Ok(seen) => turn.say(seen.to_string()).await?,
             Err(error) => {

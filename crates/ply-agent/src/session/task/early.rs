@@ -73,7 +73,8 @@ impl Early {
         });
         let (nobody, _) = oneshot::channel();
         if let Some(waiter) = waiters.next()
-            && let Waiter::Client(responder) = std::mem::replace(waiter, Waiter::Host(nobody))
+            && let Waiter::Client(responder) | Waiter::Prompter(responder, _) =
+                std::mem::replace(waiter, Waiter::Host(nobody))
         {
             let error = request_cancelled();
             responder.respond::<()>(Err(rpc_error_v2(&error)));

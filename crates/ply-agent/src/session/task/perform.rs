@@ -97,8 +97,11 @@ impl Task {
 
     pub(super) fn respond(&mut self, request: RequestId, response: Result<Response, v2::Error>) {
         self.attaching.remove(&request);
+        if response.is_err() {
+            self.metas.remove(&request);
+        }
         match self.waiters.remove(&request) {
-            Some(Waiter::Client(responder)) => {
+            Some(Waiter::Client(responder) | Waiter::Prompter(responder, _)) => {
                 responder.respond(response.map_err(|error| rpc_error_v2(&error)));
             }
             Some(Waiter::Leaver(responder, leaving)) => {
@@ -125,7 +128,8 @@ impl Task {
         let work = own.and_then(|own| own.work.take());
         let prefix = self.core.engine().id_prefix(start.turn);
         let agent = self.host.agent();
-        let running = Running::start(start, &self.session, prefix, client, agent, work);
+        let meta = self.metas.remove(&request).map(|(_, meta)| *meta);
+        let running = Running::start((start, meta), &self.session, prefix, client, agent, work);
         self.running = Some(running);
     }
 
@@ -182,7 +186,15 @@ impl Task {
                         views,
                     }))
                 }
-                (input, _) => Control::Request(Box::new(input), waiter),
+                (input, _) => {
+                    let waiter = match (waiter, self.metas.remove(&request)) {
+                        (Waiter::Client(responder), Some((_, meta))) => {
+                            Waiter::Prompter(responder, meta)
+                        }
+                        (waiter, _) => waiter,
+                    };
+                    Control::Request(Box::new(input), waiter)
+                }
             });
         }
         late.extend(self.session.0.inbox.close());

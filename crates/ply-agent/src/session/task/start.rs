@@ -191,7 +191,9 @@ pub(crate) fn refuse(control: Control, error: &v2::Error) {
             responder.respond(Ok(serde_json::Map::new()));
         }
         Waiter::Client(responder) if is_close => responder.respond(Ok(serde_json::Map::new())),
-        Waiter::Client(responder) => responder.respond::<()>(Err(rpc_error_v2(error))),
+        Waiter::Client(responder) | Waiter::Prompter(responder, _) => {
+            responder.respond::<()>(Err(rpc_error_v2(error)));
+        }
         // Whoever waited may have gone away.
         Waiter::Host(tell) => drop(tell.send(())),
     }
