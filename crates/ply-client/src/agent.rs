@@ -137,6 +137,7 @@ impl Agent {
     /// # Cancel safety
     ///
     /// The agent may log in all the same.
+    #[doc(alias = "authenticate")]
     pub async fn login(&self, method: &str) -> Result<(), Error> {
         let connection = self.inner.connection().await?;
         connection.hello.check_login(method)?;

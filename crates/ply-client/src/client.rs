@@ -5,19 +5,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ply_rpc::Options;
+use ply_rpc::transport::Transport;
 use ply_rpc::transport::child::Grace;
 use ply_wire::negotiate::Supported;
 use ply_wire::v2;
-use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::Error;
 use crate::agent::Agent;
 use crate::command::Command;
 use crate::connection::Start;
+use crate::extension::{self, DynExtensions, Extensions};
 use crate::fate::Fate;
 use crate::limits::START_TIME_MAX;
 use crate::policy::{AskUser, ElicitationPolicy, Permissions};
-use crate::services::{Files, Terminals};
+use crate::services::{self, DynFiles, DynTerminals, FileService, TerminalService};
 use crate::tap::{Direction, OnLine};
 
 /// How this client behaves towards an agent.
@@ -37,6 +38,7 @@ use crate::tap::{Direction, OnLine};
 /// ```
 #[derive(Debug, Clone)]
 #[must_use = "a client does nothing until it spawns or connects"]
+#[doc(alias = "ClientSideConnection")]
 pub struct Client {
     settings: Settings,
 }
@@ -46,9 +48,11 @@ pub(crate) struct Settings {
     pub(crate) info: v2::Implementation,
     pub(crate) versions: Supported,
     pub(crate) permissions: Arc<dyn Permissions>,
-    pub(crate) files: Option<Files>,
-    pub(crate) terminals: Option<Terminals>,
+    pub(crate) files: Option<Arc<dyn DynFiles>>,
+    pub(crate) terminals: Option<Arc<dyn DynTerminals>>,
     pub(crate) elicitation: Option<ElicitationPolicy>,
+    pub(crate) extensions: Option<Arc<dyn DynExtensions>>,
+    pub(crate) meta: Option<v2::Meta>,
     pub(crate) options: Options,
     pub(crate) start_deadline: Duration,
     pub(crate) grace: Grace,
@@ -71,6 +75,8 @@ impl Client {
             files: None,
             terminals: None,
             elicitation: None,
+            extensions: None,
+            meta: None,
             options: Options::client(),
             start_deadline: START_TIME_MAX,
             grace: Grace::default(),
@@ -97,15 +103,29 @@ impl Client {
         self
     }
 
-    /// Offers files to agents of version 1.
-    pub fn files(mut self, files: Files) -> Self {
-        self.settings.files = Some(files);
+    /// Offers files to agents of version 1: [`Files`](crate::Files), or a service of your own.
+    pub fn files(mut self, files: impl FileService) -> Self {
+        self.settings.files = Some(Arc::new(services::Erased(files)));
         self
     }
 
-    /// Offers terminals to agents of version 1. They end with the agent.
-    pub fn terminals(mut self, terminals: Terminals) -> Self {
-        self.settings.terminals = Some(terminals);
+    /// Offers terminals to agents of version 1: [`Terminals`](crate::Terminals), or a service of your own. They end with the
+    /// agent.
+    pub fn terminals(mut self, terminals: impl TerminalService) -> Self {
+        self.settings.terminals = Some(Arc::new(services::Erased(terminals)));
+        self
+    }
+
+    /// Serves requests and notifications that the protocol does not know, whose names begin with an underscore. Say in
+    /// [`meta`](Self::meta) which.
+    pub fn extensions(mut self, extensions: impl Extensions) -> Self {
+        self.settings.extensions = Some(Arc::new(extension::Erased(extensions)));
+        self
+    }
+
+    /// Sets the `_meta` of the capabilities, where a client names the extensions it knows.
+    pub fn meta(mut self, meta: v2::Meta) -> Self {
+        self.settings.meta = Some(meta);
         self
     }
 
@@ -151,6 +171,7 @@ impl Client {
     /// # Cancel safety
     ///
     /// A process that was started all the same is ended at once.
+    #[doc(alias = "AcpAgent")]
     pub async fn spawn(self, command: impl Into<Command>) -> Result<Agent, Error> {
         let command = command.into();
         let start = self.start(Fate::returning());
@@ -159,7 +180,16 @@ impl Client {
         Ok(Agent::new(connection, reports, Some(command), fate))
     }
 
-    /// Greets an agent at the other end of a reader and a writer.
+    /// Greets an agent at the other end of any byte stream: a socket, a pipe in memory, or with [`Transport::new`] a reader and a
+    /// writer. It is not started again when it dies.
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// # use ply_client::Client;
+    /// let socket = tokio::net::UnixStream::connect("/run/agent.sock").await?;
+    /// let agent = Client::new().connect(socket).await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///
@@ -168,11 +198,10 @@ impl Client {
     /// # Cancel safety
     ///
     /// The connection is closed.
-    pub async fn connect<R, W>(self, reader: R, writer: W) -> Result<Agent, Error>
-    where
-        R: AsyncRead + Unpin + Send + 'static,
-        W: AsyncWrite + Unpin + Send + 'static,
-    {
+    #[doc(alias = "connect_to")]
+    #[doc(alias = "connect_with")]
+    pub async fn connect(self, transport: impl Into<Transport>) -> Result<Agent, Error> {
+        let (reader, writer) = transport.into().into_halves();
         let start = self.start(Fate::final_life());
         let (reports, fate) = (Arc::clone(&start.reports), Arc::clone(&start.fate));
         let connection = start.connect(reader, writer).await?;

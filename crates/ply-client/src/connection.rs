@@ -197,15 +197,20 @@ impl Connection {
         match answer.await {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(Failure::Ours(error))) => Err(error),
-            Ok(Err(Failure::Call(CallError::Closed { .. }))) | Err(_) => {
-                Err(Error::Gone(Box::new(parts.end().await)))
-            }
-            Ok(Err(Failure::Call(CallError::Peer(error)))) if error.code == AUTH_REQUIRED => {
-                let methods = self.hello.auth_methods.clone();
-                Err(Error::AuthRequired { methods })
-            }
-            Ok(Err(Failure::Call(CallError::Peer(error)))) => Err(Error::Refused(error)),
-            Ok(Err(Failure::Call(error))) => Err(Error::Call(error)),
+            Ok(Err(Failure::Call(error))) => Err(self.failed(error).await),
+            Err(_) => Err(Error::Gone(Box::new(parts.end().await))),
+        }
+    }
+
+    /// Returns what a call that failed means.
+    pub(crate) async fn failed(&self, error: CallError) -> Error {
+        match error {
+            CallError::Closed { .. } => Error::Gone(Box::new(self.parts.end().await)),
+            CallError::Peer(error) if error.code == AUTH_REQUIRED => Error::AuthRequired {
+                methods: self.hello.auth_methods.clone(),
+            },
+            CallError::Peer(error) => Error::Refused(error),
+            error => Error::Call(error),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What happens in a session, one thing at a time.
 
+mod meta;
+
 use std::fmt;
 use std::sync::Weak;
 

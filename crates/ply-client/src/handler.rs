@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use ply_rpc::{Closed, Handler, Notification, Peer, Request, Responder, RpcError};
+use ply_rpc::{Closed, Handler, Notification, Peer, Postbox, Request, Responder, RpcError};
 use ply_wire::convert;
 use ply_wire::method::v1 as methods_v1;
-use ply_wire::method::{DecodeError, decode_params};
+use ply_wire::method::{DecodeError, decode_params, is_extension};
 use ply_wire::negotiate::Version;
 use ply_wire::{v1, v2};
 use serde::de::DeserializeOwned;
@@ -14,13 +14,15 @@ use crate::ask::{self, Answer, Pending, Question};
 use crate::policy::{Decision, ElicitationDecision};
 use crate::report::ReportKind;
 use crate::routes::{RawUpdate, Route, Routes};
-use crate::services::{Files, Terminals};
+use crate::services::{DynTerminals, Scope};
 use crate::session::asking::Asked;
 use crate::session::cell::SessionCell;
 
 /// The handler of one connection.
 pub(crate) struct Inbound {
-    pub(crate) routes: Arc<Routes>,
+    routes: Arc<Routes>,
+    /// Where notifications of extensions wait; made for the first one.
+    postbox: Option<Postbox>,
 }
 
 impl Handler for Inbound {
@@ -35,11 +37,15 @@ impl Handler for Inbound {
             (Version::V1, method) if method.starts_with("terminal/") => {
                 self.terminal(request, responder);
             }
+            (_, method) if is_extension(method) => self.extension(request, responder),
             _ => self.not_offered(request, responder),
         }
     }
 
     fn notification(&mut self, _: &Peer, notification: Notification<'_>) {
+        if is_extension(notification.method) {
+            return self.extension_notification(notification);
+        }
         if notification.method != "session/update" {
             return tracing::debug!(
                 method = notification.method,
@@ -97,6 +103,35 @@ fn read_v2(notification: Notification<'_>) -> Result<(v2::SessionId, RawUpdate),
 }
 
 impl Inbound {
+    pub(crate) fn new(routes: Arc<Routes>) -> Self {
+        Self {
+            routes,
+            postbox: None,
+        }
+    }
+
+    fn extension(&self, request: Request<'_>, responder: Responder) {
+        let Some(extensions) = self.routes.settings.extensions.clone() else {
+            return self.not_offered(request, responder);
+        };
+        responder.run(extensions.request(request.into()));
+    }
+
+    fn extension_notification(&mut self, notification: Notification<'_>) {
+        let Some(extensions) = &self.routes.settings.extensions else {
+            let method = notification.method;
+            return tracing::debug!(method, "ignored a notification of the agent");
+        };
+        let postbox = self.postbox.get_or_insert_with(|| {
+            let extensions = Arc::clone(extensions);
+            Postbox::new(move |posted| Arc::clone(&extensions).notification(posted.into()))
+        });
+        if !postbox.post(notification) {
+            self.routes
+                .report(ReportKind::NotificationsDropped, notification.method);
+        }
+    }
+
     fn too_early(&self, peer: &Peer, request: Request<'_>, responder: Responder) {
         if request.method == "initialize" {
             // Our own request came back: this is `cat`, or a terminal that echoes.
@@ -281,9 +316,9 @@ impl Inbound {
                 let Some(session) = self.session(&params.session_id.0, request.method) else {
                     return responder.respond::<()>(Err(no_such_session()));
                 };
-                responder.run(async move { files.read_text_file(&session.roots, params).await });
+                responder.run(files.read(Scope::new(session), params));
             }
-            "fs/write_text_file" if Files::can_write(&files) => {
+            "fs/write_text_file" if files.can_write() => {
                 let Some((params, responder)) =
                     self.params::<v1::WriteTextFileRequest>(request, responder)
                 else {
@@ -292,7 +327,7 @@ impl Inbound {
                 let Some(session) = self.session(&params.session_id.0, request.method) else {
                     return responder.respond::<()>(Err(no_such_session()));
                 };
-                responder.run(async move { files.write_text_file(&session.roots, params).await });
+                responder.run(files.write(Scope::new(session), params));
             }
             _ => self.not_offered(request, responder),
         }
@@ -316,22 +351,22 @@ impl Inbound {
             }
             "terminal/output" => {
                 if let Some((params, responder)) = self.params(request, responder) {
-                    responder.run(async move { terminals.output(params).await });
+                    responder.run(terminals.output(params));
                 }
             }
             "terminal/wait_for_exit" => {
                 if let Some((params, responder)) = self.params(request, responder) {
-                    responder.run(async move { terminals.wait_for_exit(params).await });
+                    responder.run(terminals.wait_for_exit(params));
                 }
             }
             "terminal/kill" => {
                 if let Some((params, responder)) = self.params(request, responder) {
-                    responder.run(async move { terminals.kill(params).await });
+                    responder.run(terminals.kill(params));
                 }
             }
             "terminal/release" => {
                 if let Some((params, responder)) = self.params(request, responder) {
-                    responder.run(async move { terminals.release(params).await });
+                    responder.run(terminals.release(params));
                 }
             }
             _ => self.not_offered(request, responder),
@@ -340,11 +375,13 @@ impl Inbound {
 }
 
 async fn create(
-    terminals: Terminals,
+    terminals: Arc<dyn DynTerminals>,
     session: Arc<SessionCell>,
     params: v1::CreateTerminalRequest,
 ) -> Result<v1::CreateTerminalResponse, RpcError> {
-    let created = terminals.create(&session.roots, params).await?;
+    let created = terminals
+        .create(Scope::new(Arc::clone(&session)), params)
+        .await?;
     // Before the agent learns the id, so that no update can name it earlier.
     session.terminal_created(created.terminal_id.clone());
     Ok(created)

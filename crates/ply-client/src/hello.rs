@@ -51,7 +51,7 @@ pub(crate) fn request_v1(settings: &Settings) -> v1::InitializeRequest {
         .capabilities(capabilities_v2(settings));
     // No terminal logins: running them is the program's matter and not offered.
     let mut oldest = convert::initialize::request_down(&newest, TerminalAuth::Drop);
-    let can_write = settings.files.as_ref().is_some_and(crate::Files::can_write);
+    let can_write = settings.files.as_ref().is_some_and(|it| it.can_write());
     oldest.client_capabilities.fs = v1::FileSystemCapabilities::new()
         .read_text_file(settings.files.is_some())
         .write_text_file(can_write);
@@ -65,7 +65,9 @@ fn capabilities_v2(settings: &Settings) -> v2::ClientCapabilities {
             .form(elicitation.form.then(v2::ElicitationFormCapabilities::new))
             .url(elicitation.url.then(v2::ElicitationUrlCapabilities::new))
     });
-    v2::ClientCapabilities::new().elicitation(elicitation)
+    v2::ClientCapabilities::new()
+        .elicitation(elicitation)
+        .meta(settings.meta.clone())
 }
 
 impl Hello {

@@ -44,6 +44,7 @@ mod connection;
 mod error;
 mod event;
 mod events;
+mod extension;
 mod fate;
 mod handler;
 mod hello;
@@ -69,6 +70,7 @@ pub use command::Command;
 pub use error::{Error, PostMortem, StartFailure, TurnError};
 pub use event::{Event, Message, SessionEvent, Terminal, ToolCall, TurnId};
 pub use events::Events;
+pub use extension::{Extension, Extensions};
 pub use policy::{
     AllowAll, AskUser, Decision, ElicitationDecision, ElicitationPolicy, Elicitations,
     LeaveToOthers, Permissions, RejectAll,
@@ -76,12 +78,13 @@ pub use policy::{
 pub use prompt::Prompt;
 pub use recent::{Recent, RecentSession};
 pub use report::{Report, ReportKind};
-pub use services::{Buffers, Files, Terminals};
+pub use services::{Buffers, FileService, Files, Scope, TerminalService, Terminals};
 pub use session::Session;
 pub use setup::SessionSetup;
 pub use tap::Direction;
 pub use turn::{Turn, TurnEnd};
 
+pub use ply_rpc::transport::Transport;
 pub use ply_rpc::transport::child::{Grace, SpawnError, end_leftovers};
 pub use ply_rpc::{CallError, Closed, Garbage, Limits, Noise, Options, RpcError};
 pub use ply_wire::attachment::{file_uri, image_type};

@@ -10,6 +10,7 @@ use crate::hello::Hello;
 #[must_use]
 pub struct Prompt {
     content: Vec<v2::ContentBlock>,
+    meta: Option<v2::Meta>,
 }
 
 impl Prompt {
@@ -45,17 +46,32 @@ impl Prompt {
         self
     }
 
-    /// Returns the blocks as this agent takes them.
-    pub(crate) fn fit(self, agent: &Hello) -> Result<Vec<v2::ContentBlock>, Error> {
+    /// Sets the `_meta` of the request. That of content is in its blocks.
+    pub fn meta(mut self, meta: v2::Meta) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+
+    /// Returns the blocks as this agent takes them, and the metadata.
+    pub(crate) fn fit(self, agent: &Hello) -> Result<Fitted, Error> {
         if self.content.is_empty() {
             let what = "the prompt is empty; say something";
             return Err(Error::Invalid { what });
         }
-        self.content
-            .into_iter()
-            .map(|block| fit_block(block, agent))
-            .collect()
+        let content = self.content.into_iter();
+        let content = content.map(|block| fit_block(block, agent));
+        Ok(Fitted {
+            content: content.collect::<Result<_, _>>()?,
+            meta: self.meta,
+        })
     }
+}
+
+/// A prompt that can be sent to its agent.
+#[derive(Debug, Default)]
+pub(crate) struct Fitted {
+    pub(crate) content: Vec<v2::ContentBlock>,
+    pub(crate) meta: Option<v2::Meta>,
 }
 
 fn fit_block(block: v2::ContentBlock, agent: &Hello) -> Result<v2::ContentBlock, Error> {
@@ -112,6 +128,9 @@ impl From<&String> for Prompt {
 
 impl From<Vec<v2::ContentBlock>> for Prompt {
     fn from(content: Vec<v2::ContentBlock>) -> Self {
-        Self { content }
+        Self {
+            content,
+            meta: None,
+        }
     }
 }

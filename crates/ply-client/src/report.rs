@@ -50,6 +50,8 @@ pub enum ReportKind {
     MalformedRequest,
     /// A request for a method that this client does not offer.
     UnknownMethod,
+    /// Notifications of an extension came faster than this client served them. Some were dropped.
+    NotificationsDropped,
     /// The agent closed its output and lived on.
     ClosedOutput,
     /// The agent ended while a turn ran.

@@ -14,7 +14,7 @@ use crate::client::Settings;
 use crate::limits::{EARLY_BYTES_MAX, EARLY_UPDATES_MAX};
 use crate::lock::lock;
 use crate::report::{ReportKind, Reports};
-use crate::services::Terminals;
+use crate::services::DynTerminals;
 use crate::session::cell::SessionCell;
 
 /// An update as the agent sent it.
@@ -39,7 +39,7 @@ pub(crate) struct Routes {
     pub(crate) version: OnceLock<Version>,
     pub(crate) settings: Arc<Settings>,
     /// Those of this connection alone, which end with it.
-    pub(crate) terminals: Option<Terminals>,
+    pub(crate) terminals: Option<Arc<dyn DynTerminals>>,
     pub(crate) reports: Arc<Reports>,
     /// Whether the agent was of use: it answered a prompt.
     pub(crate) useful: AtomicBool,
@@ -72,7 +72,7 @@ pub(crate) enum Route {
 
 impl Routes {
     pub(crate) fn new(settings: Arc<Settings>, reports: Arc<Reports>) -> Self {
-        let terminals = settings.terminals.as_ref().map(Terminals::fresh);
+        let terminals = settings.terminals.as_ref().map(|it| it.fresh());
         Self {
             state: Mutex::default(),
             version: OnceLock::new(),
@@ -161,7 +161,7 @@ impl Routes {
             .insert(Arc::clone(&id.0), Weak::new());
         if let Some(terminals) = &self.terminals {
             let id = v1::SessionId::new(Arc::clone(&id.0));
-            terminals.end_session(&id).await;
+            Arc::clone(terminals).end_session(id).await;
         }
     }
 

@@ -81,6 +81,7 @@ impl Session {
     /// # Cancel safety
     ///
     /// Dropped before it is done, the prompt is not sent.
+    #[doc(alias = "send_prompt")]
     pub async fn prompt(&self, prompt: impl Into<Prompt>) -> Result<Turn, Error> {
         let connection = self.attached().await?;
         let content = prompt.into().fit(&connection.hello)?;
@@ -133,6 +134,12 @@ impl Session {
     #[must_use]
     pub fn commands(&self) -> Vec<v2::AvailableCommand> {
         self.cell.read(|transcript| transcript.commands().to_vec())
+    }
+
+    /// Returns the metadata that the agent gave the session, with the answer that opened it or later.
+    #[must_use]
+    pub fn meta(&self) -> v2::Meta {
+        self.cell.read(|transcript| transcript.info().meta.clone())
     }
 
     /// Closes the session. Running turns end; the agent keeps it for later.

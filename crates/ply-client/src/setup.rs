@@ -14,6 +14,7 @@ pub struct SessionSetup {
     pub(crate) cwd: PathBuf,
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) mcp_servers: Vec<v2::McpServer>,
+    pub(crate) meta: Option<v2::Meta>,
 }
 
 impl SessionSetup {
@@ -23,6 +24,7 @@ impl SessionSetup {
             cwd: cwd.into(),
             roots: Vec::new(),
             mcp_servers: Vec::new(),
+            meta: None,
         }
     }
 
@@ -49,6 +51,12 @@ impl SessionSetup {
         self.mcp_server(convert::mcp::sse(server))
     }
 
+    /// Sets the `_meta` of the request that makes or opens the session.
+    pub fn meta(mut self, meta: v2::Meta) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+
     /// Checks everything that the agent must not be sent.
     pub(crate) fn check(&self, agent: &Hello) -> Result<(), Error> {
         let absolute = |path: &PathBuf| path.is_absolute();
@@ -71,12 +79,14 @@ impl SessionSetup {
         v2::NewSessionRequest::new(self.cwd.clone())
             .additional_directories(self.root_paths())
             .mcp_servers(self.mcp_servers.clone())
+            .meta(self.meta.clone())
     }
 
     pub(crate) fn to_resume(&self, id: &v2::SessionId) -> v2::ResumeSessionRequest {
         v2::ResumeSessionRequest::new(id.clone(), self.cwd.clone())
             .additional_directories(self.root_paths())
             .mcp_servers(self.mcp_servers.clone())
+            .meta(self.meta.clone())
     }
 
     fn root_paths(&self) -> Vec<v2::AbsolutePath> {

@@ -104,6 +104,7 @@ impl Turn {
     /// # Cancel safety
     ///
     /// No event is lost when it is dropped.
+    #[doc(alias = "read_update")]
     pub async fn next(&mut self) -> Option<Result<Event, TurnError>> {
         poll_fn(|cx| self.poll_next(cx)).await
     }

@@ -60,8 +60,9 @@ async fn updates_of_unknown_sessions_and_kinds_and_shapes_are_survived() {
     script.say("fine").await;
     script.stop(&request, "end_turn").await;
     let told = told(&mut turn).await;
-    assert!(told[0].contains("_vendor"), "{told:?}");
-    assert_eq!(told[1..], ["says fine", "end: Some(EndTurn)"]);
+    assert!(told[0].contains("hologram"), "{told:?}");
+    assert!(told[1].contains("_vendor"), "{told:?}");
+    assert_eq!(told[2..], ["says fine", "end: Some(EndTurn)"]);
     let agent = session.agent();
     assert_eq!(reported(agent, ReportKind::UnknownSession), 1);
     assert_eq!(reported(agent, ReportKind::UnknownUpdate), 2);

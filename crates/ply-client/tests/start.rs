@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use ply_client::{
     Client, ElicitationPolicy, Error, Files, ReportKind, StartFailure, Supported, Terminals,
-    Version,
+    Transport, Version,
 };
 use ply_rpc::transport::memory;
 use serde_json::{Value, json};
@@ -103,7 +103,9 @@ async fn an_agent_that_echoes_version_2_in_the_shape_of_version_1_is_greeted_aga
     let answer = |version: u64| json!({ "protocolVersion": version, "agentCapabilities": capabilities, "authMethods": [] });
     for takes_it in [true, false] {
         let ((reader, writer), mut script) = support::link();
-        let agent = Client::new().files(Files::new()).connect(reader, writer);
+        let agent = Client::new()
+            .files(Files::new())
+            .connect(Transport::new(reader, writer));
         let greetings = async {
             let first = script.expect("initialize").await;
             script.answer(&first, answer(2)).await;
@@ -200,7 +202,9 @@ async fn v1_init_13_an_answer_without_capabilities_is_an_agent_that_can_do_the_l
 async fn a_version_1_agent_is_told_of_services_once_more_in_its_own_words() {
     for takes_it in [true, false] {
         let ((reader, writer), mut script) = support::link();
-        let agent = Client::new().files(Files::new()).connect(reader, writer);
+        let agent = Client::new()
+            .files(Files::new())
+            .connect(Transport::new(reader, writer));
         let greetings = async {
             let first = script.expect("initialize").await;
             script.answer(&first, v1_answer()).await;
@@ -290,7 +294,11 @@ async fn what_is_not_offered_is_answered_with_method_not_found() {
 async fn an_agent_that_does_not_answer_fails_the_start_at_the_deadline() {
     let ((reader, writer), _there) = memory::pair(1 << 16);
     let client = Client::new().start_deadline(Duration::from_secs(3));
-    match client.connect(reader, writer).await.unwrap_err() {
+    match client
+        .connect(Transport::new(reader, writer))
+        .await
+        .unwrap_err()
+    {
         Error::Start {
             reason: StartFailure::Deadline(after),
             ..
@@ -304,7 +312,11 @@ async fn a_program_that_only_prints_fails_the_start_with_its_words() {
     let ((reader, writer), (_, mut there)) = memory::pair(1 << 16);
     there.write_all(b"usage: agent [--acp]\n").await.unwrap();
     drop(there);
-    match Client::new().connect(reader, writer).await.unwrap_err() {
+    match Client::new()
+        .connect(Transport::new(reader, writer))
+        .await
+        .unwrap_err()
+    {
         Error::Start {
             reason: StartFailure::Ended,
             end,
@@ -328,7 +340,7 @@ async fn an_agent_that_refuses_the_greeting_is_told_apart() {
             .await
             .unwrap();
     }
-    let client = Client::new().connect(reader, writer);
+    let client = Client::new().connect(Transport::new(reader, writer));
     match client.await.unwrap_err() {
         Error::Start {
             reason: StartFailure::Refused(error),

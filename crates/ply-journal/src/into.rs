@@ -5,6 +5,11 @@ use std::sync::Arc;
 use crate::Journal;
 
 /// A journal, or the path of one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a journal",
+    label = "give it a `Journal`, such as `Memory::new()`, or the path of a file",
+    note = "paths are journals with the feature `sqlite`"
+)]
 pub trait IntoJournal {
     /// Returns the journal.
     fn into_journal(self) -> Arc<dyn Journal>;

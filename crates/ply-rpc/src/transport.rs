@@ -1,10 +1,13 @@
-//! Where the bytes of a link come from and go to: standard streams, a child process, memory.
+//! Where the bytes of a link come from and go to: standard streams, a child process, memory, any stream.
 
 #[cfg(target_os = "linux")]
 pub mod child;
 pub mod memory;
 pub mod stdio;
+mod stream;
 #[cfg(target_os = "linux")]
 mod tail;
 #[cfg(target_os = "linux")]
 mod tree;
+
+pub use stream::Transport;

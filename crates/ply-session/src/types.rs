@@ -114,6 +114,8 @@ pub enum Outcome {
 /// Why a turn ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
+#[doc(alias = "StopReason")]
+#[doc(alias = "PromptResponse")]
 pub enum Stop {
     /// The work is done.
     EndTurn,

@@ -54,3 +54,5 @@ pub use ply_agent as agent;
 pub use ply_client as client;
 #[cfg(all(feature = "agent", feature = "client"))]
 pub mod guide;
+#[cfg(all(feature = "agent", feature = "client"))]
+pub mod testing;

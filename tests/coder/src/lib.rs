@@ -15,7 +15,7 @@ pub mod tasks;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use ply_client::{Client, Session, Supported, transcript::ToolCall, v2};
+use ply_client::{Client, Session, Supported, Transport, transcript::ToolCall, v2};
 use ply_coder::config::{Config, Places};
 use ply_coder::model::service::{self, Secret, Service};
 use ply_coder::model::{Facts, Model};
@@ -125,7 +125,7 @@ impl World {
             .versions(setup.versions)
             .permissions(policy(setup.user, Arc::clone(&asked)));
         let agent = (setup.client)(client)
-            .connect(reader, writer)
+            .connect(Transport::new(reader, writer))
             .await
             .unwrap();
         Self {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ply_agent::{Agent, Result, Stop, Turn, v2};
-use ply_client::Client;
+use ply_client::{Client, Transport};
 use serde_json::json;
 
 use crate::store::Store;
@@ -105,7 +105,10 @@ pub(crate) async fn tell(store: &Store, cwd: &Path, prompts: &[&str]) -> String 
     let (reader, agent_writes) = tokio::io::duplex(64 * 1024);
     let serving = server.clone();
     let served = tokio::spawn(async move { serving.over(agent_reads, agent_writes).await });
-    let agent = Client::new().connect(reader, writer).await.unwrap();
+    let agent = Client::new()
+        .connect(Transport::new(reader, writer))
+        .await
+        .unwrap();
     let session = agent.new_session(cwd).await.unwrap();
     for prompt in prompts {
         let turn = session.prompt(*prompt).await.unwrap();

@@ -37,6 +37,7 @@ impl Agent {
     /// # Cancel safety
     ///
     /// The agent may make the session all the same; its updates are then ignored.
+    #[doc(alias = "build_session")]
     pub async fn new_session(&self, setup: impl Into<SessionSetup>) -> Result<Session, Error> {
         let setup = setup.into();
         let connection = self.inner.connection().await?;
@@ -49,14 +50,21 @@ impl Agent {
                 introduce(&connection, &request, setup, |answer| {
                     let answer: v1::NewSessionResponse = read("session/new", answer)?;
                     let id = v2::SessionId::new(answer.session_id.0);
-                    Ok((id, Settled::V1(answer.modes, answer.config_options)))
+                    Ok((
+                        id,
+                        Settled::V1(answer.modes, answer.config_options, answer.meta),
+                    ))
                 })
                 .await?
             }
             Version::V2 => {
                 introduce(&connection, &request, setup, |answer| {
                     let answer: v2::NewSessionResponse = read("session/new", answer)?;
-                    let settled = Settled::V2(answer.config_options, answer.available_commands);
+                    let settled = Settled::V2(
+                        answer.config_options,
+                        answer.available_commands,
+                        answer.meta,
+                    );
                     Ok((answer.session_id, settled))
                 })
                 .await?
@@ -183,16 +191,28 @@ enum Settled {
     V1(
         Option<v1::SessionModeState>,
         Option<Vec<v1::SessionConfigOption>>,
+        Option<v1::Meta>,
     ),
-    V2(Vec<v2::SessionConfigOption>, Vec<v2::AvailableCommand>),
+    V2(
+        Vec<v2::SessionConfigOption>,
+        Vec<v2::AvailableCommand>,
+        Option<v2::Meta>,
+    ),
 }
 
 impl Settled {
     fn apply(self, session: &mut State) {
-        match self {
-            Self::V1(modes, options) => session.opened_v1(modes.as_ref(), options.as_deref()),
-            Self::V2(options, commands) => session.opened_v2(options, commands),
-        }
+        let meta = match self {
+            Self::V1(modes, options, meta) => {
+                session.opened_v1(modes.as_ref(), options.as_deref());
+                meta
+            }
+            Self::V2(options, commands, meta) => {
+                session.opened_v2(options, commands);
+                meta
+            }
+        };
+        session.opened_meta(meta);
     }
 }
 
@@ -260,7 +280,11 @@ pub(crate) async fn reopen<'a>(
             let request = convert::session::load_down(&request).map_err(|_| unsupported())?;
             let then = move |answer: &RawValue| {
                 let answer: v1::LoadSessionResponse = read("session/load", answer)?;
-                settle(Settled::V1(answer.modes, answer.config_options))
+                settle(Settled::V1(
+                    answer.modes,
+                    answer.config_options,
+                    answer.meta,
+                ))
             };
             connection.ask(&request, then).await?;
         }
@@ -268,7 +292,11 @@ pub(crate) async fn reopen<'a>(
             let request = convert::session::resume_down(&request).map_err(|_| unsupported())?;
             let then = move |answer: &RawValue| {
                 let answer: v1::ResumeSessionResponse = read("session/resume", answer)?;
-                settle(Settled::V1(answer.modes, answer.config_options))
+                settle(Settled::V1(
+                    answer.modes,
+                    answer.config_options,
+                    answer.meta,
+                ))
             };
             connection.ask(&request, then).await?;
         }
@@ -281,6 +309,7 @@ pub(crate) async fn reopen<'a>(
                 settle(Settled::V2(
                     answer.config_options,
                     answer.available_commands,
+                    answer.meta,
                 ))
             };
             connection.ask(&request, then).await?;

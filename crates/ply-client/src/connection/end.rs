@@ -55,7 +55,7 @@ pub(super) async fn keep(parts: Arc<Parts>, mut child: Option<Child>, fate: Arc<
         end.set_stderr(&child.stderr_tail());
     }
     if let Some(terminals) = &parts.routes.terminals {
-        terminals.end_all().await;
+        Arc::clone(terminals).end_all().await;
     }
     parts.tell(&parts.last, &end);
 }

@@ -75,9 +75,7 @@ impl Start {
             epoch,
         } = self;
         let routes = Arc::new(Routes::new(Arc::clone(&settings), reports));
-        let inbound = Inbound {
-            routes: Arc::clone(&routes),
-        };
+        let inbound = Inbound::new(Arc::clone(&routes));
         let options = settings.options.clone();
         let tap = |direction| {
             let sink = settings.on_line.clone()?;

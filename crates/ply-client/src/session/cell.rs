@@ -128,7 +128,12 @@ impl SessionCell {
             }
             RawUpdate::UnknownV1(other) => {
                 routes.report(ReportKind::UnknownUpdate, &other.session_update);
-                state.lift(bytes, |lifter, out| lifter.unknown_update(&other, out));
+                if ply_wire::method::is_extension(&other.session_update) {
+                    state.lift(bytes, |lifter, out| lifter.unknown_update(&other, out));
+                } else {
+                    // Handed over as it came, but version 2 may mean something else by the name.
+                    state.deliver(v2::SessionUpdate::Other(other), bytes);
+                }
             }
             RawUpdate::V2(update) => {
                 if let v2::SessionUpdate::Other(other) = &update {

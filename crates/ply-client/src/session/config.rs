@@ -178,6 +178,14 @@ impl State {
         }
     }
 
+    /// Notes the metadata of the answer that opened the session.
+    pub(crate) fn opened_meta(&mut self, meta: Option<v2::Meta>) {
+        if let Some(meta) = meta.filter(|meta| !meta.is_empty()) {
+            let update = v2::SessionInfoUpdate::new().meta(meta);
+            self.fold(v2::SessionUpdate::SessionInfoUpdate(update), 0);
+        }
+    }
+
     fn fold_options(&mut self, options: Vec<v2::SessionConfigOption>) {
         let update = v2::ConfigOptionUpdate::new(options);
         self.fold(v2::SessionUpdate::ConfigOptionUpdate(update), 0);

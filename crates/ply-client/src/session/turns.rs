@@ -15,6 +15,7 @@ use super::cell::{SessionCell, State, Wire};
 use super::readers::Kind;
 use crate::event::TurnId;
 use crate::limits::HELD_PROMPTS_MAX;
+use crate::prompt::Fitted;
 use crate::report::ReportKind;
 use crate::routes::Routes;
 use crate::turn::{TurnEnd, TurnResult};
@@ -25,7 +26,7 @@ use crate::{Error, TurnError};
 pub(crate) struct OpenTurn {
     /// The same as that of its reader.
     pub(super) id: u64,
-    prompt: Vec<v2::ContentBlock>,
+    prompt: Fitted,
     pub(super) sent: bool,
     /// Version 2: whether the prompt was answered, which is not its end.
     pub(super) answered: bool,
@@ -43,7 +44,7 @@ pub(crate) struct OpenTurn {
 
 impl SessionCell {
     /// Takes a prompt; it is sent now, or on version 1 when those before it have ended.
-    pub(crate) fn prompt(self: &Arc<Self>, prompt: Vec<v2::ContentBlock>) -> Result<u64, Error> {
+    pub(crate) fn prompt(self: &Arc<Self>, prompt: Fitted) -> Result<u64, Error> {
         let mut state = self.lock();
         if state.closed {
             return Err(Error::SessionClosed);
@@ -171,14 +172,14 @@ impl State {
         };
         turn.sent = true;
         turn.message = Some(message.clone());
-        let prompt = std::mem::take(&mut turn.prompt);
+        let Fitted { content, meta } = std::mem::take(&mut turn.prompt);
         let id = turn.id;
         if let Some(reader) = self.readers.get_mut(id) {
             reader.message_id = Some(message.clone());
         }
-        let blocks = prompt.iter().cloned().map(convert::content::down).collect();
-        let params = v1::PromptRequest::new(Arc::clone(&cell.id.0), blocks);
-        self.lift(0, |lifter, out| lifter.begin_prompt(message, prompt, out));
+        let blocks = content.iter().cloned().map(convert::content::down);
+        let params = v1::PromptRequest::new(Arc::clone(&cell.id.0), blocks.collect()).meta(meta);
+        self.lift(0, |lifter, out| lifter.begin_prompt(message, content, out));
         let (cell, routes) = (Arc::clone(cell), Arc::clone(&wire.routes));
         let options = CallOptions::default();
         wire.peer
@@ -191,8 +192,8 @@ impl State {
     fn send_v2(&mut self, cell: &Arc<SessionCell>, wire: &Wire) {
         for turn in self.turns.iter_mut().filter(|turn| !turn.sent) {
             turn.sent = true;
-            let prompt = std::mem::take(&mut turn.prompt);
-            let params = v2::PromptRequest::new(cell.id.clone(), prompt);
+            let Fitted { content, meta } = std::mem::take(&mut turn.prompt);
+            let params = v2::PromptRequest::new(cell.id.clone(), content).meta(meta);
             let (id, cell, routes) = (turn.id, Arc::clone(cell), Arc::clone(&wire.routes));
             let options = CallOptions::default();
             wire.peer

@@ -8,7 +8,7 @@
     reason = "each test file uses a part, and tests fail by panicking"
 )]
 
-use ply_client::{Agent, Client, Error, Event, Events, ReportKind, Session, Turn};
+use ply_client::{Agent, Client, Error, Event, Events, ReportKind, Session, Transport, Turn};
 use ply_rpc::transport::memory;
 use serde_json::{Value, json};
 use tokio::io::{
@@ -44,7 +44,7 @@ pub async fn greet(client: Client, answer: Value) -> (Result<Agent, Error>, Scri
         script.answer(&request, answer).await;
         request
     };
-    let (agent, request) = tokio::join!(client.connect(reader, writer), greeting);
+    let (agent, request) = tokio::join!(client.connect(Transport::new(reader, writer)), greeting);
     (agent, script, request)
 }
 
