@@ -40,6 +40,12 @@ pub enum Decision {
 /// };
 /// let client = Client::new().permissions(policy);
 /// ```
+#[doc(alias = "request_permission")]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot decide about permissions",
+    label = "use `AskUser`, `AllowAll` or `RejectAll`, or implement `Permissions` for this type",
+    note = "a closure does, if it says its types: `|request: &v2::RequestPermissionRequest, call: Option<&ToolCall>| …`"
+)]
 pub trait Permissions: Send + Sync {
     /// Decides one request. The tool call that it is about comes with everything that is known of it: kind, title, locations, raw
     /// input, and content such as diffs.

@@ -10,7 +10,7 @@ use ply::agent::v2::ToolKind;
 use ply::agent::{Agent, Result, Stop, Turn};
 use ply::client::{
     Buffers, Client, Decision, Event, Extension, Extensions, FileService, Files, RpcError, Scope,
-    Supported, Value, serde_json, transcript::ToolCall, v1, v2,
+    Supported, TerminalService, Value, serde_json, transcript::ToolCall, v1, v2,
 };
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -107,6 +107,13 @@ impl Agent for Worker {
                 Ok(()) => "written".to_owned(),
                 Err(error) => error.to_string(),
             },
+            Some(("run", command)) => {
+                let terminal = turn.terminal(command).await?;
+                terminal.wait().await?;
+                let output = terminal.output().await?.output;
+                terminal.release().await?;
+                output
+            }
             Some(("select", file)) => {
                 turn.notify_client("_editor/asking", json!({})).await?;
                 let params = json!({"file": file});
@@ -218,4 +225,81 @@ async fn an_unknown_update_is_handed_over_as_it_came() {
     }
     let expected = json!({"sessionUpdate": "_example.com/mood", "mood": "fine", "_meta": {"a": 1}});
     assert_eq!(moods, [expected]);
+}
+
+/// Commands that run nowhere: each prints its own name at once.
+#[derive(Clone, Default)]
+struct Pretend(Arc<Mutex<Vec<String>>>);
+
+impl Pretend {
+    fn note(&self, what: impl Into<String>) {
+        self.0.lock().unwrap().push(what.into());
+    }
+}
+
+type Answer<T> = std::result::Result<T, RpcError>;
+
+impl TerminalService for Pretend {
+    fn fresh(&self) -> Self {
+        self.clone()
+    }
+
+    async fn create(
+        &self,
+        session: &Scope,
+        request: v1::CreateTerminalRequest,
+    ) -> Answer<v1::CreateTerminalResponse> {
+        self.note(format!(
+            "{} in {}",
+            request.command,
+            session.cwd().display()
+        ));
+        Ok(v1::CreateTerminalResponse::new("pretended"))
+    }
+
+    async fn output(&self, _: v1::TerminalOutputRequest) -> Answer<v1::TerminalOutputResponse> {
+        Ok(v1::TerminalOutputResponse::new("nothing happened", false))
+    }
+
+    async fn wait_for_exit(
+        &self,
+        _: v1::WaitForTerminalExitRequest,
+    ) -> Answer<v1::WaitForTerminalExitResponse> {
+        let status = v1::TerminalExitStatus::new().exit_code(0);
+        Ok(v1::WaitForTerminalExitResponse::new(status))
+    }
+
+    async fn kill(&self, _: v1::KillTerminalRequest) -> Answer<v1::KillTerminalResponse> {
+        Ok(v1::KillTerminalResponse::new())
+    }
+
+    async fn release(&self, _: v1::ReleaseTerminalRequest) -> Answer<v1::ReleaseTerminalResponse> {
+        self.note("released");
+        Ok(v1::ReleaseTerminalResponse::new())
+    }
+
+    async fn end_session(&self, _: &v1::SessionId) {
+        self.note("session ended");
+    }
+
+    async fn end_all(&self) {
+        self.note("all ended");
+    }
+}
+
+#[tokio::test]
+async fn a_client_with_terminals_of_its_own_runs_what_the_agent_asks_for() {
+    let terminals = Pretend::default();
+    let client = Client::new()
+        .versions(Supported::V1)
+        .terminals(terminals.clone());
+    let server = ply::agent::serve(Worker);
+    let agent = ply::testing::pair_with(&server, client).await.unwrap();
+    let session = agent.new_session("/work").await.unwrap();
+    assert_eq!(hear(&session, "run make").await, "nothing happened");
+    session.close().await.unwrap();
+    agent.close().await;
+    let noted = terminals.0.lock().unwrap().clone();
+    let expected = ["make in /work", "released", "session ended", "all ended"];
+    assert_eq!(noted, expected);
 }

@@ -182,3 +182,39 @@ async fn a_question_about_a_tool_call_needs_no_second_title() {
     let kind = serde_json::to_value(kind).unwrap();
     assert_eq!(ask["params"]["options"][0]["kind"], kind);
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_metadata_of_a_prompt_waits_with_it_and_is_bounded() {
+    struct Reads;
+
+    impl Agent for Reads {
+        async fn prompt(&self, turn: &mut Turn) -> Result<Stop> {
+            let meta = turn.prompt().meta().and_then(|meta| meta.get("number"));
+            let meta = meta.map_or("none".to_owned(), Value::to_string);
+            turn.say(meta).await?;
+            Ok(Stop::EndTurn)
+        }
+    }
+
+    for mut client in [v1(Reads).await, v2(Reads).await] {
+        let session = client.session().await;
+        let prompt = |meta: Value| {
+            let text = json!([{"type": "text", "text": "go"}]);
+            json!({"sessionId": session, "prompt": text, "_meta": meta})
+        };
+        let mut last = 0;
+        for number in [json!(1), json!(2), json!(3)] {
+            let prompt = prompt(json!({"number": number}));
+            last = client.ask("session/prompt", prompt).await;
+        }
+        let plain = client.ask("session/prompt", prompt(json!(7))).await;
+        let mut seen = client.answered(last).await;
+        seen.extend(client.answered(plain).await);
+        while !said(&seen).ends_with("none") {
+            seen.extend(client.next().await);
+        }
+        assert_eq!(said(&seen), "123none");
+        let large = prompt(json!({"number": "x".repeat(64 * 1024)}));
+        assert_eq!(client.fails("session/prompt", large).await, -32602);
+    }
+}

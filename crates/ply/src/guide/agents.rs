@@ -210,7 +210,7 @@
 //!
 //! # Testing
 //!
-//! A client and an agent can talk in one process, over any pair of byte streams:
+//! [`ply::testing`](crate::testing) puts a client beside an agent in one process:
 //!
 //! ```
 //! # use ply::agent::{Agent, Result, Stop, Turn};
@@ -223,13 +223,7 @@
 //! # }
 //! # #[tokio::main]
 //! # async fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-//! let (near, far) = tokio::io::duplex(64 * 1024);
-//! let (input, output) = tokio::io::split(far);
-//! let server = ply::agent::serve(Echo);
-//! tokio::spawn(async move { server.over(input, output).await });
-//!
-//! let (input, output) = tokio::io::split(near);
-//! let agent = ply::client::Client::new().connect(input, output).await?;
+//! let agent = ply::testing::pair(Echo).await?;
 //! let session = agent.new_session("/").await?;
 //! session.prompt("Hello").await?.finish().await?;
 //! assert_eq!(session.transcript().last_agent_text(), "Hello");
