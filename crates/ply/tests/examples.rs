@@ -53,6 +53,17 @@ async fn run(cwd: &Path, client: &str, arguments: &[&str], agent: Vec<String>) -
     (stdout, stderr)
 }
 
+#[test]
+fn every_example_is_run_here() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let quoted = format!("\"{name}\"");
+        assert!(include_str!("examples.rs").contains(&quoted), "{name}");
+    }
+}
+
 #[tokio::test]
 async fn echo_and_one_shot() {
     let directory = tempfile::tempdir().unwrap();

@@ -68,13 +68,16 @@
 //! }
 //! ```
 //!
-//! If you want only the end, call [`Turn::finish`](crate::client::Turn::finish) and read the transcript.
+//! If you want only the end, call [`Turn::finish`](crate::client::Turn::finish) and read the transcript; give the client a
+//! policy then, because nobody reads the questions. A program that reads too slowly holds up nobody else: it gets
+//! [`Event::Lagged`](crate::client::Event::Lagged) and then everything that changed, as it is now.
 //!
 //! # Permission
 //!
 //! A permission request goes to the policy first, then to whoever reads the events. Answer
-//! [`Event::Permission`](crate::client::Event::Permission) with one of the agent's own options. A policy decides without a
-//! user, and sees the whole tool call: kind, title, locations, input, diff.
+//! [`Event::Permission`](crate::client::Event::Permission) with one of the agent's own options. It stays open until someone
+//! answers, the turn ends or the agent takes it back; a session may have several clients, and silence of one is no answer.
+//! A policy decides without a user, and sees the whole tool call: kind, title, locations, input, diff.
 //!
 //! ```
 //! use ply::client::transcript::ToolCall;
@@ -92,7 +95,8 @@
 //! let client = Client::new().permissions(reads_only);
 //! ```
 //!
-//! [`AllowAll`](crate::client::AllowAll) and [`RejectAll`](crate::client::RejectAll) are policies, too.
+//! [`AllowAll`](crate::client::AllowAll), [`RejectAll`](crate::client::RejectAll) and
+//! [`LeaveToOthers`](crate::client::LeaveToOthers), for clients that only watch, are policies, too.
 //!
 //! # Files and terminals
 //!
