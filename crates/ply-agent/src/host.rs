@@ -45,6 +45,8 @@ pub(crate) struct Host {
     sessions: Mutex<HashMap<v2::SessionId, Session>>,
     /// Sessions that nobody sees and that are kept in memory alone, oldest first.
     unattended: Mutex<VecDeque<Session>>,
+    /// Each session that waits in memory has a clone, which counts it.
+    unwritten: Arc<()>,
     /// Numbers views and requests.
     numbers: AtomicU64,
 }
@@ -58,6 +60,7 @@ impl Host {
             about,
             sessions: Mutex::default(),
             unattended: Mutex::default(),
+            unwritten: Arc::default(),
             numbers: AtomicU64::new(1),
         })
     }
@@ -122,15 +125,15 @@ impl Host {
         session
     }
 
-    /// Returns whether one more session may wait in memory until something is said in it.
-    pub(crate) fn may_wait(&self) -> bool {
-        let sessions = self.sessions();
-        let waiting = sessions.values().filter(|session| session.is_unlisted());
-        waiting.count() < UNWRITTEN_MAX
+    /// Returns a place for one more session that waits in memory until something is said in it, if there is one.
+    pub(crate) fn place_in_memory(&self) -> Option<Arc<()>> {
+        let is_free = Arc::strong_count(&self.unwritten) <= UNWRITTEN_MAX;
+        is_free.then(|| Arc::clone(&self.unwritten))
     }
 
     /// Forgets a session that is over.
     pub(crate) fn forget(&self, session: &Session) {
+        session.set_listed();
         let mut sessions = self.sessions();
         if sessions
             .get(session.id())

@@ -44,8 +44,11 @@ struct Shared {
     state: State,
     asks: AtomicU64,
     /// What listings say of the session while it is not in the journal.
-    unlisted: Mutex<Option<Head>>,
+    unlisted: Mutex<Option<Unlisted>>,
 }
+
+/// A session that waits in memory, and its place there.
+type Unlisted = (Head, Arc<()>);
 
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -305,18 +308,25 @@ impl Session {
 
     /// Returns what listings say of the session while it is not in the journal.
     pub(crate) fn unlisted(&self) -> Option<Head> {
-        self.lock_unlisted().clone()
+        self.lock_unlisted().as_ref().map(|(head, _)| head.clone())
     }
 
-    pub(crate) fn is_unlisted(&self) -> bool {
-        self.lock_unlisted().is_some()
+    fn set_unlisted(&self, head: Head, place: Arc<()>) {
+        *self.lock_unlisted() = Some((head, place));
     }
 
-    fn set_unlisted(&self, head: Option<Head>) {
-        *self.lock_unlisted() = head;
+    fn change_unlisted(&self, change: impl FnOnce(&mut Head)) {
+        if let Some((head, _)) = &mut *self.lock_unlisted() {
+            change(head);
+        }
     }
 
-    fn lock_unlisted(&self) -> std::sync::MutexGuard<'_, Option<Head>> {
+    /// Notes that the session is in the journal, or is over.
+    pub(crate) fn set_listed(&self) {
+        *self.lock_unlisted() = None;
+    }
+
+    fn lock_unlisted(&self) -> std::sync::MutexGuard<'_, Option<Unlisted>> {
         // No code that can panic runs under the lock, so a poisoned head is whole.
         self.0
             .unlisted

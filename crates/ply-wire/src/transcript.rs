@@ -561,7 +561,7 @@ impl Transcript {
         edit: impl FnOnce(&mut Entry) -> Option<()>,
         known: impl FnOnce(usize) -> Change,
     ) -> Change {
-        let (place, change) = match self.index.get(&key) {
+        let (place, change) = match self.index.find(&key) {
             Some(place) => (place, known(place)),
             None => {
                 let place = self.slots.len();

@@ -8,6 +8,9 @@ use ply_wire::v2;
 
 use crate::session::Session;
 
+/// Closed sessions that may be kept before they are looked for.
+const SWEEP_AT_MIN: usize = 16;
+
 /// Which sessions this connection has attached to. Clones share it, since a session that closes may be opened again for it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Views(Arc<Mutex<State>>);
@@ -15,6 +18,8 @@ pub(crate) struct Views(Arc<Mutex<State>>);
 #[derive(Debug, Default)]
 struct State {
     attached: HashMap<v2::SessionId, Attached>,
+    /// How many there may be before those that are closed are looked for.
+    sweep_at: usize,
     /// Whether the client is gone, so that a session opened late is left at once.
     gone: bool,
 }
@@ -53,8 +58,12 @@ impl Views {
     /// Returns the view that this connection has of a session, or notes that it gets `fresh`.
     pub(super) fn attach(&self, session: &Session, fresh: ViewId) -> ViewId {
         let mut state = self.lock();
-        // Those that others closed, or that were deleted, would stay for as long as the client does.
-        state.attached.retain(|_, seen| !seen.session.is_closed());
+        // Those that others closed, or that were deleted, would stay for as long as the client does. To look at all of them
+        // each time would make many sessions slow to open.
+        if state.attached.len() >= state.sweep_at {
+            state.attached.retain(|_, seen| !seen.session.is_closed());
+            state.sweep_at = SWEEP_AT_MIN.max(2 * state.attached.len());
+        }
         let known = state.attached.get(session.id());
         let known = known.filter(|known| known.session.is(session) && !known.leaves);
         let view = known.map_or(fresh, |known| known.view);

@@ -136,7 +136,9 @@ impl Inbox {
         };
         let was_full = state.ops_bytes >= OPS_BYTES_MAX;
         if takes {
-            batch.ops = std::mem::take(&mut state.ops);
+            // The next batch is likely to be as long, and would grow step by step.
+            let next = Vec::with_capacity(state.ops.len());
+            batch.ops = std::mem::replace(&mut state.ops, next);
             state.ops_bytes = 0;
         } else if ops == Ops::TakeToBegin {
             batch.ops = state.ops.extract_if(.., |op| op.looks()).collect();

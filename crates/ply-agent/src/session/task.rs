@@ -168,7 +168,7 @@ impl Task {
     fn step(&mut self, input: Input) {
         if let Input::Opened(_) = input {
             // From now on the journal lists it.
-            self.session.set_unlisted(None);
+            self.session.set_listed();
         }
         let now = self.began.elapsed();
         self.core.step(now, input, &mut self.effects);
@@ -176,12 +176,10 @@ impl Task {
 
     /// Keeps what listings say of a session that is not in the journal.
     fn list(&self) {
-        if self.session.unlisted().is_none() {
-            return;
-        }
-        let mut head = self.store.head().clone();
-        head.title.clone_from(&self.title());
-        self.session.set_unlisted(Some(head));
+        self.session.change_unlisted(|head| {
+            head.clone_from(self.store.head());
+            head.title.clone_from(&self.title());
+        });
     }
 
     fn title(&self) -> Option<String> {

@@ -41,10 +41,9 @@ impl Task {
         let id = session.id().clone();
         let head = Head::new(&*id.0, setup.cwd.clone(), clock::now_ms());
         let mut core = Core::new(id, host.settings(), core_setup(&setup));
-        if host.may_wait() {
-            session.set_unlisted(Some(head.clone()));
-        } else {
-            core.keep();
+        match host.place_in_memory() {
+            Some(place) => session.set_unlisted(head.clone(), place),
+            None => core.keep(),
         }
         let store = Store::new(host.journal(), head);
         Self::prepared(session, host, (store, core), setup)
