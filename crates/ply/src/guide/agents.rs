@@ -208,9 +208,34 @@
 //! one from words. A panic ends its turn in the same way and touches no other session.
 //! [`Error::auth_required`](crate::agent::Error::auth_required) from `open` asks the client to log in.
 //!
+//! # Messages of your own
+//!
+//! Requests and notifications whose names begin with an underscore are yours. Those of a client go to
+//! [`extension`](crate::agent::Agent::extension):
+//!
+//! ```
+//! use ply::agent::serde_json::json;
+//! use ply::agent::{Agent, Error, Extension, Result, Stop, Turn, Value};
+//!
+//! struct Helper;
+//!
+//! impl Agent for Helper {
+//!     async fn prompt(&self, _: &mut Turn) -> Result<Stop> {
+//!         Ok(Stop::EndTurn)
+//!     }
+//!
+//!     async fn extension(&self, request: &Extension) -> Result<Value> {
+//!         match request.method() {
+//!             "_example.com/status" => Ok(json!({ "ready": true })),
+//!             _ => Err(Error::method_not_found()),
+//!         }
+//!     }
+//! }
+//! ```
+//!
 //! # Testing
 //!
-//! [`ply::testing`](crate::testing) puts a client beside an agent in one process:
+//! [`testing::pair`](crate::testing::pair) connects a client to your agent in the same process:
 //!
 //! ```
 //! # use ply::agent::{Agent, Result, Stop, Turn};

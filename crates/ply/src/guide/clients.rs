@@ -102,7 +102,8 @@
 //!
 //! [`Files`](crate::client::Files) serves the text files beneath the session's directories and nothing outside of them,
 //! links included. [`Buffers`](crate::client::Buffers) puts an editor's unsaved text before what is on disk; the example
-//! `unsaved_buffers` is a complete program. [`Terminals`](crate::client::Terminals) runs commands for the agent and ends
+//! `unsaved_buffers` is a complete program. An editor with files of its own implements
+//! [`FileService`](crate::client::FileService) instead. [`Terminals`](crate::client::Terminals) runs commands for the agent and ends
 //! them with the session. Only version 1 of the protocol has requests for either: a client that depends on them restricts
 //! itself with [`versions`](crate::client::Client::versions).
 //!
@@ -131,12 +132,20 @@
 //! }
 //! ```
 //!
+//! [`continue_session`](crate::client::Agent::continue_session) opens a session in whichever way the agent offers, with its
+//! history or without; ask [`can_continue`](crate::client::Agent::can_continue) first.
+//!
 //! # Agents that break the rules
 //!
 //! Updates too early or too late, malformed messages, text on standard output that is no JSON: the client survives them
 //! and counts them in [`Agent::reports`](crate::client::Agent::reports). Show these to whoever writes the agent.
 //!
+//! # Messages of your own
+//!
+//! Requests and notifications whose names begin with an underscore are not the protocol's. Implement
+//! [`Extensions`](crate::client::Extensions) for those of agents.
+//!
 //! # Agents without a process
 //!
-//! [`Client::connect`](crate::client::Client::connect) takes any pair of byte streams: a socket, a pipe, or the other end
-//! of an agent in the same process, as in [the chapter on agents](super::agents#testing).
+//! [`Client::connect`](crate::client::Client::connect) takes any byte stream: a socket, or the other end of an agent in the
+//! same process. For tests there is [`testing`](crate::testing).

@@ -16,6 +16,7 @@
 //! | `AcpAgent::with_debug` | [`Client::on_line`](crate::client::Client::on_line), [`Command::on_stderr`](crate::client::Command::on_stderr) |
 //! | `ByteStreams` | [`Server::over`](crate::agent::Server::over), [`Client::connect`](crate::client::Client::connect) |
 //! | `.connect_with(transport, async \|cx\| …)` | no scope: [`Agent`](crate::client::Agent) is a handle that you keep and clone |
+//! | `Channel::duplex()`, in tests | [`testing::pair`](crate::testing::pair) |
 //! | `InitializeRequest` and its answer | done for you; [`About`](crate::agent::About) and [`Client`](crate::client::Client) say what is offered |
 //! | `Proxy`, `Conductor` | an [`Agent`](crate::agent::Agent) with a client inside, as in the example `bridge` |
 //!
@@ -47,7 +48,7 @@
 //! | Official SDK | Ply |
 //! |---|---|
 //! | `cx.build_session(cwd)`, `build_session_cwd()` | [`Agent::new_session`](crate::client::Agent::new_session) |
-//! | `cx.load_session(…)`, `cx.resume_session(…)` | [`Agent::load_session`](crate::client::Agent::load_session), [`Agent::resume_session`](crate::client::Agent::resume_session) |
+//! | `cx.load_session(…)`, `cx.resume_session(…)` | [`Agent::load_session`](crate::client::Agent::load_session), [`Agent::resume_session`](crate::client::Agent::resume_session), or [`continue_session`](crate::client::Agent::continue_session) for either |
 //! | `ActiveSession` | [`Session`](crate::client::Session) |
 //! | `session.send_prompt(…)`, `send_prompt_blocks(…)` | [`Session::prompt`](crate::client::Session::prompt), with a [`Prompt`](crate::client::Prompt) for more than text |
 //! | `v1::ActiveSession::read_update()`, `SessionMessage`; in version 2 a handler of updates | [`Turn::next`](crate::client::Turn::next), [`Session::events`](crate::client::Session::events) |
@@ -57,9 +58,10 @@
 //! | `v2::ActiveSession::close()` | [`Session::close`](crate::client::Session::close) |
 //! | `send_request(ListSessionsRequest::new())` | [`Agent::list_sessions`](crate::client::Agent::list_sessions) |
 //! | handler of `RequestPermissionRequest` | [`Event::Permission`](crate::client::Event::Permission), or a policy: [`Permissions`](crate::client::Permissions) |
-//! | handlers of `ReadTextFileRequest`, `WriteTextFileRequest` | [`Files`](crate::client::Files), [`Buffers`](crate::client::Buffers) |
-//! | handlers of `CreateTerminalRequest` and the four others | [`Terminals`](crate::client::Terminals) |
+//! | handlers of `ReadTextFileRequest`, `WriteTextFileRequest` | [`Files`](crate::client::Files), [`Buffers`](crate::client::Buffers), or your own [`FileService`](crate::client::FileService) |
+//! | handlers of `CreateTerminalRequest` and the four others | [`Terminals`](crate::client::Terminals), or your own [`TerminalService`](crate::client::TerminalService) |
 //! | handler of `CreateElicitationRequest` | [`Event::Elicitation`](crate::client::Event::Elicitation), [`Elicitations`](crate::client::Elicitations) |
+//! | `#[derive(JsonRpcRequest)]` on a type of your own | [`Extensions`](crate::client::Extensions) |
 //! | code that joins chunks and patches tool calls | [`Session::transcript`](crate::client::Session::transcript) |
 //! | `is_connection_terminated(&error)` | [`Error::Gone`](crate::client::Error::Gone); the next request starts the agent again |
 //!
