@@ -70,9 +70,9 @@ pub enum Event {
         /// How long, in seconds.
         for_s: u64,
     },
-    /// This reader was too slow, and events were dropped. What changed meanwhile follows as it is now: each message, tool call
-    /// and other entry whole, [replacing](Message::replaces) what was told of it before, then options and state where they
-    /// changed, then the questions that are open. Notices, and states that have passed, are not told again.
+    /// This reader was too slow, and events were dropped. What changed meanwhile follows as it is now: messages from where they
+    /// were left, so that whoever adds up their text has all of it; tool calls and other entries whole; options and state where
+    /// they changed; last the questions that are open. Notices, and states that have passed, are not told again.
     Lagged {
         /// How many events were dropped.
         events: u64,

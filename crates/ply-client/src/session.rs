@@ -5,6 +5,7 @@ mod attaching;
 pub(crate) mod cell;
 mod config;
 pub(crate) mod hold;
+mod known;
 mod lag;
 mod matching;
 mod options;

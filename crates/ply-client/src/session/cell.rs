@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use ply_rpc::Peer;
 use ply_wire::lift::Lifter;
 use ply_wire::negotiate::Version;
-use ply_wire::transcript::Transcript;
+use ply_wire::transcript::{Change, Transcript};
 use ply_wire::{v1, v2};
 
 use super::asking::OpenAsk;
@@ -132,7 +132,7 @@ impl SessionCell {
                     state.lift(bytes, |lifter, out| lifter.unknown_update(&other, out));
                 } else {
                     // Handed over as it came, but version 2 may mean something else by the name.
-                    state.deliver(v2::SessionUpdate::Other(other), bytes);
+                    state.deliver(v2::SessionUpdate::Other(other), bytes, Change::Nothing);
                 }
             }
             RawUpdate::V2(update) => {
@@ -233,17 +233,19 @@ impl State {
             self.before_fold(&update);
         }
         let change = self.transcript.apply(&update);
-        self.deliver(update, bytes);
+        self.deliver(update, bytes, change);
         if is_v2 {
             self.after_fold(change);
         }
     }
 
-    pub(super) fn deliver(&mut self, update: v2::SessionUpdate, bytes: usize) {
+    /// Tells an update that the transcript has, and what it changed there.
+    pub(super) fn deliver(&mut self, update: v2::SessionUpdate, bytes: usize, change: Change) {
         let to = Delivery {
             turn: self.current_turn(),
             bytes,
-            applied: self.transcript.applied(),
+            change,
+            transcript: &self.transcript,
             session: &self.me,
         };
         self.readers.update(update, &to);

@@ -6,14 +6,15 @@ use ply_wire::transcript::Transcript;
 use ply_wire::v2;
 
 use super::cell::SessionCell;
+use super::known::Known;
 use super::readers::{Item, Queue, Queued};
 use crate::event::{Event, TurnId};
 
 /// What a reader missed.
 #[derive(Debug)]
 pub(super) struct Lag {
-    /// How many updates the transcript had before the first one that was missed.
-    since: u64,
+    /// Where the reader stood before the first thing that it missed.
+    pub(super) known: Known,
     events: u64,
     turn: Option<Turns>,
     options: bool,
@@ -38,9 +39,9 @@ struct Ended {
 }
 
 impl Lag {
-    pub(super) fn new(since: u64) -> Self {
+    pub(super) fn new(known: Known) -> Self {
         Self {
-            since,
+            known,
             events: 0,
             turn: None,
             options: false,
@@ -89,7 +90,7 @@ impl Lag {
     /// Keeps apart what belongs to a turn that ends now.
     pub(super) fn end(&mut self, transcript: &Transcript) {
         self.ended = Some(Ended {
-            places: transcript.changed_since(self.since).collect(),
+            places: self.known.changed(transcript),
             state: transcript.state_snapshot(),
         });
     }
@@ -105,21 +106,24 @@ impl Lag {
             Some(Turns::One(turn)) => turn,
             _ => None,
         };
-        let mut tell = |event| {
+        let mut push = |event| {
             let item = Item::Event(event);
             queue.push_back(Queued { turn, item });
         };
-        tell(Event::Lagged {
+        push(Event::Lagged {
             events: self.events,
         });
+        let mut tell = |update| push(Event::from_update(update, session));
         let (places, state) = match self.ended {
             Some(ended) => (ended.places, ended.state),
             None => {
-                let places = transcript.changed_since(self.since).collect();
+                let places = self.known.changed(transcript);
                 (places, transcript.state_snapshot())
             }
         };
-        let entries = places.iter().filter_map(|at| transcript.update_at(*at));
+        for place in places {
+            self.known.tell(place, transcript, &mut tell);
+        }
         let about = transcript.about_updates().into_iter();
         let about = about.filter(|update| match update {
             v2::SessionUpdate::ConfigOptionUpdate(_) => self.options,
@@ -128,8 +132,6 @@ impl Lag {
             _ => self.usage,
         });
         let state = self.state.then_some(v2::SessionUpdate::StateUpdate(state));
-        for update in entries.chain(about).chain(state) {
-            tell(Event::from_update(update, session));
-        }
+        about.chain(state).for_each(tell);
     }
 }

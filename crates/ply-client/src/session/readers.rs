@@ -6,10 +6,11 @@ use std::collections::VecDeque;
 use std::sync::Weak;
 use std::task::{Context, Poll, Waker};
 
-use ply_wire::transcript::Transcript;
+use ply_wire::transcript::{Change, Transcript};
 use ply_wire::v2;
 
 use super::cell::SessionCell;
+use super::known::Known;
 use super::lag::Lag;
 use crate::ask::Ticket;
 use crate::event::{Event, TurnId};
@@ -30,8 +31,8 @@ pub(crate) struct Reader {
     kind: Kind,
     queue: Queue,
     bytes: usize,
-    /// How many updates the transcript had before the first one that waits.
-    since: Option<u64>,
+    /// Where it stood before the first event that waits.
+    known: Option<Known>,
     /// Set while the reader has to go on from the transcript; then only questions wait in the queue.
     lag: Option<Lag>,
     waker: Option<Waker>,
@@ -86,8 +87,9 @@ pub(crate) enum Taken {
 pub(super) struct Delivery<'a> {
     pub(super) turn: Option<TurnId>,
     pub(super) bytes: usize,
-    /// How many updates the transcript has, with this one.
-    pub(super) applied: u64,
+    /// What the update changed in the transcript, which has it already.
+    pub(super) change: Change,
+    pub(super) transcript: &'a Transcript,
     pub(super) session: &'a Weak<SessionCell>,
 }
 
@@ -99,7 +101,7 @@ impl Readers {
             kind,
             queue: VecDeque::new(),
             bytes: 0,
-            since: None,
+            known: None,
             lag: None,
             waker: None,
             end: None,
@@ -171,7 +173,7 @@ impl Readers {
         if !reader.queue.is_empty() {
             std::mem::swap(&mut reader.queue, batch);
             reader.bytes = 0;
-            reader.since = None;
+            reader.known = None;
             return Poll::Ready(Some(Taken::Events));
         }
         if let Some(end) = &reader.end {
@@ -192,6 +194,7 @@ impl Reader {
 
     fn push_update(&mut self, update: v2::SessionUpdate, to: &Delivery<'_>) {
         if let Some(lag) = &mut self.lag {
+            lag.known.grew(to.change, &update, to.transcript);
             return lag.miss(&update, to.turn);
         }
         if self.queue.len() >= JOIN_FROM_EVENTS
@@ -203,7 +206,9 @@ impl Reader {
             self.bytes += bytes;
             return self.check_bound();
         }
-        self.since.get_or_insert(to.applied.saturating_sub(1));
+        let before = || Known::before(to.change, to.transcript);
+        let known = self.known.get_or_insert_with(before);
+        known.grew(to.change, &update, to.transcript);
         let event = Event::from_update(update, to.session);
         self.queue.push_back(Queued {
             turn: to.turn,
@@ -233,7 +238,10 @@ impl Reader {
         if self.queue.len() <= QUEUED_EVENTS_MAX && self.bytes <= QUEUED_BYTES_MAX {
             return;
         }
-        let mut lag = Lag::new(self.since.take().unwrap_or_default());
+        let Some(known) = self.known.take() else {
+            return;
+        };
+        let mut lag = Lag::new(known);
         self.queue.retain(|queued| match &queued.item {
             Item::Event(event) => {
                 lag.drop_event(event, queued.turn);

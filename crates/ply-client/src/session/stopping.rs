@@ -6,6 +6,7 @@ use ply_wire::convert;
 use ply_wire::lift::Cancelled;
 use ply_wire::link::Typed as _;
 use ply_wire::negotiate::Version;
+use ply_wire::transcript::Change;
 use ply_wire::v2;
 use tokio::time::Instant;
 
@@ -142,7 +143,8 @@ impl State {
             };
             let update =
                 v2::ToolCallUpdate::new(call.id.clone()).status(v2::ToolCallStatus::Cancelled);
-            self.deliver(v2::SessionUpdate::ToolCallUpdate(update), 0);
+            let change = Change::Changed(place);
+            self.deliver(v2::SessionUpdate::ToolCallUpdate(update), 0, change);
         }
         for id in woken {
             // Whoever waits for the turn now has a deadline to watch.
@@ -194,7 +196,7 @@ impl State {
 
     /// Folds and tells without drawing consequences for turns.
     fn plain_fold(&mut self, update: v2::SessionUpdate) {
-        self.transcript.apply(&update);
-        self.deliver(update, 0);
+        let change = self.transcript.apply(&update);
+        self.deliver(update, 0, change);
     }
 }
