@@ -31,7 +31,9 @@ pub(super) async fn drive<C: Client>(client: C, plan: Plan, tally: Arc<Tally>) -
         Work::Sessions1000 => sessions::run(client, plan, tally, 1000).await,
         Work::Large => large(client, plan, tally).await,
         Work::Interrupt => interrupt::run(client, plan, tally).await,
-        Work::Start | Work::SlowReader => Err("this work has a client of its own".into()),
+        Work::Start | Work::SlowReader | Work::Fair => {
+            Err("this work has a client of its own".into())
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod agent;
 mod client;
+mod fair;
 
 pub(crate) use agent::Worker;
 
@@ -72,8 +73,14 @@ async fn run(
     }
     let tally = Arc::<Tally>::default();
     let agent = settings.spawn(command).await?;
-    let client = client::Client::new(agent.clone(), Arc::clone(&tally));
-    let outcome = place(Box::pin(drive(client, *plan, tally))).await?;
+    let driving: Driving = match plan.work {
+        Work::Fair => Box::pin(fair::run(agent.clone(), plan.count)),
+        _ => {
+            let client = client::Client::new(agent.clone(), Arc::clone(&tally));
+            Box::pin(drive(client, *plan, tally))
+        }
+    };
+    let outcome = place(driving).await?;
     let reports = agent.reports();
     agent.close().await;
     if let Some(report) = reports.first() {

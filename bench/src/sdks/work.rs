@@ -20,6 +20,8 @@ pub(crate) enum Work {
     Sessions10,
     /// The same updates, in turns of a thousand sessions at a time.
     Sessions1000,
+    /// The same updates, in turns of 98 sessions beside one that nobody reads and one that is read slowly; of this project.
+    Fair,
     /// From before the agent's process to the answer to `initialize`.
     Start,
     /// A prompt of 16 MiB, and an update of 16 MiB.
@@ -53,7 +55,7 @@ impl Plan {
             Work::Roundtrip | Work::Option | Work::Permission | Work::Inflight => 20_000,
             // A rate needs a few seconds of work; all of it would take minutes here.
             Work::Sessions1000 if sdk == Sdk::Documented => CHUNKS / 20,
-            Work::Sessions10 | Work::Sessions1000 => CHUNKS,
+            Work::Sessions10 | Work::Sessions1000 | Work::Fair => CHUNKS,
             Work::Start => 30,
             Work::Large => 5,
             Work::SlowReader => 2_000_000,
