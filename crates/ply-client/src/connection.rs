@@ -75,16 +75,20 @@ impl Parts {
             // V2-RPC-02.
             self.peer.refuse_odd_ids_with_null();
         }
-        Ok(self.introduce_services(settings, hello).await)
+        self.introduce_services(settings, hello).await
     }
 
     /// Greets a version 1 agent once more in its own words, if there are services to tell of: agents made with the official SDK
     /// do not look for them in a request for version 2. One that takes no second greeting (V1-INIT-20) keeps the first.
-    async fn introduce_services(&self, settings: &Settings, hello: Hello) -> Hello {
+    async fn introduce_services(
+        &self,
+        settings: &Settings,
+        hello: Hello,
+    ) -> Result<Hello, StartFailure> {
         let has_services = settings.files.is_some() || settings.terminals.is_some();
         let asked_for_more = settings.versions == negotiate::Supported::Both;
         if hello.version != Version::V1 || !asked_for_more || !has_services {
-            return hello;
+            return Ok(hello);
         }
         let options = CallOptions::default().deadline(SECOND_GREETING_TIME_MAX);
         let params = hello::request_v1(settings);
@@ -92,10 +96,11 @@ impl Parts {
             .peer
             .call_with::<Box<RawValue>>("initialize", &params, options);
         match answer.await {
-            Ok(answer) => read_hello(&answer, negotiate::Supported::V1).unwrap_or(hello),
+            Ok(answer) => Ok(read_hello(&answer, negotiate::Supported::V1).unwrap_or(hello)),
+            Err(CallError::Closed { .. }) => Err(StartFailure::SecondGreeting),
             Err(error) => {
                 tracing::debug!(%error, "the agent took no second greeting");
-                hello
+                Ok(hello)
             }
         }
     }

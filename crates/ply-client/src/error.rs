@@ -133,6 +133,10 @@ pub enum StartFailure {
     /// It speaks no version that this client speaks, or answered something else.
     #[error("{0}; update the agent or this client")]
     Answer(negotiate::AnswerError),
+    /// It ended when it was greeted again in version 1, which tells it of files and terminals. One that is started by this client is
+    /// then started again and greeted once.
+    #[error("it answered `initialize`, and ended when it was sent again in version 1")]
+    SecondGreeting,
     /// It answered version 2 in the shape of version 1, and asked for version 1 it did not answer well either.
     #[error("it answered version 2 in the shape of version 1; then, asked for version 1, {0}")]
     VersionEchoed(Box<StartFailure>),

@@ -10,7 +10,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use ply_client::{
-    Agent, Client, Command, Error, Grace, PostMortem, ReportKind, StartFailure, TurnError, Version,
+    Agent, Client, Command, Error, Files, Grace, PostMortem, ReportKind, StartFailure, TurnError,
+    Version,
 };
 
 const AGENT: &str = include_str!("process_life/agent.sh");
@@ -114,6 +115,18 @@ async fn an_agent_that_echoes_version_2_is_started_again_with_version_1() {
     assert!(end.stderr_tail.contains("asked for version 1"), "{end}");
     session.prompt("say").await.unwrap().finish().await.unwrap();
     assert_eq!(echoed(&agent), 1);
+}
+
+// Also: V1-INIT-20.
+#[tokio::test]
+async fn an_agent_that_ends_when_it_is_told_of_services_is_greeted_once_in_version_1() {
+    let client = client().files(Files::new());
+    let agent = client.spawn(command(RESUMES).env("ONCE", "1")).await;
+    let agent = agent.unwrap();
+    let session = agent.new_session("/").await.unwrap();
+    session.prompt("say").await.unwrap().finish().await.unwrap();
+    murder(&agent).await;
+    session.prompt("say").await.unwrap().finish().await.unwrap();
 }
 
 // Also: E6.

@@ -33,7 +33,7 @@ impl Start {
         let (child, stdout, stdin) = command.to_child().spawn().await?;
         let unmet = match self.clone().open(stdout, stdin, Some(child)).await {
             Ok(connection) => return Ok(connection),
-            Err(unmet) if is_echo(&unmet.reason, &self.settings) => unmet,
+            Err(unmet) if wants_v1(&unmet.reason, &self.settings) => unmet,
             Err(unmet) => return Err(unmet.into_error().await),
         };
         // No two lives at once.
@@ -43,7 +43,7 @@ impl Start {
         let again = Self { settings, ..self };
         match again.open(stdout, stdin, Some(child)).await {
             Ok(connection) => Ok(connection),
-            Err(unmet) => Err(unmet.after_echo().into_error().await),
+            Err(again) => Err(again.after(unmet.reason).into_error().await),
         }
     }
 
@@ -123,6 +123,11 @@ impl Start {
     }
 }
 
+/// Returns whether a process did not become an agent that may well be one if it is asked for version 1 alone.
+fn wants_v1(reason: &StartFailure, settings: &Settings) -> bool {
+    is_echo(reason, settings) || matches!(reason, StartFailure::SecondGreeting)
+}
+
 /// Returns whether an agent sent back the version it was asked for and would speak version 1, if it were asked for that.
 fn is_echo(reason: &StartFailure, settings: &Settings) -> bool {
     let is_echo = matches!(reason, StartFailure::Answer(AnswerError::Echoed));
@@ -136,9 +141,15 @@ struct Unmet {
 }
 
 impl Unmet {
-    fn after_echo(self) -> Self {
-        let reason = StartFailure::VersionEchoed(Box::new(self.reason));
-        Self { reason, ..self }
+    /// Says why there was a second try, where that is worth knowing.
+    fn after(self, first: StartFailure) -> Self {
+        match first {
+            StartFailure::SecondGreeting => self,
+            _ => {
+                let reason = StartFailure::VersionEchoed(Box::new(self.reason));
+                Self { reason, ..self }
+            }
+        }
     }
 
     async fn into_error(self) -> Error {

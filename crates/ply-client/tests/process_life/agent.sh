@@ -1,5 +1,5 @@
 # An agent of version 1 that does what the prompt says. CAPS holds its capabilities; with BROKEN naming a file that exists it
-# fails at its start; with ECHOES set it answers any version and takes no second greeting; with HOLD naming a pipe it writes its process id there and waits for a line before it starts.
+# fails at its start; with ECHOES set it answers any version and takes no second greeting, with ONCE set only the latter; with HOLD naming a pipe it writes its process id there and waits for a line before it starts.
 if [ -n "$BROKEN" ] && [ -e "$BROKEN" ]; then
     echo "the configuration is broken" >&2
     exit 3
@@ -20,9 +20,11 @@ while IFS= read -r line; do
     case "$line" in
     *'"method":"initialize"'*)
         version=1
+        [ -n "$ONCE" ] && [ -n "$greeted" ] && exit 4
+        greeted_before=$greeted
+        greeted=1
         if [ -n "$ECHOES" ]; then
-            [ -n "$greeted" ] && exit 4
-            greeted=1
+            [ -n "$greeted_before" ] && exit 4
             version=${line#*\"protocolVersion\":}
             version=${version%%[,\}]*}
             echo "asked for version $version" >&2
