@@ -13,6 +13,7 @@ pub use terminals::Terminals;
 pub(crate) use erased::{DynFiles, DynTerminals, Erased};
 
 pub(crate) use ply_roots::Roots;
+pub(crate) use terminals::Scene;
 
 #[cfg(test)]
 mod scratch;

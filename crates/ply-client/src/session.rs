@@ -73,11 +73,13 @@ impl Session {
     /// Events go to the oldest turn of the session that runs. Those of a turn that was dropped are only told to streams of
     /// [`Session::events`]; so are its questions, which wait until somebody answers.
     ///
-    /// If the agent died and was started by this client, it is started again and the session is opened again first.
+    /// If the agent died and was started by this client, it is started again and the session is opened again first, with the mode
+    /// and the options that it had.
     ///
     /// # Errors
     ///
-    /// [`Error::NotOffered`] for content that the agent does not take; whatever can fail in starting the agent again.
+    /// [`Error::NotOffered`] for content that the agent does not take; whatever can fail in starting the agent again, such as
+    /// [`Error::NotRestored`] for an option that cannot be set back.
     ///
     /// # Cancel safety
     ///

@@ -7,6 +7,7 @@
 mod call_ids;
 mod message;
 mod paths;
+mod terminal;
 mod tool_call;
 mod turn;
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ply_rpc::RpcError;
 use ply_wire::{v1, v2};
 
-use super::{Files, Roots, Terminals};
+use super::{Files, Roots, Scene, Terminals};
 use crate::session::cell::SessionCell;
 
 /// The session that a service works for.
@@ -217,7 +217,13 @@ impl TerminalService for Terminals {
         session: &Scope,
         request: v1::CreateTerminalRequest,
     ) -> Result<v1::CreateTerminalResponse, RpcError> {
-        Self::create(self, session.bounds(), request).await
+        let shown = Arc::downgrade(&session.0);
+        let show = Arc::new(move |id: &v1::TerminalId, scene: Scene<'_>| {
+            if let Some(session) = shown.upgrade() {
+                session.terminal_shows(id, scene);
+            }
+        });
+        Self::create(self, session.bounds(), request, show).await
     }
 
     async fn output(

@@ -15,12 +15,15 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 
 use self::output::Output;
 use self::run::{Reader, Run, State};
+pub(crate) use self::scene::Scene;
+use self::scene::{Show, line, show_exit};
 use super::Roots;
 use super::refusal::{Refusal, not_found};
 use crate::lock::lock;
 
 mod output;
 mod run;
+mod scene;
 
 #[cfg(test)]
 mod tests;
@@ -102,6 +105,7 @@ impl Terminals {
         &self,
         roots: &Roots,
         request: v1::CreateTerminalRequest,
+        show: Show,
     ) -> Result<v1::CreateTerminalResponse, RpcError> {
         check(&request)?;
         let slot = self.reserve(&request.session_id)?;
@@ -110,7 +114,7 @@ impl Terminals {
         // In a task of its own: the working directory is passed as a descriptor, which has to stay open until the command runs.
         tokio::spawn(async move {
             let session = request.session_id.clone();
-            let result = terminals.start(&roots, request, slot).await;
+            let result = terminals.start(&roots, request, slot, show).await;
             if let Err(Ok(id)) = answer.send(result) {
                 // The agent does not want it any more and will never learn its name.
                 if let Ok(terminal) = terminals.remove(&session, &id) {
@@ -187,6 +191,7 @@ impl Terminals {
         roots: &Roots,
         request: v1::CreateTerminalRequest,
         slot: OwnedSemaphorePermit,
+        show: Show,
     ) -> Result<v1::TerminalId, RpcError> {
         static COUNT: AtomicU64 = AtomicU64::new(1);
         let missing = || Refusal::RootGone.answer(Path::new(""));
@@ -220,12 +225,21 @@ impl Terminals {
                 id.clone(),
                 pipe,
                 Arc::clone(&output),
-                self.on_output.clone(),
+                Some(self.shown(&show)),
             ),
             stop: stopped,
             state: told,
         };
+        let line = line(&request);
+        show(
+            &id,
+            Scene::Started {
+                command: &line,
+                cwd: &cwd,
+            },
+        );
         tokio::spawn(run.run());
+        tokio::spawn(show_exit(id.clone(), state.clone(), show));
         let slots = Arc::clone(slot.semaphore());
         let terminal = Arc::new(Terminal {
             output,
@@ -238,6 +252,17 @@ impl Terminals {
             return Err(RpcError::invalid_request("the session has ended"));
         }
         Ok(id)
+    }
+
+    /// Returns who is handed the output: the program's own sink, and whoever shows the session.
+    fn shown(&self, show: &Show) -> OnOutput {
+        let (sink, show) = (self.on_output.clone(), Arc::clone(show));
+        Arc::new(move |id, text| {
+            show(id, Scene::Output(text));
+            if let Some(sink) = &sink {
+                sink(id, text);
+            }
+        })
     }
 
     fn reserve(&self, session: &v1::SessionId) -> Result<OwnedSemaphorePermit, RpcError> {

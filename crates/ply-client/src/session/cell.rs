@@ -17,7 +17,7 @@ use crate::SessionSetup;
 use crate::lock::lock;
 use crate::report::ReportKind;
 use crate::routes::{RawUpdate, Routes};
-use crate::services::Roots;
+use crate::services::{Roots, Scene};
 use crate::turn::TurnEnd;
 
 /// One session, over all lives of its agent.
@@ -156,6 +156,19 @@ impl SessionCell {
         if let Some(lifter) = &mut self.lock().lifter {
             lifter.terminal_created(terminal);
         }
+    }
+
+    /// Takes in what happens in a terminal that this crate runs for the agent.
+    pub(crate) fn terminal_shows(&self, id: &v1::TerminalId, scene: Scene<'_>) {
+        let bytes = match scene {
+            Scene::Output(text) => text.len(),
+            _ => 0,
+        };
+        self.lock().lift(bytes, |lifter, out| match scene {
+            Scene::Started { command, cwd } => lifter.terminal_started(id, command, cwd, out),
+            Scene::Output(text) => lifter.terminal_output(id, text, out),
+            Scene::Exited(status) => lifter.terminal_exited(id, status, out),
+        });
     }
 
     /// Adds a reader of everything, who first hears which questions are open.

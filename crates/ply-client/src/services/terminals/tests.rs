@@ -28,7 +28,7 @@ impl Desk {
     }
 
     async fn create(&self, request: v1::CreateTerminalRequest) -> Result<v1::TerminalId, RpcError> {
-        let response = within(self.terminals.create(&self.roots, request)).await;
+        let response = within(self.terminals.create(&self.roots, request, unseen())).await;
         response.map(|response| response.terminal_id)
     }
 
@@ -507,7 +507,10 @@ async fn a_create_that_is_given_up_leaves_nothing_running() {
     let desk = Desk::new();
     let marker = desk.tree.at("root/started");
     let script = format!("echo $$ > '{}'; exec sleep 1000", marker.display());
-    let mut creating = Box::pin(desk.terminals.create(&desk.roots, sh("s", &script)));
+    let mut creating = Box::pin(
+        desk.terminals
+            .create(&desk.roots, sh("s", &script), unseen()),
+    );
     std::future::poll_fn(|cx| {
         assert!(creating.as_mut().poll(cx).is_pending());
         std::task::Poll::Ready(())
@@ -523,4 +526,9 @@ async fn a_create_that_is_given_up_leaves_nothing_running() {
     if let Ok(pid) = std::fs::read_to_string(marker) {
         assert!(!is_alive(&pid));
     }
+}
+
+/// Nobody who looks.
+fn unseen() -> Show {
+    Arc::new(|_: &v1::TerminalId, _: Scene<'_>| {})
 }
