@@ -69,6 +69,10 @@ pub struct Options {
     pub roots: Vec<PathBuf>,
     /// MCP servers for new sessions.
     pub mcp_servers: Vec<v2::McpServer>,
+    /// Whether agents of version 1 may read and write files of the session's directories by this client.
+    pub files: bool,
+    /// Whether agents of version 1 may run commands by this client.
+    pub terminals: bool,
     /// What is opened first.
     pub open: Open,
     /// A theme by name; none for the one that fits the background.
@@ -107,6 +111,8 @@ impl Options {
             cwd: cwd.into(),
             roots: Vec::new(),
             mcp_servers: Vec::new(),
+            files: false,
+            terminals: false,
             open: Open::default(),
             theme: None,
             colors: Some(ColorDepth::Indexed),

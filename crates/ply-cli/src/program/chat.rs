@@ -53,6 +53,8 @@ pub(crate) async fn run(arguments: Chat) -> Result<ExitCode, Error> {
         (None, false, true) => Open::Picker,
         (None, false, false) => Open::New,
     };
+    let offers = arguments.offer.unwrap_or_default();
+    (options.files, options.terminals) = (offers.files, offers.terminals);
     options.prompt = arguments.prompt;
     let named = [("mode", arguments.mode), ("model", arguments.model)];
     let named = named

@@ -9,6 +9,7 @@ mod failure;
 mod file;
 mod form;
 pub(super) mod mcp;
+mod offer;
 mod open;
 mod options;
 mod out;

@@ -118,3 +118,21 @@ fn the_mode_changes_with_a_key_and_with_a_command() {
     terminal.say(":mode plan");
     terminal.wait_for(&|shot| shot.row(23).contains("· Plan"), "the mode");
 }
+
+#[test]
+fn a_version_1_agent_writes_files_and_runs_commands_by_the_client() {
+    let place = Place::new();
+    let terminal = place.open_hostile();
+    terminal.say("serve me");
+    terminal.wait_until_ready_with("Served.");
+    terminal.press(Key::Alt('f'));
+    terminal.wait_for_text("from the terminal");
+    let made = std::fs::read_to_string(place.path("teapot/made.txt"));
+    assert_eq!(made.unwrap(), "made\n");
+    terminal.quit();
+    std::fs::remove_file(place.path("teapot/made.txt")).unwrap();
+    let terminal = crate::place::ready(&place.hostile_with(&["--offer="], ""));
+    terminal.say("serve me");
+    terminal.wait_until_ready_with("Served.");
+    assert!(!place.path("teapot/made.txt").exists());
+}

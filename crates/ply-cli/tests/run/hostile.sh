@@ -7,6 +7,7 @@ fail() { say "{\"jsonrpc\":\"2.0\",\"id\":$id,\"error\":{\"code\":$1,\"message\"
 update() { say "{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"sessionId\":\"s-1\",\"update\":$1}}"; }
 chunk() { update "{\"sessionUpdate\":\"agent_message_chunk\",\"content\":{\"type\":\"text\",\"text\":\"$1\"}}"; }
 thought() { update "{\"sessionUpdate\":\"agent_thought_chunk\",\"content\":{\"type\":\"text\",\"text\":\"$1\"}}"; }
+request() { say "{\"jsonrpc\":\"2.0\",\"id\":\"$1\",\"method\":\"$2\",\"params\":{\"sessionId\":\"s-1\",$3}}"; }
 stop() { answer "{\"stopReason\":\"$1\"}"; }
 ask() {
     say "{\"jsonrpc\":\"2.0\",\"id\":\"ask-1\",\"method\":\"session/request_permission\",\"params\":{\"sessionId\":\"s-1\",\"toolCall\":{\"toolCallId\":\"t1\",\"title\":\"Write a.txt\",\"kind\":\"$1\",\"status\":\"pending\",\"locations\":[{\"path\":\"/w/a.txt\"}],\"content\":[{\"type\":\"diff\",\"path\":\"/w/a.txt\",\"oldText\":\"one\\n\",\"newText\":\"two\\n\"}]},\"options\":[{\"optionId\":\"yes\",\"name\":\"Allow\",\"kind\":\"allow_once\"},{\"optionId\":\"ever\",\"name\":\"Always allow\",\"kind\":\"allow_always\"},{\"optionId\":\"no\",\"name\":\"Reject\",\"kind\":\"reject_once\"}]}}"
@@ -60,6 +61,18 @@ while IFS= read -r line; do
         esac
         stop end_turn
         ;;
+    *'"id":"svc-1"'*) request svc-2 fs/read_text_file "\"path\":\"$PWD/made.txt\"" ;;
+    *'"id":"svc-2"'*) request svc-3 terminal/create '"command":"sh","args":["-c","echo from the terminal; exit 3"]' ;;
+    *'"id":"svc-3"'*'"terminalId"'*)
+        terminal=${line#*\"terminalId\":}
+        terminal=${terminal%%\}*}
+        update "{\"sessionUpdate\":\"tool_call\",\"toolCallId\":\"t1\",\"title\":\"Try it\",\"kind\":\"execute\",\"status\":\"in_progress\",\"content\":[{\"type\":\"terminal\",\"terminalId\":$terminal}]}"
+        request svc-4 terminal/wait_for_exit "\"terminalId\":$terminal"
+        ;;
+    *'"id":"svc-4"'*) update '{"sessionUpdate":"tool_call_update","toolCallId":"t1","status":"completed"}' ; request svc-5 terminal/release "\"terminalId\":$terminal" ;;
+    *'"id":"svc-'*) id=$open ; open= ; chunk 'Served.' ; stop end_turn ;;
+    *'"text":"serve me"'*) open=$id ; request svc-1 fs/write_text_file "\"path\":\"$PWD/made.txt\",\"content\":\"made\\n\"" ;;
+    *'"text":"reach out"'*) open=$id ; request svc-9 fs/write_text_file "\"path\":\"$PWD/../out.txt\",\"content\":\"x\"" ;;
     *'"text":"form"'*)
         open=$id
         say '{"jsonrpc":"2.0","id":"ask-2","method":"elicitation/create","params":{"sessionId":"s-1","mode":"form","message":"Who are you?","requestedSchema":{"type":"object","properties":{"age":{"type":"integer","minimum":0},"name":{"type":"string","title":"Name"}},"required":["name"]}}}'

@@ -13,6 +13,7 @@ mod continuing;
 mod exits;
 mod formats;
 mod hostile;
+mod offers;
 mod permissions;
 mod place;
 mod signals;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use ply_client::{
-    Agent, Client, Command, ElicitationPolicy, Error, Recent, RecentSession, Session, Version,
+    Agent, Client, Command, ElicitationPolicy, Error, Files, Recent, RecentSession, Session,
+    Terminals, Version,
 };
 use tokio::sync::{Notify, OnceCell, mpsc};
 use tokio::time::Instant;
@@ -126,13 +127,19 @@ impl Agents {
     ) -> Self {
         let keepers = options.agents.iter().enumerate().map(|(place, choice)| {
             let log = log.clone();
-            let client = Client::new()
+            let mut client = Client::new()
                 .info("ply", env!("CARGO_PKG_VERSION"))
                 .elicitation(ElicitationPolicy::ask_user().forms())
                 .on_line(move |direction, line| {
                     let at = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
                     log.push(at, AgentId(place), direction, line);
                 });
+            if options.files {
+                client = client.files(Files::new());
+            }
+            if options.terminals {
+                client = client.terminals(Terminals::new());
+            }
             Arc::new(Keeper {
                 id: AgentId(place),
                 client,

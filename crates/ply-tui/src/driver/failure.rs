@@ -3,6 +3,7 @@
 use std::error::Error as _;
 use std::io;
 
+use ply_client::text::Line;
 use ply_client::{Agent, Error, TurnError};
 
 use crate::app::event::Failure;
@@ -28,6 +29,14 @@ pub(super) fn of(error: &Error) -> Failure {
                 "the agent ended and cannot open its session again; Ctrl-N begins a new one";
             Failure::Other(words.to_owned())
         }
+        Error::NotRestored {
+            option, value, why, ..
+        } => Failure::Other(format!(
+            "the agent was started again, and {} cannot be set back to {}: {}; choose another value, nothing was sent",
+            Line(option),
+            Line(value),
+            Line(why)
+        )),
         Error::Gone(_) | Error::CrashLoop { .. } => Failure::Died(error.to_string()),
         error => Failure::Other(error.to_string()),
     }

@@ -38,6 +38,13 @@ pub(crate) struct Chat {
     #[arg(long, value_name = "FILE")]
     pub(super) mcp: Option<PathBuf>,
 
+    /// Offers services to agents of version 1: files, terminals, or both with a comma in between;
+    /// `--offer=` offers none [default: files,terminals].
+    ///
+    /// Files are confined to the session's directories, and commands start there.
+    #[arg(long, value_parser = offers, value_name = "SERVICES")]
+    pub(super) offer: Option<Offers>,
+
     /// Goes on with an old session.
     #[arg(long, value_name = "ID", conflicts_with_all = ["continue_latest", "pick"])]
     pub(super) session: Option<String>,
@@ -69,6 +76,37 @@ pub(crate) struct Chat {
     /// The command that starts the agent.
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "agent")]
     pub(super) command: Vec<OsString>,
+}
+
+/// The services that are offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Offers {
+    pub(super) files: bool,
+    pub(super) terminals: bool,
+}
+
+impl Default for Offers {
+    fn default() -> Self {
+        Self {
+            files: true,
+            terminals: true,
+        }
+    }
+}
+
+fn offers(text: &str) -> Result<Offers, &'static str> {
+    let mut offers = Offers {
+        files: false,
+        terminals: false,
+    };
+    for name in text.split(',').filter(|name| !name.is_empty()) {
+        match name {
+            "files" => offers.files = true,
+            "terminals" => offers.terminals = true,
+            _ => return Err("there are `files` and `terminals`"),
+        }
+    }
+    Ok(offers)
 }
 
 fn setting(text: &str) -> Result<(String, String), &'static str> {

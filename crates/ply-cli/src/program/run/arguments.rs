@@ -36,6 +36,19 @@ pub(crate) struct Run {
     #[arg(long, value_enum, default_value_t, help_heading = "Agent")]
     pub(super) protocol: Protocol,
 
+    /// Offers services to agents of version 1: files, terminals, or both with a comma in between.
+    ///
+    /// Files are confined to the session's directories, and commands start there. A request that
+    /// `--permit` would deny or ask you about is refused.
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "SERVICES",
+        help_heading = "Agent"
+    )]
+    pub(super) offer: Vec<Offer>,
+
     /// The directory to work in [default: the current one].
     #[arg(short = 'C', long, value_name = "DIR", help_heading = "Session")]
     pub(super) cwd: Option<PathBuf>,
@@ -149,6 +162,15 @@ pub(super) enum Protocol {
     /// The newest that both sides speak.
     #[default]
     Auto,
+}
+
+/// A service that the client offers to agents of version 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Offer {
+    /// Read and write text files in the session's directories.
+    Files,
+    /// Run commands in the session's directories.
+    Terminals,
 }
 
 /// When to use colours.

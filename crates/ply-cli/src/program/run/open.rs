@@ -8,6 +8,7 @@ use ply_client::{
 
 use super::ending::{Confirmed, Cut, Ended};
 use super::failure::{Failure, exit};
+use super::offer::{Refusals, offer};
 use super::options;
 use super::report::Report;
 use super::request::{Request, Which};
@@ -24,6 +25,8 @@ const NAMED_MAX: usize = 10;
 pub(super) struct Opened {
     pub(super) agent: Agent,
     pub(super) session: Session,
+    /// What was refused to the agent that it wanted from this client.
+    pub(super) refusals: Refusals,
 }
 
 impl From<Cut> for Ended {
@@ -51,6 +54,8 @@ pub(super) async fn open(
     if request.permit.asks() {
         client = client.elicitation(ElicitationPolicy::ask_user().forms());
     }
+    let refusals = Refusals::default();
+    client = offer(client, &request.offer, &request.permit, &refusals);
     if sees_wire {
         let (wire, on_line) = Wire::new();
         stage.wire = Some(wire);
@@ -80,7 +85,11 @@ pub(super) async fn open(
     match opened {
         Ok(session) => {
             report.session_id = Some(session.id().0.to_string());
-            Ok(Opened { agent, session })
+            Ok(Opened {
+                agent,
+                session,
+                refusals,
+            })
         }
         Err(ended) => {
             super::end_agent(stage, &agent, super::Haste::from(&ended)).await;

@@ -1,6 +1,7 @@
 //! Who answers when the agent asks for permission, and what.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ply_client::v2;
 use serde::Serialize;
@@ -24,9 +25,9 @@ enum Who {
 }
 
 /// Who decides about permissions in a run.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Permit {
-    who: Who,
+    who: Arc<Who>,
     /// Whether somebody is there to be asked.
     can_ask: bool,
     cwd: PathBuf,
@@ -92,6 +93,7 @@ impl Permit {
             Some(PermitArgument::Policy(path)) => Who::Policy(Rules::read(path)?),
             None => Who::Ask,
         };
+        let who = Arc::new(who);
         Ok(Self { who, can_ask, cwd })
     }
 
@@ -102,26 +104,20 @@ impl Permit {
 
     /// Whether the user may be asked for other things too.
     pub(super) fn asks(&self) -> bool {
-        self.can_ask && !matches!(self.who, Who::Deny)
+        self.can_ask && !matches!(*self.who, Who::Deny)
     }
 
     /// Decides about a request.
     pub(super) fn decide(&self, subject: &Subject, options: &[v2::PermissionOption]) -> Verdict {
         use v2::PermissionOptionKind::{AllowAlways, AllowOnce, RejectAlways, RejectOnce};
-        let is_read = || {
-            READS.contains(&subject.kind.as_str())
-                && subject.command.is_none()
-                && !subject.changes
-                && !subject.is_odd()
-        };
-        let action = match &self.who {
+        let action = match &*self.who {
             Who::All => Action::Allow,
             Who::Deny => Action::Deny,
-            Who::Reads if is_read() => Action::Allow,
+            Who::Reads if is_read(subject) => Action::Allow,
             Who::Ask | Who::Reads => Action::Ask,
             Who::Policy(rules) => rules.decide(subject, &self.cwd),
         };
-        let allowed = match self.who {
+        let allowed = match *self.who {
             Who::All => first(options, &[AllowOnce, AllowAlways]),
             // A rule about one request must not become one about all that come.
             _ => first(options, &[AllowOnce]),
@@ -134,6 +130,32 @@ impl Permit {
             _ => Verdict::Answer(rejected, By::Nobody),
         }
     }
+}
+
+impl Permit {
+    /// Decides about something that the agent wants from this client itself, in a session that works in `cwd`; returns who refuses
+    /// it. Reading is not asked about: the agent can do it by itself.
+    pub(super) fn refuses(&self, subject: &Subject, cwd: &Path) -> Option<By> {
+        let action = match &*self.who {
+            Who::All => Action::Allow,
+            Who::Deny => Action::Deny,
+            Who::Ask | Who::Reads if is_read(subject) => Action::Allow,
+            Who::Ask | Who::Reads => Action::Ask,
+            Who::Policy(rules) => rules.decide(subject, cwd),
+        };
+        match action {
+            Action::Allow => None,
+            Action::Deny => Some(By::Policy),
+            Action::Ask => Some(By::Nobody),
+        }
+    }
+}
+
+fn is_read(subject: &Subject) -> bool {
+    READS.contains(&subject.kind.as_str())
+        && subject.command.is_none()
+        && !subject.changes
+        && !subject.is_odd()
 }
 
 /// Returns the first option of the first kind that is offered.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ply_client::{Prompt, Recent, SessionSetup, Supported, text, v2};
 
-use super::arguments::{Format, Protocol, Run, Setting};
+use super::arguments::{Format, Offer, Protocol, Run, Setting};
 use super::attach::{Attachment, stdin_prompt};
 use super::failure::Failure;
 use super::mcp;
@@ -27,6 +27,7 @@ pub(super) struct Request {
     pub(super) session: Which,
     pub(super) settings: Vec<Setting>,
     pub(super) permit: Permit,
+    pub(super) offer: Vec<Offer>,
     pub(super) idle_timeout: Option<Duration>,
     /// Where sessions that are run are remembered.
     pub(super) recent: Option<Recent>,
@@ -101,6 +102,7 @@ impl Request {
             wants_history: arguments.output == Format::Md,
             prompt: prompt(arguments, streams)?,
             choice,
+            offer: arguments.offer.clone(),
             is_cwd_given: arguments.cwd.is_some(),
             cwd,
             setup,

@@ -109,12 +109,24 @@ impl<'a> Following<'a> {
             Over::Stopped(cut) => Ended::Cut(cut, Confirmed::No),
             Over::Turn(failed) => {
                 let late = self.listen_late(&turn, &mut events).await;
+                self.tell_refusals();
                 if let Err(error) = noting(self.request, self.opened).await {
                     self.stage
                         .tell(&format!("`--continue` may not find this session: {error}"));
                 }
                 self.ended(&turn, failed, late)
             }
+        }
+    }
+
+    /// Tells what was refused to the agent that it wanted from this client.
+    fn tell_refusals(&mut self) {
+        for refused in self.opened.refusals.take() {
+            let title = Line(&refused.title).to_string();
+            self.stage
+                .tell(&format!("not done for the agent (by `--permit`): {title}"));
+            self.view.answered(&refused, &mut self.stage.out);
+            self.report.permissions.push(refused);
         }
     }
 
