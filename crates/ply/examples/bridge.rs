@@ -2,7 +2,7 @@
 //! clients of either version can use.
 //!
 //! Each session has one of the inner agent behind it. Updates pass as they come, questions go to the user and their answers
-//! back, and a cancel is passed on.
+//! back, and a cancel is passed on. A session that is opened again shows its history but begins anew with the inner agent.
 
 use ply::agent::v2::StopReason;
 use ply::agent::{Agent, Error, Permission, Result, Session, SessionSetup, Stop, Turn};
