@@ -33,6 +33,21 @@ impl Prompt {
         texts.collect()
     }
 
+    /// Returns the slash command that the prompt begins with, and what follows it: `("web", "agent protocol")` for
+    /// `/web agent protocol`. Other content may stand beside it; see [`content`](Self::content).
+    ///
+    /// The name may be one that the agent does not have. Whether that is an error or words for a model is for the agent to say.
+    #[must_use]
+    pub fn command(&self) -> Option<(&str, &str)> {
+        let mut texts = self.content.iter().filter_map(|block| match block {
+            v2::ContentBlock::Text(text) => Some(text.text.as_str()),
+            _ => None,
+        });
+        let line = texts.next()?.trim_start().strip_prefix('/')?;
+        let (name, input) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        (!name.is_empty()).then(|| (name, input.trim()))
+    }
+
     /// Returns everything in the prompt.
     #[must_use]
     pub fn content(&self) -> &[v2::ContentBlock] {

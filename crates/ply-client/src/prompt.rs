@@ -19,6 +19,16 @@ impl Prompt {
         Self::default().text(text)
     }
 
+    /// Returns a prompt that runs a command of [`Session::commands`](crate::Session::commands): `/name input`, which is
+    /// ordinary text to the protocol. More content may follow.
+    pub fn command(name: impl AsRef<str>, input: impl AsRef<str>) -> Self {
+        let (name, input) = (name.as_ref(), input.as_ref());
+        match input.is_empty() {
+            true => Self::new(format!("/{name}")),
+            false => Self::new(format!("/{name} {input}")),
+        }
+    }
+
     /// Adds a text.
     pub fn text(self, text: impl Into<String>) -> Self {
         self.block(v2::ContentBlock::from(text.into()))

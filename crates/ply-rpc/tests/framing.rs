@@ -48,7 +48,7 @@ async fn a2_a9_a10_what_stands_around_a_frame_is_not_part_of_it() {
 }
 
 #[tokio::test]
-async fn an_agent_answers_what_it_cannot_read() {
+async fn v1_rpc_10_an_agent_answers_what_it_cannot_read() {
     let mut rig = Rig::new(Options::agent());
     for (line, code) in [
         ("{", -32700),

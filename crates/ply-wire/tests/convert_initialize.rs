@@ -147,6 +147,7 @@ fn a_version_1_agent_sees_no_file_or_terminal_service() {
     );
 }
 
+// Also: V1-AUTH-15.
 #[test]
 fn auth_methods_change_names_and_the_shape_of_the_environment() {
     use ply_wire::convert::auth::{methods_down, methods_up};

@@ -100,6 +100,7 @@ fn chunks_append_to_what_an_upsert_set_v2_msg_03() {
     assert_eq!(agent_text(&transcript, "m"), "cd");
 }
 
+// Also: V2-MSG-04.
 #[test]
 fn messages_interleave_and_each_kind_has_its_own_ids_v2_msg_05() {
     let user =

@@ -29,7 +29,7 @@ fn new_session() -> Value {
     json!({"cwd": "/work", "mcpServers": []})
 }
 
-// Also: V1-AUTH-03, V1-AUTH-13, V2-AUTH-01, V1-ERR-01, V2-ERR-01, V2-RPC-05.
+// Also: V1-AUTH-03, V1-AUTH-13, V2-AUTH-01, V2-AUTH-10, V1-ERR-01, V2-ERR-01, V2-RPC-05.
 #[tokio::test(start_paused = true)]
 async fn v1_auth_04_sessions_need_a_login_until_there_was_one_and_again_after_a_logout() {
     let ways = [("authenticate", "logout"), ("auth/login", "auth/logout")];

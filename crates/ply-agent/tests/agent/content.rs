@@ -59,7 +59,7 @@ fn mirrored(ended: &Ended) -> Vec<Value> {
     chunks.map(|chunk| chunk["content"].clone()).collect()
 }
 
-// Also: V1-CONTENT-03.
+// Also: V1-CONTENT-03, V2-INIT-12.
 #[tokio::test(start_paused = true)]
 async fn v1_content_02_every_agent_takes_text_and_links() {
     for version in BOTH {
@@ -176,6 +176,7 @@ async fn what_cannot_be_taken_is_refused_at_once_also_during_a_turn() {
 }
 
 /// A block of a kind that version 1 does not know becomes text that names it.
+// Also: V2-CONTENT-01.
 #[tokio::test(start_paused = true)]
 async fn words_of_an_unknown_kind_reach_both_versions() {
     for version in BOTH {

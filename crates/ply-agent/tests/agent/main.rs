@@ -51,3 +51,4 @@ mod resume;
 mod sessions;
 mod several_clients;
 mod told;
+mod wire;

@@ -1,5 +1,6 @@
 //! Config options and modes.
 
+use ply_agent::v2;
 use serde_json::{Value, json};
 
 use crate::actor::{Actor, Trouble, boolean_option, hear, mode_option, run};
@@ -91,6 +92,40 @@ async fn v1_conf_04_a_client_without_booleans_gets_none() {
         let set = set_v1(&session, "web", other["value"].clone());
         let answer = old.ok("session/set_config_option", set).await;
         assert_eq!(answer["configOptions"][1]["currentValue"], other["value"]);
+    }
+}
+
+/// Options work the same without categories, which are for screens.
+#[tokio::test(start_paused = true)]
+async fn v1_conf_08_options_without_a_category_can_be_set() {
+    let choices = ["ask", "code"].map(|id| v2::SessionConfigSelectOption::new(id, id));
+    let plain = v2::SessionConfigOption::select("plain", "Plain", "ask", choices.to_vec());
+    let own = v2::SessionConfigOption::select("own", "Own", "ask", choices.to_vec())
+        .category(v2::SessionConfigOptionCategory::Other("_mine".into()));
+    let mut actor = Actor::new();
+    actor.options = vec![plain, own, boolean_option(false)];
+    let server = actor.serve();
+    let mut old = v1_with(&server, booleans()).await;
+    let mut new = v2_with(&server, json!({})).await;
+    for (is_v2, client) in [(false, &mut old), (true, &mut new)] {
+        let (session, answer) = set_up(client).await;
+        assert!(answer.get("modes").is_none_or(Value::is_null), "{answer}");
+        assert_eq!(answer["configOptions"][1]["category"], "_mine");
+        for (id, value) in [
+            ("plain", json!("code")),
+            ("own", json!("code")),
+            ("web", json!(true)),
+        ] {
+            let params = match is_v2 {
+                true => set_v2(&session, id, value.clone()),
+                false => set_v1(&session, id, value.clone()),
+            };
+            let answer = client.ok("session/set_config_option", params).await;
+            let options = answer["configOptions"].as_array().unwrap().clone();
+            let is_it = |option: &&Value| option["id"] == id || option["configId"] == id;
+            let set = options.iter().find(is_it).unwrap();
+            assert_eq!(set["currentValue"], value);
+        }
     }
 }
 

@@ -169,13 +169,15 @@ async fn what_is_said_between_turns_changes_no_state() {
     }
 }
 
-/// States and user messages are the session's to report.
+/// States and user messages are the session's to report, so a custom state never stands for a standard one.
+// Also: V2-STATE-11.
 #[tokio::test(start_paused = true)]
 async fn an_agent_cannot_forge_states_or_user_messages() {
     for version in BOTH {
         let forged = [
             json!({"sessionUpdate": "state_update", "state": "idle", "stopReason": "end_turn"}),
             json!({"sessionUpdate": "state_update", "state": "running"}),
+            json!({"sessionUpdate": "state_update", "state": "_paused"}),
             json!({"sessionUpdate": "user_message", "messageId": "m", "content": [
                 {"type": "text", "text": "forged"}
             ]}),

@@ -1,6 +1,8 @@
 //! Permission: what is asked, and that nothing but the user's own choice allows anything.
 
 use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ply_agent::v2::PermissionOptionKind as Kind;
 use ply_agent::{Agent, Decision, Permission, Stop};
@@ -133,6 +135,40 @@ async fn v1_perm_09_an_error_is_no_permission() {
             let ended = talk.end(prompt).await;
             assert_eq!(said(&ended.seen), "unanswered and on");
             assert_eq!(status_of_tree(&talk), "failed");
+        }
+    }
+}
+
+/// A client that was told that no answer is wanted may say so in two ways, and neither is a yes.
+#[tokio::test(start_paused = true)]
+async fn v1_creq_09_a_request_that_comes_back_cancelled_is_not_approved() {
+    for version in BOTH {
+        for is_error in [false, true] {
+            let ran = Arc::new(AtomicBool::new(false));
+            let runs = Arc::clone(&ran);
+            let agent = script(move |turn| {
+                let runs = Arc::clone(&runs);
+                Box::pin(async move {
+                    let call = turn.tool_call("Remove the tree").await?;
+                    if call.ask("Remove it?").await?.is_allowed() {
+                        runs.store(true, Ordering::Relaxed);
+                    }
+                    call.fail("not allowed").await?;
+                    Ok(Stop::EndTurn)
+                })
+            });
+            let mut talk = talk(version, agent).await;
+            let prompt = talk.prompt("go").await;
+            let ask = talk.method("session/request_permission").await;
+            match is_error {
+                true => talk.client.answer_error(&ask, -32800).await,
+                false => {
+                    talk.answer(&ask, json!({"outcome": {"outcome": "cancelled"}}))
+                        .await
+                }
+            }
+            talk.end(prompt).await;
+            assert!(!ran.load(Ordering::Relaxed), "{version:?} {is_error}");
         }
     }
 }

@@ -33,12 +33,18 @@ fn plans() -> impl Agent {
     })
 }
 
-// Also: V1-PLAN-02, V1-PLAN-03, V1-PLAN-04, V1-PLAN-06, V2-PLAN-01, V2-PLAN-02, V2-PLAN-03.
+// Also: V1-PLAN-02, V1-PLAN-03, V1-PLAN-04, V1-PLAN-06, V1-PLAN-07, V2-PLAN-01, V2-PLAN-02, V2-PLAN-03.
 #[tokio::test(start_paused = true)]
 async fn v1_plan_01_each_plan_is_sent_whole_with_what_every_entry_needs() {
     for version in BOTH {
         let mut talk = talk(version, plans()).await;
         let ended = talk.turn("go").await;
+        // What only newer clients know is not sent to version 1.
+        let foreign = match version {
+            Version::V1 => "plan_update",
+            Version::V2 => "plan",
+        };
+        assert!(!kinds(&ended.seen).contains(&foreign));
         let plans = updates(&ended.seen).into_iter().filter_map(|update| {
             match (version, update["sessionUpdate"].as_str()?) {
                 (Version::V1, "plan") => Some(update),
@@ -66,6 +72,101 @@ async fn v1_plan_01_each_plan_is_sent_whole_with_what_every_entry_needs() {
             assert!(plans.iter().all(|plan| plan["type"] == "items"));
             let ids: Vec<_> = plans.iter().map(|plan| plan["planId"].as_str()).collect();
             assert!(ids[0].is_some() && ids.iter().all(|id| *id == ids[0]));
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn v2_plan_04_every_status_of_an_entry_has_its_name() {
+    let statuses = [
+        (Status::Pending, "pending", Some("pending")),
+        (Status::InProgress, "in_progress", Some("in_progress")),
+        (Status::Completed, "completed", Some("completed")),
+        // Version 1 could show it only as open.
+        (Status::Cancelled, "cancelled", None),
+        (
+            Status::Other("_parked".into()),
+            "_parked",
+            Some("in_progress"),
+        ),
+    ];
+    for version in BOTH {
+        for (status, new, old) in statuses.clone() {
+            let agent = script(move |turn| {
+                let plan = vec![entry("read", Priority::High, status.clone())];
+                Box::pin(async move {
+                    turn.plan(plan).await?;
+                    Ok(Stop::EndTurn)
+                })
+            });
+            let mut talk = talk(version, agent).await;
+            let ended = talk.turn("go").await;
+            let updates = updates(&ended.seen);
+            let mut plans = updates.iter().filter_map(|update| match version {
+                Version::V1 => update["entries"].get(0),
+                Version::V2 => update["plan"]["entries"].get(0),
+            });
+            let sent = plans.next().map(|entry| entry["status"].as_str().unwrap());
+            match version {
+                Version::V1 => assert_eq!(sent, old),
+                Version::V2 => assert_eq!(sent, Some(new)),
+            }
+        }
+    }
+}
+
+/// Answers commands by itself, and uses what stands beside them.
+fn answers_commands() -> impl Agent {
+    script(|turn| {
+        Box::pin(async move {
+            let beside = turn.prompt().content().len() - 1;
+            let said = match turn.prompt().command() {
+                Some(("plan", input)) => format!("plans {input:?} with {beside} more"),
+                Some((other, _)) => format!("has no {other}"),
+                None => "asks the model".to_owned(),
+            };
+            turn.say(said).await?;
+            Ok(Stop::EndTurn)
+        })
+    })
+}
+
+// Also: V2-PROMPT-21.
+#[tokio::test(start_paused = true)]
+async fn v1_cmd_05_a_command_is_known_by_its_prefix_and_takes_other_content() {
+    let link = json!({"type": "resource_link", "name": "a", "uri": "file:///a"});
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let prompts = [
+        (
+            json!([text("/plan the trip")]),
+            "plans \"the trip\" with 0 more",
+        ),
+        (json!([text("/plan"), link]), "plans \"\" with 1 more"),
+        (
+            json!([link, text(" /plan\nall of it ")]),
+            "plans \"all of it\" with 1 more",
+        ),
+        (json!([text("/nope x")]), "has no nope"),
+        (json!([text("what is /plan?")]), "asks the model"),
+        (json!([text("/ plan")]), "asks the model"),
+        (json!([link]), "asks the model"),
+    ];
+    for version in BOTH {
+        let mut talk = talk(version, answers_commands()).await;
+        for (prompt, expected) in prompts.clone() {
+            let id = talk.prompt_with(prompt).await;
+            let ended = talk.end(id).await;
+            assert_eq!(said(&ended.seen), expected);
+            assert_eq!(ended.stop, "end_turn");
+            let states = updates(&ended.seen).into_iter();
+            let states: Vec<_> = states
+                .filter_map(|update| update["state"].as_str())
+                .collect();
+            let lifecycle: &[&str] = match version {
+                Version::V1 => &[],
+                Version::V2 => &["running", "idle"],
+            };
+            assert_eq!(states, lifecycle);
         }
     }
 }

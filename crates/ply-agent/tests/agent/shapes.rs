@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use ply_agent::{v1, v2};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -64,10 +65,14 @@ pub(crate) fn check(version: Version, message: &Value) {
     }
 }
 
+/// Reads a value that has to be of this type and no more: what is not in the type would be lost on the way (V1-EXT-01).
 #[track_caller]
-fn read<T: DeserializeOwned>(params: &Value) -> T {
-    let read = serde_json::from_value(params.clone());
-    read.unwrap_or_else(|error| panic!("{error} in {params}"))
+fn read<T: DeserializeOwned + Serialize>(params: &Value) -> T {
+    let read = serde_json::from_value::<T>(params.clone());
+    let read = read.unwrap_or_else(|error| panic!("{error} in {params}"));
+    let again = serde_json::to_value(&read).unwrap();
+    assert_eq!(again, *params, "a member that the type does not have");
+    read
 }
 
 /// Paths are absolute and lines count from 1, wherever they are. What a tool was given is its own.
@@ -93,4 +98,15 @@ fn check_values(value: &Value) {
         Value::Array(values) => values.iter().for_each(check_values),
         _ => {}
     }
+}
+
+#[test]
+#[should_panic(expected = "a member that the type does not have")]
+fn v1_ext_01_a_member_of_the_agents_own_is_seen_by_every_test() {
+    let update = serde_json::json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "T",
+        "vendor": 1});
+    let params = serde_json::json!({"sessionId": "s", "update": update});
+    let message =
+        serde_json::json!({"jsonrpc": "2.0", "method": "session/update", "params": params});
+    check(Version::V1, &message);
 }

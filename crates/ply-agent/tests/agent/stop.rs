@@ -9,7 +9,7 @@ use ply_agent::{Error, Stop};
 use crate::script::*;
 use crate::support::*;
 
-// Also: V1-STOP-03, V1-STOP-04, V1-PROMPT-08, V2-STOP-01, D20.
+// Also: V1-STOP-03, V1-STOP-04, V1-PROMPT-08, V2-STOP-01, V2-STOP-04, D20.
 #[tokio::test(start_paused = true)]
 async fn v1_stop_01_every_stop_has_its_name_on_the_wire() {
     let stops = [

@@ -1,9 +1,10 @@
 //! What is told outside turns: commands, info, usage and notices.
 
 use ply_agent::v2;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::actor::{Actor, command};
+use crate::fold::v2_fold;
 use crate::support::*;
 
 const INVALID_PARAMS: i64 = -32602;
@@ -94,6 +95,111 @@ async fn v2_notice_01_info_usage_and_notices_come_at_any_time() {
         if let Some(notice) = of("notice") {
             assert_eq!(notice["title"], "Mind the gap");
         }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn v1_usage_03_a_cost_has_an_amount_and_a_currency() {
+    let actor = Actor::new();
+    let server = actor.serve();
+    let mut clients = [
+        v1_with(&server, json!({})).await,
+        v2_with(&server, json!({})).await,
+    ];
+    let session = clients[0].session().await;
+    let of = json!({"sessionId": session, "cwd": "/work", "mcpServers": []});
+    clients[1].ok("session/resume", of).await;
+    // What is spent adds up: each report has the whole of it.
+    for (amount, currency) in [(0.25, "USD"), (1.5, "USD"), (3.0, "credits")] {
+        let cost = v2::Cost::new(amount, currency);
+        let usage = v2::UsageUpdate::new(7, 100).cost(cost);
+        actor.last_session().set_usage(usage).await.unwrap();
+        for client in &mut clients {
+            let seen = client.until(|message| update(message)["sessionUpdate"] == "usage_update");
+            let seen = seen.await;
+            let cost = &update(seen.last().unwrap())["cost"];
+            assert_eq!(*cost, json!({"amount": amount, "currency": currency}));
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn v1_notice_02_a_notice_has_a_severity_and_a_title_and_changes_nothing() {
+    let actor = Actor::new();
+    let server = actor.serve();
+    let mut with = v1_with(&server, json!({"session": {"notices": {}}})).await;
+    let session = with.session().await;
+    let of = json!({"sessionId": session, "cwd": "/work", "mcpServers": []});
+    let mut new = v2_with(&server, json!({})).await;
+    new.ok("session/resume", of.clone()).await;
+    let handle = actor.last_session();
+    for (severity, name) in [
+        (v2::NoticeSeverity::Info, "info"),
+        (v2::NoticeSeverity::Warning, "warning"),
+        (v2::NoticeSeverity::Error, "error"),
+    ] {
+        // One without a title says nothing and is not sent.
+        handle.notice(severity.clone(), " ").await.unwrap();
+        handle.notice(severity, "Mind the gap").await.unwrap();
+        for client in [&mut with, &mut new] {
+            let notice = client.next().await.unwrap();
+            let notice = update(&notice);
+            assert_eq!(notice["sessionUpdate"], "notice");
+            assert_eq!(notice["severity"], name);
+            assert_eq!(notice["title"], "Mind the gap");
+        }
+    }
+    handle.say("end").await.unwrap();
+    new.until(|message| said(std::slice::from_ref(message)) == "end")
+        .await;
+    // Without them the session is the same, also for whoever comes later.
+    let is_notice = |message: &Value| update(message)["sessionUpdate"] == "notice";
+    let mut without = new.log.clone();
+    without.retain(|message| !is_notice(message));
+    assert_eq!(v2_fold(&new.log, &session), v2_fold(&without, &session));
+    let mut late = v2_with(&server, json!({})).await;
+    let mut replay = of;
+    replay["replayFrom"] = json!({"type": "start"});
+    late.ok("session/resume", replay).await;
+    assert!(!late.log.iter().any(is_notice));
+}
+
+#[tokio::test(start_paused = true)]
+async fn v1_compact_01_a_compaction_is_told_only_to_clients_that_show_it() {
+    let actor = Actor::new();
+    let server = actor.serve();
+    let mut new = v2_with(&server, json!({})).await;
+    let session = new.session().await;
+    let of = json!({"sessionId": session, "cwd": "/work", "mcpServers": []});
+    let mut shows = v1_with(&server, json!({"session": {"compaction": {}}})).await;
+    let mut plain = v1_with(&server, json!({"session": {"compaction": null}})).await;
+    for client in [&mut shows, &mut plain] {
+        client.ok("session/resume", of.clone()).await;
+    }
+    let handle = actor.last_session();
+    let status =
+        |status| v2::SessionUpdate::CompactionUpdate(v2::CompactionUpdate::new("k", status));
+    let chunk = v2::CompactionSummaryChunk::new("k", "short".into());
+    handle
+        .update(status(v2::CompactionStatus::InProgress))
+        .await
+        .unwrap();
+    handle
+        .update(v2::SessionUpdate::CompactionSummaryChunk(chunk))
+        .await
+        .unwrap();
+    handle
+        .update(status(v2::CompactionStatus::Completed))
+        .await
+        .unwrap();
+    handle.say("end").await.unwrap();
+    for (client, told) in [(&mut new, 3), (&mut shows, 3), (&mut plain, 0)] {
+        let seen = client
+            .until(|message| said(std::slice::from_ref(message)) == "end")
+            .await;
+        let kinds = kinds(&seen);
+        let compactions = kinds.iter().filter(|kind| kind.starts_with("compaction"));
+        assert_eq!(compactions.count(), told, "{kinds:?}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the agent reports: which turn it belongs to, and that tool calls only move forward.
 
-use ply_wire::transcript::{MessageKind, ToolCall, Transcript};
+use ply_wire::transcript::{Entry, MessageKind, ToolCall, Transcript};
 use ply_wire::{MaybeUndefined, v2};
 
 use super::Action;
@@ -166,6 +166,8 @@ impl Engine {
             v2::SessionUpdate::UserMessage(_)
             | v2::SessionUpdate::UserMessageChunk(_)
             | v2::SessionUpdate::StateUpdate(_) => return,
+            // One that says nothing is no notice (V1-NOTICE-02).
+            v2::SessionUpdate::Notice(notice) if notice.title.trim().is_empty() => return,
             v2::SessionUpdate::Notice(_) => return self.tell(update, out),
             v2::SessionUpdate::TerminalUpdate(terminal) => {
                 let has_ended = matches!(terminal.exit_status, MaybeUndefined::Value(_));
@@ -183,8 +185,16 @@ impl Engine {
                 changes_state = true;
             }
             v2::SessionUpdate::CompactionUpdate(compaction) => {
-                let goes_on = compaction.status == v2::CompactionStatus::InProgress;
-                self.compacting = goes_on.then(|| compaction.compaction_id.clone());
+                if self.has_compacted(&compaction.compaction_id) {
+                    return;
+                }
+                self.follow_compaction(compaction, out);
+            }
+            v2::SessionUpdate::CompactionSummaryChunk(chunk) => {
+                // A summary grows between the beginning and the end, and nowhere else (V1-COMPACT-02).
+                if self.compacting.as_ref() != Some(&chunk.compaction_id) {
+                    return;
+                }
             }
             v2::SessionUpdate::ToolCallContentChunk(chunk) => {
                 let id = &chunk.tool_call_id;
@@ -256,6 +266,30 @@ impl Engine {
         out.push(Action::Tell(update));
     }
 
+    /// Returns whether a compaction has reached its final status, of which there is one (V1-COMPACT-02).
+    fn has_compacted(&self, id: &v2::CompactionId) -> bool {
+        if self.compacting.as_ref() == Some(id) {
+            return false;
+        }
+        let mut entries = self.history.transcript().entries().rev();
+        entries.any(|entry| match entry {
+            Entry::Compaction(known) => known.id == *id && has_ended(&known.status),
+            _ => false,
+        })
+    }
+
+    /// Notes a compaction that begins or ends. There is one at a time: another that was left open has failed.
+    fn follow_compaction(&mut self, update: &v2::CompactionUpdate, out: &mut Vec<Action>) {
+        let id = update.compaction_id.clone();
+        let before = match has_ended(&update.status) {
+            false => self.compacting.replace(id.clone()),
+            true => self.compacting.take_if(|open| *open == id),
+        };
+        if let Some(before) = before.filter(|before| *before != id) {
+            self.end_compaction(before, v2::CompactionStatus::Failed, out);
+        }
+    }
+
     /// Brings a compaction to a final status.
     pub(crate) fn end_compaction(
         &mut self,
@@ -272,6 +306,12 @@ impl Engine {
     fn is_late(&self, turn: Option<TurnId>) -> bool {
         self.is_closed() || turn.is_some_and(|turn| self.running() != Some(turn))
     }
+}
+
+/// Returns whether a status ends a compaction. A custom one does not.
+fn has_ended(status: &v2::CompactionStatus) -> bool {
+    use v2::CompactionStatus::{Cancelled, Completed, Failed};
+    matches!(status, Completed | Failed | Cancelled)
 }
 
 /// Returns the update that reports the end of a terminal of which nothing else is known.
