@@ -190,11 +190,11 @@ impl Engine {
                 }
                 self.follow_compaction(compaction, out);
             }
-            v2::SessionUpdate::CompactionSummaryChunk(chunk) => {
-                // A summary grows between the beginning and the end, and nowhere else (V1-COMPACT-02).
-                if self.compacting.as_ref() != Some(&chunk.compaction_id) {
-                    return;
-                }
+            // A summary grows between the beginning and the end, and nowhere else (V1-COMPACT-02).
+            v2::SessionUpdate::CompactionSummaryChunk(chunk)
+                if self.compacting.as_ref() != Some(&chunk.compaction_id) =>
+            {
+                return;
             }
             v2::SessionUpdate::ToolCallContentChunk(chunk) => {
                 let id = &chunk.tool_call_id;
