@@ -7,7 +7,7 @@ use ply_session::{Accepts, Stop};
 use ply_wire::v2;
 use serde_json::Value;
 
-use crate::{Error, Extension, Result, Session, Turn};
+use crate::{Asker, Error, Extension, Result, Session, Turn};
 
 /// An agent. One method is required; the others have defaults that suit an agent without the
 /// feature.
@@ -73,6 +73,16 @@ pub trait Agent: Send + Sync + 'static {
     fn login(&self, method: &v2::AuthMethodId) -> impl Future<Output = Result<()>> + Send {
         let _ = method;
         std::future::ready(Err(Error::method_not_found()))
+    }
+
+    /// Logs in like [`login`](Self::login), and may ask the user meanwhile. This is what is called; by default it asks nothing.
+    fn login_asking(
+        &self,
+        method: &v2::AuthMethodId,
+        user: &Asker,
+    ) -> impl Future<Output = Result<()>> + Send {
+        let _ = user;
+        self.login(method)
     }
 
     /// Logs out.

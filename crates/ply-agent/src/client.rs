@@ -3,9 +3,12 @@
 use ply_rpc::Peer;
 use ply_session::{Answers, Viewer};
 use ply_wire::convert::auth::TerminalAuth;
+use ply_wire::link::Typed as _;
 use ply_wire::negotiate::{InitializeParams, Version};
 use ply_wire::project::Shows;
 use ply_wire::{convert, v1, v2};
+
+use crate::{Error, Result};
 
 /// A client, once it has introduced itself.
 #[derive(Debug)]
@@ -56,6 +59,21 @@ impl Client {
     /// Returns what a session has to know of it.
     pub(crate) fn viewer(&self) -> Viewer {
         Viewer::new(self.version, self.shows, self.answers())
+    }
+
+    /// Tells it that the visit to a URL is over.
+    pub(crate) async fn finish_url(
+        &self,
+        complete: &v2::CompleteElicitationNotification,
+    ) -> Result<()> {
+        let told = match self.version {
+            Version::V2 => self.peer.tell(complete).await,
+            Version::V1 => {
+                let complete = convert::elicitation::complete_down(complete);
+                self.peer.tell(&complete).await
+            }
+        };
+        told.map_err(Error::client)
     }
 
     /// Returns which questions it can put to its user.

@@ -130,11 +130,20 @@ impl Connection {
 fn offered_methods(about: &crate::About, client: &v2::ClientCapabilities) -> Vec<v2::AuthMethod> {
     let auth = client.auth.as_ref();
     let has_terminal = auth.is_some_and(|auth| auth.terminal.is_some());
-    let methods = about.auth_methods.iter();
-    methods
-        .filter(|method| has_terminal || !matches!(method, v2::AuthMethod::Terminal(_)))
-        .cloned()
-        .collect()
+    let methods = about.auth_methods.iter().filter(|method| match method {
+        v2::AuthMethod::Terminal(terminal) => has_terminal && has_unique_names(&terminal.env),
+        v2::AuthMethod::Agent(_) => true,
+        // A type of the agent's own is told by its underscore; others are for later versions (V2-AUTH-04).
+        v2::AuthMethod::Other(other) => other.type_.starts_with('_'),
+        _ => false,
+    });
+    methods.cloned().collect()
+}
+
+/// Returns whether no variable is set twice (V2-AUTH-08).
+fn has_unique_names(env: &[v2::EnvVariable]) -> bool {
+    let mut names = std::collections::HashSet::new();
+    env.iter().all(|variable| names.insert(&variable.name))
 }
 
 impl Handler for Connection {

@@ -19,6 +19,8 @@
 //! ```
 
 mod agent;
+mod asker;
+mod asking;
 mod cancel;
 mod client;
 mod clock;
@@ -45,6 +47,7 @@ pub use ply_wire::{MaybeUndefined, transcript, v1, v2};
 pub use serde_json::{self, Value};
 
 pub use self::agent::{About, Agent, Mcp, SessionSetup};
+pub use self::asker::Asker;
 pub use self::error::{Error, Result};
 pub use self::extension::{Client, Extension};
 pub use self::host::read_history;
@@ -52,5 +55,6 @@ pub use self::prompt::Prompt;
 pub use self::server::{Server, serve, serve_stdio};
 pub use self::session::Session;
 pub use self::turn::{
-    Decision, Elicited, NewTerminal, NewToolCall, Permission, ReadFile, Terminal, ToolCall, Turn,
+    Decision, Elicited, NewOwnTerminal, NewTerminal, NewToolCall, OwnTerminal, Permission,
+    ReadFile, Terminal, ToolCall, Turn,
 };

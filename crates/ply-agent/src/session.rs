@@ -9,6 +9,7 @@ mod run;
 mod state;
 mod store;
 mod task;
+mod watched;
 
 use std::fmt;
 use std::future::Future;
@@ -27,6 +28,8 @@ use self::op::Op;
 use self::state::State;
 pub(crate) use self::store::read_back;
 pub(crate) use self::task::{Origin, Task, close_by_host, core_setup, refuse};
+pub(crate) use self::watched::Watched;
+use self::watched::Watches;
 use crate::{Error, Result, Turn};
 
 /// A session. Clones are the same session.
@@ -43,6 +46,7 @@ struct Shared {
     inbox: Inbox,
     state: State,
     asks: AtomicU64,
+    watches: Watches,
     /// What listings say of the session while it is not in the journal.
     unlisted: Mutex<Option<Unlisted>>,
 }
@@ -65,6 +69,7 @@ impl Session {
             inbox: Inbox::default(),
             state: State::default(),
             asks: AtomicU64::new(1),
+            watches: Watches::default(),
             unlisted: Mutex::new(None),
         }))
     }
@@ -277,12 +282,12 @@ impl Session {
 
     pub(crate) async fn update_in(
         &self,
-        turn: TurnId,
+        turn: Option<TurnId>,
         update: v2::SessionUpdate,
         edits: Vec<Edit>,
     ) -> Result<()> {
         self.report(Op::Update {
-            turn: Some(turn),
+            turn,
             update: Box::new(update),
             edits,
         })

@@ -2,6 +2,7 @@
 
 mod elicitation;
 mod files;
+mod own_terminal;
 mod permission;
 mod terminal;
 mod tool_call;
@@ -11,16 +12,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ply_session::{History, TurnId, ViewId};
+use ply_session::{Entity, History, TurnId, ViewId};
 use ply_wire::v2;
 
 pub use self::elicitation::Elicited;
 pub use self::files::ReadFile;
+pub use self::own_terminal::{NewOwnTerminal, OwnTerminal};
 pub use self::permission::{Decision, Permission};
 pub use self::terminal::{NewTerminal, Terminal};
 pub use self::tool_call::{NewToolCall, ToolCall};
 use crate::cancel::Cancel;
 use crate::client::Client;
+use crate::session::Watched;
 use crate::session::op::Op;
 use crate::{Error, Prompt, Result, Session};
 
@@ -43,7 +46,8 @@ pub struct Turn {
 #[derive(Debug, Clone)]
 pub(crate) struct Context {
     session: Session,
-    turn: TurnId,
+    /// The turn; none for what goes on after it.
+    turn: Option<TurnId>,
     cancel: Cancel,
     pub(crate) client: Option<(Arc<Client>, ViewId)>,
 }
@@ -61,7 +65,7 @@ impl Turn {
             prompt,
             context: Context {
                 session,
-                turn,
+                turn: Some(turn),
                 cancel,
                 client,
             },
@@ -127,7 +131,7 @@ impl Turn {
     }
 
     async fn speak(&self, content: v2::ContentBlock, thought: bool) -> Result<()> {
-        let say = Op::say(Some(self.context.turn), thought, content);
+        let say = Op::say(self.context.turn, thought, content);
         self.context
             .unless_cancelled(self.session().report(say))
             .await
@@ -232,6 +236,23 @@ impl Context {
             done = work => done,
             () = self.cancel.asked() => Err(Error::cancelled()),
         }
+    }
+
+    /// Has something go on after the turn, and returns how it hears that it is to stop.
+    async fn detach(
+        &mut self,
+        entity: Entity,
+        watched: Option<Watched>,
+    ) -> Result<Option<Watched>> {
+        let Some(turn) = self.turn else {
+            return Ok(watched);
+        };
+        let watched = watched.unwrap_or_else(|| self.session.watch(entity.clone()));
+        self.session.report(Op::Outlive(turn, entity)).await?;
+        self.turn = None;
+        // The user's cancel of the turn is not about it any more (V2-CANCEL-11).
+        self.cancel = Cancel::default();
+        Ok(Some(watched))
     }
 
     async fn update(&self, update: v2::SessionUpdate) -> Result<()> {

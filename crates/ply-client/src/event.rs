@@ -53,6 +53,8 @@ pub enum Event {
     Permission(Permission),
     /// The agent asks for information. Dropped without an answer, it is left to other clients of the session.
     Elicitation(Elicitation),
+    /// The agent says that the visit to a URL is over, to which an [`Event::Elicitation`] sent the user.
+    VisitFinished(v2::ElicitationId),
     /// The options of the session changed.
     ConfigOptions(v2::ConfigOptionUpdate),
     /// The commands of the session changed.
@@ -103,6 +105,7 @@ impl Event {
             Self::Other(update) => update,
             Self::Permission(_)
             | Self::Elicitation(_)
+            | Self::VisitFinished(_)
             | Self::Quiet { .. }
             | Self::Lagged { .. }
             | Self::CancelOverdue => {

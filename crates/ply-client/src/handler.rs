@@ -46,6 +46,9 @@ impl Handler for Inbound {
         if is_extension(notification.method) {
             return self.extension_notification(notification);
         }
+        if notification.method == "elicitation/complete" {
+            return self.visit_finished(notification);
+        }
         if notification.method != "session/update" {
             return tracing::debug!(
                 method = notification.method,
@@ -144,6 +147,19 @@ impl Inbound {
         responder.respond::<()>(Err(RpcError::invalid_request(
             "the connection is not initialized",
         )));
+    }
+
+    /// Tells whoever reads the session that a visit to a URL is over. Ids that are unknown, or were told before, mean nothing
+    /// (V1-ELIC-21). Both versions say it alike.
+    fn visit_finished(&self, notification: Notification<'_>) {
+        match notification.params::<v2::CompleteElicitationNotification>() {
+            Ok(complete) => {
+                if let Some(session) = self.routes.take_visit(&complete.elicitation_id) {
+                    session.visit_finished(&complete.elicitation_id);
+                }
+            }
+            Err(error) => tracing::debug!(%error, "the end of a visit cannot be read"),
+        }
     }
 
     fn not_offered(&self, request: Request<'_>, responder: Responder) {
@@ -264,6 +280,18 @@ impl Inbound {
                 return responder.respond::<()>(Err(error.into()));
             }
         };
+        let is_nested = match &asked.mode {
+            v2::ElicitationMode::Form(form) => {
+                !convert::elicitation::is_flat(&form.requested_schema)
+            }
+            _ => false,
+        };
+        if is_nested {
+            self.routes
+                .report(ReportKind::MalformedRequest, request.method);
+            let error = RpcError::invalid_params("a form holds plain values and choices only");
+            return responder.respond::<()>(Err(error));
+        }
         let scope = match &mut asked.mode {
             v2::ElicitationMode::Form(form) if policy.form => &mut form.scope,
             v2::ElicitationMode::Url(url) if policy.url => &mut url.scope,
@@ -285,6 +313,9 @@ impl Inbound {
             }
             _ => None,
         };
+        if let (v2::ElicitationMode::Url(url), Some(session)) = (&asked.mode, &session) {
+            self.routes.add_visit(url.elicitation_id.clone(), session);
+        }
         let ask = session.as_ref().and_then(|session| session.ask_opened());
         let holder = session.as_ref().map(Arc::downgrade).unwrap_or_default();
         let asked = Arc::new(asked);

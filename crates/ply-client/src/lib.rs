@@ -62,6 +62,7 @@ mod setup;
 mod tap;
 pub mod text;
 mod turn;
+mod visit;
 
 pub use agent::{Agent, SessionFilter};
 pub use ask::{Elicitation, Permission};
@@ -83,6 +84,7 @@ pub use session::Session;
 pub use setup::SessionSetup;
 pub use tap::Direction;
 pub use turn::{Turn, TurnEnd};
+pub use visit::Visit;
 
 pub use ply_rpc::transport::Transport;
 pub use ply_rpc::transport::child::{Grace, SpawnError, end_leftovers};

@@ -1,6 +1,6 @@
 //! What belongs to one connection and is touched by its link: sessions and open questions.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 
 use crate::ask::Pending;
 use crate::client::Settings;
-use crate::limits::{EARLY_BYTES_MAX, EARLY_UPDATES_MAX};
+use crate::limits::{EARLY_BYTES_MAX, EARLY_UPDATES_MAX, VISITS_MAX};
 use crate::lock::lock;
 use crate::report::{ReportKind, Reports};
 use crate::services::DynTerminals;
@@ -59,6 +59,8 @@ struct State {
     early: Vec<Early>,
     early_bytes: usize,
     asks: Vec<Weak<Pending>>,
+    /// Visits to URLs whose end was not told, the oldest first.
+    visits: VecDeque<(v2::ElicitationId, Weak<SessionCell>)>,
 }
 
 /// Whom an update is for.
@@ -71,6 +73,22 @@ pub(crate) enum Route {
 }
 
 impl Routes {
+    /// Notes that the user is asked to visit a URL, so that its end finds the session.
+    pub(crate) fn add_visit(&self, id: v2::ElicitationId, session: &Arc<SessionCell>) {
+        let visits = &mut lock(&self.state).visits;
+        if visits.len() >= VISITS_MAX {
+            visits.pop_front();
+        }
+        visits.push_back((id, Arc::downgrade(session)));
+    }
+
+    /// Returns the session of a visit that is over, once.
+    pub(crate) fn take_visit(&self, id: &v2::ElicitationId) -> Option<Arc<SessionCell>> {
+        let visits = &mut lock(&self.state).visits;
+        let at = visits.iter().position(|(known, _)| known == id)?;
+        visits.remove(at)?.1.upgrade()
+    }
+
     pub(crate) fn new(settings: Arc<Settings>, reports: Arc<Reports>) -> Self {
         let terminals = settings.terminals.as_ref().map(|it| it.fresh());
         Self {

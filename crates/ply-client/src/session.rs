@@ -4,6 +4,7 @@ pub(crate) mod asking;
 mod attaching;
 pub(crate) mod cell;
 mod config;
+mod entities;
 pub(crate) mod hold;
 mod known;
 mod lag;

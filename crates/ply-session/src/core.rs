@@ -9,6 +9,7 @@ mod attach;
 mod begin;
 mod close;
 mod effect;
+mod entity;
 mod failure;
 mod input;
 mod operations;
@@ -173,6 +174,9 @@ impl Core {
                 },
                 out,
             ),
+            Input::Outlive { turn, entity } => {
+                self.converse(engine::Input::Outlive { turn, entity }, out);
+            }
             Input::Ask(ask) => self.converse(engine::Input::Ask(ask), out),
             Input::Unask { ask } => self.converse(engine::Input::Unask { ask }, out),
             Input::Ended { turn, outcome } => self.ended(turn, outcome, out),
@@ -201,6 +205,11 @@ impl Core {
                 view,
                 change,
             } => self.set_option(request, view, &change, out),
+            Input::CancelEntity {
+                request,
+                view,
+                entity,
+            } => self.cancel_entity(request, view, entity, out),
             Input::OptionSet { request, outcome } => self.option_set(request, outcome, out),
             Input::Answer { ask, view, reply } => self.answer(ask, view, reply, out),
             Input::Opened(opened) => self.opened(&opened, out),

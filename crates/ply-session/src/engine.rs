@@ -5,6 +5,7 @@
 
 mod action;
 mod asks;
+mod background;
 mod input;
 mod open;
 mod question;
@@ -100,7 +101,11 @@ impl Engine {
                 turn,
                 update,
                 edits,
-            } => self.update(turn, update, edits, out),
+            } => {
+                self.update(turn, update, edits, out);
+                self.refresh_background(out);
+            }
+            Input::Outlive { turn, entity } => self.outlive(turn, &entity, out),
             Input::Attach { view, answers } => self.attach(view, answers, out),
             Input::Detach { view } => self.detach(view, out),
             Input::Prompt(prompt) => self.prompt(prompt, out),
@@ -117,7 +122,11 @@ impl Engine {
             }
             Input::CancelTurn => self.cancel_turn(out),
             Input::Close => self.close(out),
-            Input::Ask(ask) => self.ask(ask, out),
+            Input::Ask(ask) => {
+                self.ask(ask, out);
+                // It may be about a call that nobody knew.
+                self.refresh_background(out);
+            }
             Input::Unask { ask } => self.unask(ask, out),
             Input::Answer {
                 ask,
@@ -279,12 +288,15 @@ impl Engine {
         for id in terminals {
             self.end_terminal(id, out);
         }
+        self.terminals = OpenTerminals::default();
+        self.refresh_background(out);
         self.phase = Phase::Closed;
         self.views.clear();
         out.push(Action::Closed);
     }
 
     fn set_state(&mut self, state: v2::StateUpdate, out: &mut Vec<Action>) {
+        let state = self.with_background(state);
         self.append(Event::Update(v2::SessionUpdate::StateUpdate(state)), out);
     }
 

@@ -41,6 +41,6 @@ pub use self::settings::{
 };
 pub use self::size::{block_bytes, update_bytes};
 pub use self::types::{
-    Accepts, Answer, Answers, Ask, AskId, Outcome, PromptId, Question, Reply, RequestId, Stop,
-    TurnId, ViewId,
+    Accepts, Answer, Answers, Ask, AskId, Entity, Outcome, PromptId, Question, Reply, RequestId,
+    Stop, TurnId, ViewId,
 };

@@ -24,6 +24,16 @@ pub struct TurnId(pub u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct AskId(pub u64);
 
+/// Something in a session that can be cancelled by itself, or go on in the background.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Entity {
+    /// A tool call.
+    ToolCall(v2::ToolCallId),
+    /// A terminal of the agent's.
+    Terminal(v2::TerminalId),
+}
+
 /// Which kinds of content a prompt may hold besides text and resource links, which every agent
 /// takes (V1-CONTENT-02, V1-CONTENT-03).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -48,7 +48,11 @@ fn close_while_idle_ends_background_work_too() {
     assert_eq!(resolved(&out), [(ask, Answer::Cancelled)]);
     assert_eq!(session.status("background"), v2::ToolCallStatus::Cancelled);
     assert_eq!(out.last(), Some(&Action::Closed));
-    assert_eq!(states(&out), Vec::<&str>::new(), "it was idle before");
+    assert_eq!(
+        states(&out),
+        ["idle"],
+        "as before, and nothing is in the background"
+    );
 }
 
 // Also: V2-CLOSE-05.

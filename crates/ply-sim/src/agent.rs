@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ply_session::{Ask, AskId, Edit, Input, Outcome, Question, Stop, TurnId};
+use ply_session::{Ask, AskId, Edit, Entity, Input, Outcome, Question, Stop, TurnId};
 use ply_wire::convert::diff;
 use ply_wire::v2;
 
@@ -38,6 +38,8 @@ pub(crate) struct AgentTurn {
     names: u64,
     calls: Vec<v2::ToolCallId>,
     terminals: Vec<v2::TerminalId>,
+    /// What a client wants to stop.
+    pub(crate) stops: Vec<Entity>,
     pub(crate) waits_for: Vec<AskId>,
 }
 
@@ -55,6 +57,7 @@ impl AgentTurn {
             names: 0,
             calls: Vec::new(),
             terminals: Vec::new(),
+            stops: Vec::new(),
             waits_for: Vec::new(),
         }
     }
@@ -62,6 +65,9 @@ impl AgentTurn {
     /// Chooses what to do next; nothing while it waits.
     pub(crate) fn act(&mut self, numbers: &mut Numbers, choices: &mut Choices<'_>) -> Vec<Input> {
         self.steps += 1;
+        if let Some(entity) = self.stops.pop() {
+            return vec![self.stop(entity)];
+        }
         let may_end = self.turn.is_some();
         if may_end && self.cancelled && !self.stubborn && choices.percent(60) {
             return self.end(choices);
@@ -72,7 +78,7 @@ impl AgentTurn {
         if may_end && self.steps > STEPS_MAX && !self.stubborn {
             return self.end(choices);
         }
-        let input = match choices.weighted(&[10, 12, 6, 8, 12, 8, 8, 3, 12, 4, 3]) {
+        let input = match choices.weighted(&[10, 12, 6, 8, 12, 8, 8, 3, 12, 4, 3, 3]) {
             0 if may_end => return self.end(choices),
             0 | 1 => self.say(false, choices),
             2 => self.say(true, choices),
@@ -93,9 +99,51 @@ impl AgentTurn {
                 let (barrier, view) = (numbers.barriers, None);
                 Input::Barrier { barrier, view }
             }
+            11 => return self.goes_on(choices),
             _ => return Vec::new(),
         };
         vec![input]
+    }
+
+    /// Something that goes on after its turn. It does not name the turn, since it is not of it for long.
+    fn goes_on(&mut self, choices: &mut Choices<'_>) -> Vec<Input> {
+        self.names += 1;
+        let turn = self.turn.map_or(0, |turn| turn.0);
+        let id = format!("late-{}-{turn}-{}", self.life, self.names);
+        let (entity, update) = if choices.percent(50) {
+            let offers =
+                v2::TerminalCapabilities::new().cancel(v2::TerminalCancelCapabilities::new());
+            let update = v2::TerminalUpdate::new(id.clone()).capabilities(offers);
+            let entity = Entity::Terminal(v2::TerminalId::new(id));
+            (entity, v2::SessionUpdate::TerminalUpdate(update))
+        } else {
+            let offers =
+                v2::ToolCallCapabilities::new().cancel(v2::ToolCallCancelCapabilities::new());
+            let update = v2::ToolCallUpdate::new(id.clone())
+                .title("Goes on")
+                .status(v2::ToolCallStatus::InProgress)
+                .capabilities(offers);
+            let entity = Entity::ToolCall(v2::ToolCallId::new(id));
+            (entity, v2::SessionUpdate::ToolCallUpdate(update))
+        };
+        let announced = self.update(update);
+        let outlives = self.turn.map(|turn| Input::Outlive { turn, entity });
+        [announced].into_iter().chain(outlives).collect()
+    }
+
+    /// Ends what a client wants to stop.
+    fn stop(&self, entity: Entity) -> Input {
+        self.update(match entity {
+            Entity::Terminal(id) => {
+                let ended = v2::TerminalExitStatus::new().signal("SIGTERM".to_owned());
+                v2::SessionUpdate::TerminalUpdate(v2::TerminalUpdate::new(id).exit_status(ended))
+            }
+            Entity::ToolCall(id) => {
+                let cancelled = v2::ToolCallStatus::Cancelled;
+                v2::SessionUpdate::ToolCallUpdate(v2::ToolCallUpdate::new(id).status(cancelled))
+            }
+            _ => v2::SessionUpdate::SessionInfoUpdate(v2::SessionInfoUpdate::new()),
+        })
     }
 
     fn end(&mut self, choices: &mut Choices<'_>) -> Vec<Input> {

@@ -70,6 +70,7 @@ pub(crate) enum Wanted {
     Attach(How),
     Prompt,
     Option,
+    Stop,
     Close,
 }
 

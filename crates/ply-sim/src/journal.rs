@@ -285,7 +285,10 @@ impl Safe {
                 self.prompts.insert(message.message_id.to_string());
                 self.running.push(message.message_id.to_string());
             }
-            Event::Update(v2::SessionUpdate::StateUpdate(v2::StateUpdate::Idle(_))) => {
+            // Without a reason it only says again that nothing runs.
+            Event::Update(v2::SessionUpdate::StateUpdate(v2::StateUpdate::Idle(idle)))
+                if idle.stop_reason.is_some() =>
+            {
                 self.idles += 1;
                 self.ended.extend(self.running.drain(..));
             }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use ply_rpc::{Responder, RpcError};
-use ply_session::{Close, Input, Keep, OptionChange, Prompt, RequestId, ViewId};
+use ply_session::{Close, Entity, Input, Keep, OptionChange, Prompt, RequestId, ViewId};
 use ply_wire::method::{Extension, v1 as method_v1, v2 as method_v2};
 use ply_wire::negotiate::Version;
 use ply_wire::{convert, v2};
 
 use super::Connection;
 use super::views::{Attached, Leaving};
+use crate::Asker;
 use crate::client::Client;
 use crate::clock;
 use crate::error::no_such_session;
@@ -31,7 +32,11 @@ impl Connection {
         use method_v1::AgentInbound as In;
         match inbound {
             In::Authenticate(request) => {
-                self.login(convert::auth::login_up(&request).method_id, responder);
+                self.login(
+                    client,
+                    convert::auth::login_up(&request).method_id,
+                    responder,
+                );
             }
             In::Logout(_) => self.logout(responder),
             In::NewSession(request) => match convert::session::new_up(&request) {
@@ -90,7 +95,7 @@ impl Connection {
     ) {
         use method_v2::AgentInbound as In;
         match inbound {
-            In::Login(request) => self.login(request.method_id, responder),
+            In::Login(request) => self.login(client, request.method_id, responder),
             In::Logout(_) => self.logout(responder),
             In::NewSession(request) => self.new_session(client, request, responder),
             In::ResumeSession(request) => self.resume_session(client, request, responder),
@@ -109,8 +114,14 @@ impl Connection {
                 let id = request.session_id.clone();
                 self.set_option(client, &id, OptionChange::V2(request), responder);
             }
-            In::CancelToolCall(request) => self.cancel_entity(&request.session_id, responder),
-            In::CancelTerminal(request) => self.cancel_entity(&request.session_id, responder),
+            In::CancelToolCall(request) => {
+                let entity = Entity::ToolCall(request.tool_call_id);
+                self.cancel_entity(client, &request.session_id, entity, responder);
+            }
+            In::CancelTerminal(request) => {
+                let entity = Entity::Terminal(request.terminal_id);
+                self.cancel_entity(client, &request.session_id, entity, responder);
+            }
             In::Extension(extension) => self.extension(client, extension, responder),
             // Served before the version is known, or not a request.
             _ => responder.respond::<()>(Err(RpcError::method_not_found())),
@@ -221,12 +232,18 @@ impl Connection {
         self.host.delete(id, responder);
     }
 
-    /// No tool call and no terminal of ours says that it can be cancelled alone (V2-ECANCEL-03).
-    fn cancel_entity(&self, id: &v2::SessionId, responder: Responder) {
-        responder.respond::<()>(Err(match self.attached(id) {
-            Some(_) => RpcError::invalid_params("this cannot be cancelled by itself"),
-            None => no_such_session(id),
-        }));
+    fn cancel_entity(
+        &self,
+        client: &Arc<Client>,
+        id: &v2::SessionId,
+        entity: Entity,
+        responder: Responder,
+    ) {
+        self.request(client, id, responder, |view, request| Input::CancelEntity {
+            request,
+            view,
+            entity,
+        });
     }
 
     fn list(&self, client: &Client, request: v2::ListSessionsRequest, responder: Responder) {
@@ -264,7 +281,7 @@ impl Connection {
         });
     }
 
-    fn login(&self, method: v2::AuthMethodId, responder: Responder) {
+    fn login(&self, client: &Arc<Client>, method: v2::AuthMethodId, responder: Responder) {
         let methods = &self.host.about().auth_methods;
         if methods.is_empty() {
             return responder.respond::<()>(Err(RpcError::method_not_found()));
@@ -279,7 +296,9 @@ impl Connection {
             return responder.respond::<()>(Err(error));
         }
         let agent = self.host.agent();
-        run_empty(async move { agent.login(method).await }, responder);
+        let request = serde_json::from_str(&responder.id().to_string()).unwrap_or_default();
+        let user = Asker::new(Arc::clone(client), request);
+        run_empty(async move { agent.login(method, user).await }, responder);
     }
 
     fn logout(&self, responder: Responder) {

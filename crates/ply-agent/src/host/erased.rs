@@ -9,7 +9,7 @@ use ply_session::Stop;
 use ply_wire::v2;
 use serde_json::Value;
 
-use crate::{About, Agent, Extension, Result, Session, SessionSetup, Turn};
+use crate::{About, Agent, Asker, Extension, Result, Session, SessionSetup, Turn};
 
 /// How long an agent may take to free what belongs to a session.
 const CLOSE_HOOK_TIME_MAX: Duration = Duration::from_secs(5);
@@ -28,7 +28,7 @@ pub(crate) trait DynAgent: std::fmt::Debug + Send + Sync {
         option: v2::SessionConfigId,
         value: v2::SessionConfigOptionValue,
     ) -> Work<Result<()>>;
-    fn login(self: Arc<Self>, method: v2::AuthMethodId) -> Work<Result<()>>;
+    fn login(self: Arc<Self>, method: v2::AuthMethodId, user: Asker) -> Work<Result<()>>;
     fn logout(self: Arc<Self>) -> Work<Result<()>>;
     fn extension(self: Arc<Self>, request: Extension) -> Work<Result<Value>>;
     fn extension_notification(self: Arc<Self>, notification: Extension) -> Work<()>;
@@ -74,8 +74,8 @@ impl<A: Agent> DynAgent for Erased<A> {
         Box::pin(async move { self.0.set_option(&session, &option, &value).await })
     }
 
-    fn login(self: Arc<Self>, method: v2::AuthMethodId) -> Work<Result<()>> {
-        Box::pin(async move { self.0.login(&method).await })
+    fn login(self: Arc<Self>, method: v2::AuthMethodId, user: Asker) -> Work<Result<()>> {
+        Box::pin(async move { self.0.login_asking(&method, &user).await })
     }
 
     fn logout(self: Arc<Self>) -> Work<Result<()>> {

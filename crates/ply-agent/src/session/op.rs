@@ -5,8 +5,8 @@ use std::future::Future;
 use std::pin::Pin;
 
 use ply_session::{
-    Answer, Ask, AskId, Edit, History, Outcome, RequestId, Stop, TurnId, ViewId, block_bytes,
-    update_bytes,
+    Answer, Ask, AskId, Edit, Entity, History, Outcome, RequestId, Stop, TurnId, ViewId,
+    block_bytes, update_bytes,
 };
 use ply_wire::v2;
 use tokio::sync::oneshot;
@@ -44,6 +44,8 @@ pub(crate) enum Op {
         answer: oneshot::Sender<Answer>,
     },
     Unask(AskId),
+    /// A call or terminal of the turn goes on after it.
+    Outlive(TurnId, Entity),
     /// The client that sees the session as this view made a terminal.
     ClientTerminal(ViewId, v2::TerminalId),
     Begin {
@@ -125,6 +127,7 @@ impl fmt::Debug for Op {
             Self::Update { .. } => "Update",
             Self::Ask { .. } => "Ask",
             Self::Unask(_) => "Unask",
+            Self::Outlive(..) => "Outlive",
             Self::ClientTerminal(..) => "ClientTerminal",
             Self::Begin { .. } => "Begin",
             Self::History(_) => "History",

@@ -270,6 +270,7 @@ impl Task {
                 Input::Ask(*ask)
             }
             Op::Unask(ask) => Input::Unask { ask },
+            Op::Outlive(turn, entity) => Input::Outlive { turn, entity },
             Op::ClientTerminal(view, terminal) => Input::ClientTerminal { view, terminal },
             Op::Begin { work, ended } => {
                 let (request, work) = (self.host.next_request(), Some(work));

@@ -2,15 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use ply_rpc::Peer;
 use ply_session::{Answer, Question};
-use ply_wire::link::Typed as _;
-use ply_wire::negotiate::Version;
-use ply_wire::{convert, v2};
+use ply_wire::v2;
 
 use super::permission::put;
 use super::{Context, ToolCall, Turn};
-use crate::{Error, Result};
+use crate::{Error, Result, asking};
 
 /// What the user made of a question for input.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +19,19 @@ pub enum Elicited {
     Declined,
     /// The question was dismissed.
     Dismissed,
+}
+
+impl Elicited {
+    pub(crate) fn of(action: v2::ElicitationAction) -> Self {
+        match action {
+            v2::ElicitationAction::Accept(accept) => {
+                Self::Accepted(accept.content.unwrap_or_default())
+            }
+            v2::ElicitationAction::Decline => Self::Declined,
+            // What is not known is not taken for a yes (V2-ELIC-04).
+            _ => Self::Dismissed,
+        }
+    }
 }
 
 impl Turn {
@@ -43,7 +53,7 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// The client has no forms, or the turn was cancelled.
+    /// The client has no forms, the form asks for a secret or is nested, or the turn was cancelled.
     ///
     /// # Cancel safety
     ///
@@ -61,7 +71,7 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// The client has no way to do that, or the turn was cancelled.
+    /// The client has no way to do that, the URL is not https or holds what gives access, or the turn was cancelled.
     ///
     /// # Cancel safety
     ///
@@ -72,9 +82,11 @@ impl Turn {
         url: impl Into<String>,
     ) -> Result<(Elicited, v2::ElicitationId)> {
         self.context.client("URLs", |client| client.answers().url)?;
+        let url = url.into();
+        asking::check_url(&url, Some(self.context.session.id()))?;
         let session = &self.context.session.id().0;
         let id = v2::ElicitationId::new(format!("{session}/{}", self.fresh_id("url")));
-        let mode = v2::ElicitationUrlMode::new(self.context.scope(None), id.clone(), url.into());
+        let mode = v2::ElicitationUrlMode::new(self.context.scope(None), id.clone(), url);
         let elicited = self.context.elicit(mode.into(), message.into()).await?;
         Ok((elicited, id))
     }
@@ -90,17 +102,9 @@ impl Turn {
     /// Dropped before it is done, nothing is told.
     pub async fn finish_url(&self, id: v2::ElicitationId) -> Result<()> {
         let (client, _) = self.context.client("URLs", |client| client.answers().url)?;
-        let complete = v2::CompleteElicitationNotification::new(id);
         self.context.written().await?;
-        let peer: &Peer = &client.peer;
-        let told = match client.version {
-            Version::V2 => peer.tell(&complete).await,
-            Version::V1 => {
-                peer.tell(&convert::elicitation::complete_down(&complete))
-                    .await
-            }
-        };
-        told.map_err(Error::client)
+        let complete = v2::CompleteElicitationNotification::new(id);
+        client.finish_url(&complete).await
     }
 }
 
@@ -139,6 +143,7 @@ impl Context {
         schema: v2::ElicitationSchema,
     ) -> Result<Elicited> {
         self.client("forms", |client| client.answers().form)?;
+        asking::check_form(&schema)?;
         let mode = v2::ElicitationFormMode::new(self.scope(call), schema);
         self.elicit(mode.into(), message).await
     }
@@ -146,10 +151,7 @@ impl Context {
     async fn elicit(&self, mode: v2::ElicitationMode, message: String) -> Result<Elicited> {
         let request = v2::CreateElicitationRequest::new(mode, message);
         match put(self, Question::Elicitation(Box::new(request))).await? {
-            Answer::Elicited(v2::ElicitationAction::Accept(accept)) => {
-                Ok(Elicited::Accepted(accept.content.unwrap_or_default()))
-            }
-            Answer::Elicited(v2::ElicitationAction::Decline) => Ok(Elicited::Declined),
+            Answer::Elicited(action) => Ok(Elicited::of(action)),
             Answer::Unanswered => Err(Error::not_offered("an answer to this question")),
             _ => Ok(Elicited::Dismissed),
         }

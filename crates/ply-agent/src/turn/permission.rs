@@ -170,7 +170,7 @@ pub(super) async fn put(context: &Context, question: Question) -> Result<Answer>
     let (session, id) = (&context.session, context.session.next_ask());
     let ask = Box::new(Ask {
         id,
-        turn: Some(context.turn),
+        turn: context.turn,
         question,
     });
     let asked = session.report(Op::Ask { ask, answer });

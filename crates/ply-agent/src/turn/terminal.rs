@@ -212,12 +212,14 @@ impl Terminal {
         let mut update = v2::TerminalUpdate::new(self.id.clone())
             .command(self.line.join(" "))
             .output(data);
+        // A command that still runs ends with its terminal, and nobody learns how.
+        let mut ended = v2::TerminalExitStatus::new();
         if let Some(exit) = &output.exit_status {
-            let exit = v2::TerminalExitStatus::new()
+            ended = ended
                 .exit_code(exit.exit_code.map(i64::from))
                 .signal(exit.signal.clone());
-            update = update.exit_status(exit);
         }
+        update = update.exit_status(ended);
         self.context
             .update(v2::SessionUpdate::TerminalUpdate(update))
             .await
@@ -226,6 +228,12 @@ impl Terminal {
     fn names(&self) -> (v1::SessionId, v1::TerminalId) {
         let session = v1::SessionId::new(self.context.session.id().0.clone());
         (session, v1::TerminalId::new(self.id.0.clone()))
+    }
+}
+
+impl AsRef<v2::TerminalId> for Terminal {
+    fn as_ref(&self) -> &v2::TerminalId {
+        &self.id
     }
 }
 

@@ -5,13 +5,14 @@ use std::path::Path;
 use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};
 
-use ply_session::Edit;
+use ply_session::{Edit, Entity};
 use ply_wire::{convert, v2};
 use serde_json::Value;
 
 use super::{Context, Turn};
+use crate::session::Watched;
 use crate::session::op::Op;
-use crate::{Decision, Permission, Result, Terminal};
+use crate::{Decision, Error, Permission, Result};
 
 /// A tool call to be announced. Await it.
 #[derive(Debug)]
@@ -21,6 +22,7 @@ pub struct NewToolCall<'t> {
     title: String,
     update: v2::ToolCallUpdate,
     locations: Vec<v2::ToolCallLocation>,
+    can_be_cancelled: bool,
 }
 
 impl<'t> NewToolCall<'t> {
@@ -34,6 +36,7 @@ impl<'t> NewToolCall<'t> {
             title,
             update,
             locations: Vec::new(),
+            can_be_cancelled: false,
         }
     }
 
@@ -63,6 +66,14 @@ impl<'t> NewToolCall<'t> {
         self
     }
 
+    /// Lets the user cancel this call alone, where the client can; see [`ToolCall::cancelled`].
+    pub fn cancellable(mut self) -> Self {
+        let offers = v2::ToolCallCapabilities::new().cancel(v2::ToolCallCancelCapabilities::new());
+        self.update = self.update.capabilities(offers);
+        self.can_be_cancelled = true;
+        self
+    }
+
     /// Adds metadata of the agent's own.
     pub fn meta(mut self, meta: v2::Meta) -> Self {
         self.update = self.update.meta(meta);
@@ -81,12 +92,16 @@ impl<'t> IntoFuture for NewToolCall<'t> {
                 update = update.locations(self.locations);
             }
             let id = update.tool_call_id.clone();
+            let context = self.turn.context.clone();
+            let entity = Entity::ToolCall(id.clone());
+            let watched = self.can_be_cancelled.then(|| context.session.watch(entity));
             let update = v2::SessionUpdate::ToolCallUpdate(update);
             self.turn.update(update).await?;
             let call = ToolCall {
-                context: self.turn.context.clone(),
+                context,
                 id,
                 title: Mutex::new(self.title),
+                watched,
                 ended: false,
             };
             // What a tool does comes after the journal knows of it (D22).
@@ -106,6 +121,8 @@ pub struct ToolCall {
     pub(super) context: Context,
     id: v2::ToolCallId,
     title: Mutex<String>,
+    /// How it hears that it alone is to stop.
+    watched: Option<Watched>,
     ended: bool,
 }
 
@@ -114,6 +131,66 @@ impl ToolCall {
     #[must_use]
     pub fn id(&self) -> &v2::ToolCallId {
         &self.id
+    }
+
+    /// Returns whether the user wants it to stop: the turn, or this call alone if it is
+    /// [`cancellable`](NewToolCall::cancellable).
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        let alone = self.watched.as_ref();
+        self.context.cancel.is_asked() || alone.is_some_and(|alone| alone.cancel.is_asked())
+    }
+
+    /// Waits until the user wants it to stop. The turn goes on after a cancel of this call alone.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost when it is dropped.
+    pub async fn cancelled(&self) {
+        let alone = async {
+            match &self.watched {
+                Some(alone) => alone.cancel.asked().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = self.context.cancel.asked() => {}
+            () = alone => {}
+        }
+    }
+
+    /// Waits for the tool's work, unless the user wants it to stop.
+    ///
+    /// # Errors
+    ///
+    /// The call or its turn was cancelled.
+    ///
+    /// # Cancel safety
+    ///
+    /// As for `work`.
+    pub async fn unless_cancelled<T>(&self, work: impl Future<Output = T>) -> Result<T> {
+        tokio::select! {
+            biased;
+            done = work => Ok(done),
+            () = self.cancelled() => Err(Error::cancelled()),
+        }
+    }
+
+    /// Lets the call go on after its turn, in the background: neither the turn's end nor its cancel ends it. Clients are told
+    /// that it runs until it is finished; [`cancelled`](Self::cancelled) tells when the session closes.
+    ///
+    /// # Errors
+    ///
+    /// The session is closed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, the call counts as failed.
+    pub async fn detach(mut self) -> Result<Self> {
+        let entity = Entity::ToolCall(self.id.clone());
+        let watched = self.watched.take();
+        self.watched = self.context.detach(entity, watched).await?;
+        Ok(self)
     }
 
     /// Reports that the tool runs, and waits until that is written.
@@ -245,7 +322,7 @@ impl ToolCall {
         self.add_item(diff, vec![edit]).await
     }
 
-    /// Shows a terminal of the client's; it has to be shown before it is released.
+    /// Shows a terminal: one of the client's, before it is released, or one of the agent's own.
     ///
     /// # Errors
     ///
@@ -254,8 +331,8 @@ impl ToolCall {
     /// # Cancel safety
     ///
     /// Dropped before it is done, nothing is added.
-    pub async fn add_terminal(&self, terminal: &Terminal) -> Result<()> {
-        let terminal = v2::Terminal::new(terminal.id().clone());
+    pub async fn add_terminal(&self, terminal: &impl AsRef<v2::TerminalId>) -> Result<()> {
+        let terminal = v2::Terminal::new(terminal.as_ref().clone());
         self.add_item(v2::ToolCallContent::Terminal(terminal), Vec::new())
             .await
     }
@@ -403,13 +480,13 @@ impl Drop for ToolCall {
         if self.ended {
             return;
         }
-        let status = match self.context.cancel.is_asked() {
+        let status = match self.is_cancelled() {
             true => v2::ToolCallStatus::Cancelled,
             false => v2::ToolCallStatus::Failed,
         };
         let update = v2::ToolCallUpdate::new(self.id.clone()).status(status);
         self.context.session.report_now(Op::Update {
-            turn: Some(self.context.turn),
+            turn: self.context.turn,
             update: Box::new(v2::SessionUpdate::ToolCallUpdate(update)),
             edits: Vec::new(),
         });

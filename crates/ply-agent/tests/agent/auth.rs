@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use ply_agent::{About, v2};
+use ply_agent::{About, Agent, Asker, Elicited, Error, Result, Stop, Turn, v2};
 use serde_json::{Value, json};
 
 use crate::actor::{Actor, hear};
@@ -163,4 +163,104 @@ async fn v2_auth_01_without_methods_there_is_no_login() {
     let answer = client.ok("initialize", json!({"protocolVersion": 1})).await;
     assert!(answer["authMethods"].as_array().is_none_or(Vec::is_empty));
     assert!(answer["agentCapabilities"]["auth"].get("logout").is_none());
+}
+
+/// An agent that asks for an account name while the client waits for its login.
+struct Asks;
+
+impl Agent for Asks {
+    fn about(&self) -> About {
+        let method = v2::AuthMethodAgent::new("key", "Key");
+        About::new("asks", "1").auth_method(v2::AuthMethod::Agent(method))
+    }
+
+    async fn prompt(&self, _: &mut Turn) -> Result<Stop> {
+        Ok(Stop::EndTurn)
+    }
+
+    async fn login_asking(&self, _: &v2::AuthMethodId, user: &Asker) -> Result<()> {
+        let schema = v2::ElicitationSchema::new().string("account", true);
+        match user.elicit_form("Which account?", schema).await? {
+            Elicited::Accepted(_) => {}
+            _ => return Err(Error::msg("No account, no login.")),
+        }
+        let (visited, id) = user.elicit_url("Log in", "https://example.org/").await?;
+        assert!(matches!(visited, Elicited::Accepted(_)));
+        user.finish_url(id).await
+    }
+}
+
+// Also: V1-ELIC-04, V2-ELIC-02.
+#[tokio::test(start_paused = true)]
+async fn v2_elic_03_a_question_of_a_login_names_the_request_that_waits() {
+    let server = ply_agent::serve(Asks);
+    let capabilities = json!({"elicitation": {"form": {}, "url": {}}});
+    for (version, login) in [(1, "authenticate"), (2, "auth/login")] {
+        let mut client = match version {
+            1 => v1_with(&server, capabilities.clone()).await,
+            _ => v2_with(&server, capabilities.clone()).await,
+        };
+        client.session().await;
+        for id in [json!(77), json!("seventy")] {
+            let request = json!({"jsonrpc": "2.0", "id": id, "method": login,
+                "params": {"methodId": "key"}});
+            client.write(&request.to_string()).await;
+            let mut questions = Vec::new();
+            for mode in ["form", "url"] {
+                let ask = client.next().await.unwrap();
+                assert_eq!(ask["method"], "elicitation/create");
+                assert_eq!(ask["params"]["mode"], mode);
+                assert_eq!(ask["params"]["requestId"], id, "it is the one that waits");
+                assert!(ask["params"].get("sessionId").is_none());
+                let content = json!({"action": "accept", "content": {"account": "ann"}});
+                client.answer(&ask, content).await;
+                questions.push(ask);
+            }
+            let complete = client.next().await.unwrap();
+            assert_eq!(complete["method"], "elicitation/complete");
+            let visit = &questions[1]["params"]["elicitationId"];
+            assert_eq!(complete["params"]["elicitationId"], *visit);
+            let answer = client.next().await.unwrap();
+            assert_eq!((&answer["id"], &answer["result"]), (&id, &json!({})));
+        }
+        // Declined, it fails in the agent's words.
+        let id = client.ask(login, json!({"methodId": "key"})).await;
+        let ask = client.next().await.unwrap();
+        client.answer(&ask, json!({"action": "decline"})).await;
+        let answer = client.answered(id).await.pop().unwrap();
+        assert_eq!(answer["error"]["message"], "No account, no login.");
+    }
+}
+
+// Also: V2-AUTH-08.
+#[tokio::test(start_paused = true)]
+async fn v2_auth_04_only_methods_of_a_known_or_custom_type_are_offered() {
+    let other = |type_: &str, id: &str| {
+        let method = json!({"type": type_, "methodId": id, "name": id});
+        serde_json::from_value::<v2::AuthMethod>(method).unwrap()
+    };
+    let terminal = |id: &str, env: Vec<v2::EnvVariable>| {
+        v2::AuthMethod::Terminal(v2::AuthMethodTerminal::new(id, "In a terminal").env(env))
+    };
+    let variable = |value: &str| v2::EnvVariable::new("HOME_OF", value);
+    let about = About::new("actor", "1")
+        .auth_method(other("_magic", "wand"))
+        .auth_method(other("sso", "later"))
+        .auth_method(terminal("once", vec![variable("a")]))
+        .auth_method(terminal("twice", vec![variable("a"), variable("b")]));
+    let server = Actor::about_itself(about).serve();
+    let mut client = connect(&server);
+    let params = json!({"protocolVersion": 2, "info": {"name": "t", "version": "1"},
+        "capabilities": {"auth": {"terminal": {}}}});
+    let answer = client.ok("initialize", params).await;
+    let methods = answer["authMethods"].as_array().unwrap();
+    let ids: Vec<_> = methods
+        .iter()
+        .filter_map(|method| method["methodId"].as_str())
+        .collect();
+    assert_eq!(ids, ["wand", "once"]);
+    assert_eq!(
+        methods[1]["env"],
+        json!([{"name": "HOME_OF", "value": "a"}])
+    );
 }

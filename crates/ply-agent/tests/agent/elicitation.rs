@@ -268,3 +268,65 @@ async fn v2_state_04_a_form_that_the_turn_waits_for_requires_action() {
         .await;
     assert_eq!(talk.end(prompt).await.stop, "end_turn");
 }
+
+/// What an agent asks that it must not ask is refused in its own hands, and no client sees it.
+#[tokio::test(start_paused = true)]
+async fn v1_elic_12_secrets_and_nested_values_are_not_asked_for_in_forms() {
+    for version in BOTH {
+        let agent = script(|turn| {
+            Box::pin(async move {
+                let secret = ElicitationSchema::new().string("password", true);
+                assert!(turn.elicit_form("Who are you?", secret).await.is_err());
+                // V1-ELIC-13.
+                let nested = json!({"type": "object", "properties": {"a": {"type": "object"}}});
+                let nested: ElicitationSchema = serde_json::from_value(nested)?;
+                assert!(turn.elicit_form("Where?", nested).await.is_err());
+                // V1-ELIC-25.
+                for url in ["http://example.org/", "https://a:b@example.org/"] {
+                    assert!(turn.elicit_url("Log in", url).await.is_err());
+                }
+                turn.say("not asked").await?;
+                Ok(Stop::EndTurn)
+            })
+        });
+        let server = ply_agent::serve(agent);
+        let capabilities = json!({"elicitation": {"form": {}, "url": {}}});
+        let mut talk = talk_with(version, &server, capabilities).await;
+        let ended = talk.turn("go").await;
+        assert_eq!(said(&ended.seen), "not asked");
+        let is_question = |message: &&Value| message["method"] == "elicitation/create";
+        assert_eq!(talk.log.iter().find(is_question), None);
+    }
+}
+
+/// What the user enters at a URL reaches the agent by its own ways. What it gets there stays there.
+#[tokio::test(start_paused = true)]
+async fn v1_elic_26_a_token_gained_by_a_visit_is_never_sent() {
+    const TOKEN: &str = "marker-9f8e7d";
+    for version in BOTH {
+        let agent = script(|turn| {
+            Box::pin(async move {
+                let (elicited, id) = turn.elicit_url("Log in", "https://example.org/").await?;
+                assert!(matches!(elicited, Elicited::Accepted(_)));
+                // The agent's own server has it now.
+                let token = TOKEN.to_owned();
+                turn.finish_url(id).await?;
+                turn.say(format!("logged in with {} letters", token.len()))
+                    .await?;
+                Ok(Stop::EndTurn)
+            })
+        });
+        let server = ply_agent::serve(agent);
+        let mut talk = talk_with(version, &server, json!({"elicitation": {"url": {}}})).await;
+        let prompt = talk.prompt("go").await;
+        let ask = talk.method("elicitation/create").await;
+        talk.answer(&ask, json!({"action": "accept"})).await;
+        let complete = talk.method("elicitation/complete").await;
+        let members: Vec<_> = complete["params"].as_object().unwrap().keys().collect();
+        assert_eq!(members, ["elicitationId"], "it has no place for one");
+        talk.end(prompt).await;
+        talk.client.ok("session/list", json!({})).await;
+        let frames = format!("{:?}{:?}", talk.log, talk.client.log);
+        assert!(!frames.contains(TOKEN));
+    }
+}

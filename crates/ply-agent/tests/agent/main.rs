@@ -19,6 +19,7 @@ mod cancel;
 mod content;
 mod diffs;
 mod elicitation;
+mod entities;
 mod own_turns;
 mod permission;
 mod plan;
@@ -34,6 +35,7 @@ mod turns;
 
 mod advertised;
 mod auth;
+mod background;
 mod backpressure;
 mod close;
 mod delete;

@@ -150,7 +150,7 @@ async fn v1_creq_09_a_request_that_comes_back_cancelled_is_not_approved() {
                 let runs = Arc::clone(&runs);
                 Box::pin(async move {
                     let call = turn.tool_call("Remove the tree").await?;
-                    if call.ask("Remove it?").await?.is_allowed() {
+                    if call.ask().await?.is_allowed() {
                         runs.store(true, Ordering::Relaxed);
                     }
                     call.fail("not allowed").await?;

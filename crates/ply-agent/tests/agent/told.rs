@@ -205,7 +205,7 @@ async fn v1_compact_01_a_compaction_is_told_only_to_clients_that_show_it() {
 
 // Also: V1-SESS-13.
 #[tokio::test(start_paused = true)]
-async fn v2_ecancel_03_nothing_here_can_be_cancelled_alone() {
+async fn v2_ecancel_03_what_does_not_offer_it_cannot_be_cancelled_alone() {
     let mut client = v2(Actor::new()).await;
     let session = client.session().await;
     client.prompt(&session, "ask").await;

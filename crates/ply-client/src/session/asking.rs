@@ -102,6 +102,13 @@ impl SessionCell {
         }
     }
 
+    /// Tells whoever reads the session that the visit to a URL is over.
+    pub(crate) fn visit_finished(&self, id: &v2::ElicitationId) {
+        let mut state = self.lock();
+        let turn = state.current_turn();
+        state.readers.visit_finished(turn, id);
+    }
+
     /// Notes that a question was answered or taken back.
     pub(crate) fn ask_closed(&self, pending: &Pending) {
         let closed = {

@@ -152,6 +152,16 @@ impl Readers {
         }
     }
 
+    /// Tells the same readers that the visit to a URL is over.
+    pub(super) fn visit_finished(&mut self, turn: Option<TurnId>, id: &v2::ElicitationId) {
+        let hearing = self.list.iter_mut().filter(|reader| reader.hears(turn));
+        for reader in hearing {
+            let item = Item::Event(Event::VisitFinished(id.clone()));
+            reader.queue.push_back(Queued { turn, item });
+            reader.wake();
+        }
+    }
+
     /// Takes everything that waits for a reader, or notes who to wake.
     pub(super) fn poll_take(
         &mut self,

@@ -5,7 +5,7 @@ use ply_wire::{v1, v2};
 use super::record::Json;
 use super::response::Response;
 use crate::engine::Start;
-use crate::{Answer, AskId, Level, RequestId, TurnId, ViewId};
+use crate::{Answer, AskId, Entity, Level, RequestId, TurnId, ViewId};
 
 /// Something for the driver to do. Effects are done in order, and none waits for another.
 #[derive(Debug)]
@@ -47,6 +47,11 @@ pub enum Effect {
     Cancel {
         /// The turn.
         turn: TurnId,
+    },
+    /// Ask the agent's code to stop one call or terminal.
+    CancelEntity {
+        /// What is to stop.
+        entity: Entity,
     },
     /// Drop the code of a turn where it stands: the turn is over.
     Abandon {

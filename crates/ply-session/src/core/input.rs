@@ -8,7 +8,7 @@ use ply_wire::project::Shows;
 use ply_wire::v2;
 
 use super::response::OptionChange;
-use crate::{Answers, Ask, AskId, Edit, Level, Outcome, Reply, RequestId, TurnId, ViewId};
+use crate::{Answers, Ask, AskId, Edit, Entity, Level, Outcome, Reply, RequestId, TurnId, ViewId};
 
 /// Something that happened.
 #[derive(Debug)]
@@ -56,6 +56,15 @@ pub enum Input {
         /// What it changes.
         change: Box<OptionChange>,
     },
+    /// A client wants one call or terminal to stop (`tool_call/cancel`, `terminal/cancel`).
+    CancelEntity {
+        /// The request.
+        request: RequestId,
+        /// The client's view.
+        view: ViewId,
+        /// What is to stop.
+        entity: Entity,
+    },
     /// A client answered a question.
     Answer {
         /// The question.
@@ -88,6 +97,13 @@ pub enum Input {
         update: v2::SessionUpdate,
         /// Whole texts of the files whose diffs the update shows.
         edits: Vec<Edit>,
+    },
+    /// A call or terminal of a turn goes on after it, in the background.
+    Outlive {
+        /// The turn.
+        turn: TurnId,
+        /// What goes on.
+        entity: Entity,
     },
     /// The agent asks the user something.
     Ask(Ask),
@@ -183,7 +199,7 @@ impl Input {
         match self {
             Self::Attach(attach) => Some(attach.request),
             Self::Prompt(prompt) => Some(prompt.request),
-            Self::SetOption { request, .. } => Some(*request),
+            Self::SetOption { request, .. } | Self::CancelEntity { request, .. } => Some(*request),
             Self::Close(close) => close.request,
             _ => None,
         }

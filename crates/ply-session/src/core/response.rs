@@ -37,6 +37,8 @@ pub enum Response {
     OptionsV1(Box<v1::SetSessionConfigOptionResponse>),
     /// To `session/set_mode` of version 1.
     ModeV1(v1::SetSessionModeResponse),
+    /// To `tool_call/cancel` and `terminal/cancel`: it is accepted.
+    Cancelled(Empty),
     /// To `session/close`.
     Close(Empty),
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ply_wire::v2;
 
-use crate::{Answers, Ask, AskId, Edit, Outcome, PromptId, Reply, TurnId, ViewId};
+use crate::{Answers, Ask, AskId, Edit, Entity, Outcome, PromptId, Reply, TurnId, ViewId};
 
 /// Something that happened.
 #[derive(Debug, Clone)]
@@ -63,6 +63,14 @@ pub enum Input {
         update: v2::SessionUpdate,
         /// Whole texts of the files whose diffs the update shows.
         edits: Vec<Edit>,
+    },
+    /// A call or terminal of a turn goes on after it, in the background. Neither the end of the turn nor its cancel ends it
+    /// from here on.
+    Outlive {
+        /// The turn.
+        turn: TurnId,
+        /// What goes on.
+        entity: Entity,
     },
     /// The agent asks the user something.
     Ask(Ask),

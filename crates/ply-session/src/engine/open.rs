@@ -4,7 +4,7 @@ use ply_wire::transcript::Entry;
 use ply_wire::v2;
 
 use super::turn::ActiveTurn;
-use super::update::{OpenCalls, OpenTerminals, ended_terminal};
+use super::update::{OpenCalls, OpenTerminals, ended_terminal, withdraw};
 use super::{Action, Engine};
 use crate::core::Operations;
 use crate::{Answer, Ask, AskId, Event, History, PromptId, Settings, TurnId};
@@ -139,6 +139,7 @@ impl Engine {
             let idle = v2::IdleStateUpdate::new().stop_reason(stop);
             self.set_state(v2::StateUpdate::Idle(idle), out);
         }
+        self.refresh_background(out);
     }
 
     /// Returns whether something was cut off and not ended.
@@ -155,10 +156,12 @@ impl Engine {
         let calls = transcript.tool_calls().filter(|call| !call.is_finished());
         let calls = calls.map(|call| {
             let failed = v2::ToolCallStatus::Failed;
-            let update = v2::ToolCallUpdate::new(call.id.clone()).status(failed);
+            let mut update = v2::ToolCallUpdate::new(call.id.clone()).status(failed);
+            withdraw(call.capabilities.is_some(), &mut update.capabilities);
             v2::SessionUpdate::ToolCallUpdate(update)
         });
-        let terminals = transcript.open_terminals().cloned().map(ended_terminal);
+        let terminals = transcript.open_terminals().cloned();
+        let terminals = terminals.map(|id| ended_terminal(transcript, id));
         let compactions = transcript.entries().filter_map(|entry| match entry {
             Entry::Compaction(compaction)
                 if compaction.status == v2::CompactionStatus::InProgress =>

@@ -110,7 +110,7 @@ impl Engine {
         if matches!(stop, v2::StopReason::Cancelled | v2::StopReason::Error(_)) {
             self.end_terminals(Some(turn.id), out);
         } else {
-            self.terminals.outlive(turn.id);
+            self.terminals.all_outlive(turn.id);
         }
         let status = match stop {
             v2::StopReason::Cancelled => v2::CompactionStatus::Cancelled,

@@ -55,10 +55,15 @@ impl Stage {
 impl OpenCalls {
     /// Returns those of a transcript, as calls of a turn.
     pub(super) fn of(transcript: &Transcript, turn: Option<TurnId>) -> Self {
+        let listed = transcript.background().unwrap_or_default();
+        let is_listed = |id: &v2::ToolCallId| {
+            let is_it = |work: &v2::BackgroundWork| matches!(work, v2::BackgroundWork::ToolCall(call) if call.tool_call_id == *id);
+            listed.iter().any(is_it)
+        };
         let open = transcript.tool_calls().filter(|call| !call.is_finished());
         let open = open.map(|call| OpenCall {
             id: call.id.clone(),
-            turn,
+            turn: turn.filter(|_| !is_listed(&call.id)),
             stage: Stage::of(&call.status),
         });
         Self(open.collect())
@@ -82,6 +87,20 @@ impl OpenCalls {
         }
     }
 
+    /// Lets a call of a turn go on without it.
+    pub(super) fn outlive(&mut self, turn: TurnId, id: &v2::ToolCallId) {
+        let mut calls = self.0.iter_mut();
+        if let Some(call) = calls.find(|call| call.id == *id && call.turn == Some(turn)) {
+            call.turn = None;
+        }
+    }
+
+    /// Returns those that belong to no turn, in the order they were announced.
+    pub(super) fn in_background(&self) -> impl Iterator<Item = &v2::ToolCallId> {
+        let calls = self.0.iter().filter(|call| call.turn.is_none());
+        calls.map(|call| &call.id)
+    }
+
     /// Takes out the calls of `turn`, or of no turn.
     fn take(&mut self, turn: Option<TurnId>) -> Vec<OpenCall> {
         let (taken, kept) = std::mem::take(&mut self.0)
@@ -99,8 +118,14 @@ pub(crate) struct OpenTerminals(Vec<(v2::TerminalId, Option<TurnId>)>);
 impl OpenTerminals {
     /// Returns those of a transcript, as terminals of a turn.
     pub(super) fn of(transcript: &Transcript, turn: Option<TurnId>) -> Self {
+        let listed = transcript.background().unwrap_or_default();
+        let is_listed = |id: &v2::TerminalId| {
+            let is_it = |work: &v2::BackgroundWork| matches!(work, v2::BackgroundWork::Terminal(terminal) if terminal.terminal_id == *id);
+            listed.iter().any(is_it)
+        };
         let open = transcript.open_terminals();
-        Self(open.map(|id| (id.clone(), turn)).collect())
+        let open = open.map(|id| (id.clone(), turn.filter(|_| !is_listed(id))));
+        Self(open.collect())
     }
 
     fn follow(&mut self, id: &v2::TerminalId, turn: Option<TurnId>, has_ended: bool) {
@@ -111,8 +136,22 @@ impl OpenTerminals {
         }
     }
 
+    /// Lets a terminal of a turn go on without it.
+    pub(super) fn outlive(&mut self, turn: TurnId, id: &v2::TerminalId) {
+        let mut open = self.0.iter_mut();
+        if let Some((_, of)) = open.find(|(open, of)| open == id && *of == Some(turn)) {
+            *of = None;
+        }
+    }
+
+    /// Returns those that belong to no turn, in the order they were announced.
+    pub(super) fn in_background(&self) -> impl Iterator<Item = &v2::TerminalId> {
+        let open = self.0.iter().filter(|(_, of)| of.is_none());
+        open.map(|(id, _)| id)
+    }
+
     /// Lets what a turn left open go on without it.
-    pub(crate) fn outlive(&mut self, turn: TurnId) {
+    pub(crate) fn all_outlive(&mut self, turn: TurnId) {
         let of_turn = self.0.iter_mut().filter(|(_, of)| *of == Some(turn));
         of_turn.for_each(|(_, of)| *of = None);
     }
@@ -171,6 +210,13 @@ impl Engine {
             v2::SessionUpdate::Notice(_) => return self.tell(update, out),
             v2::SessionUpdate::TerminalUpdate(terminal) => {
                 let has_ended = matches!(terminal.exit_status, MaybeUndefined::Value(_));
+                if has_ended {
+                    let known = self.history.transcript().terminal(&terminal.terminal_id);
+                    withdraw(
+                        known.is_some_and(|known| known.capabilities.is_some()),
+                        &mut terminal.capabilities,
+                    );
+                }
                 self.terminals
                     .follow(&terminal.terminal_id, turn, has_ended);
             }
@@ -226,6 +272,12 @@ impl Engine {
         if next < now || now == Stage::Finished {
             update.status = MaybeUndefined::Undefined;
         }
+        if next == Stage::Finished {
+            withdraw(
+                known.is_some_and(|known| known.capabilities.is_some()),
+                &mut update.capabilities,
+            );
+        }
         self.calls.follow(&update.tool_call_id, turn, next.max(now));
     }
 
@@ -237,7 +289,10 @@ impl Engine {
         out: &mut Vec<Action>,
     ) {
         for call in self.calls.take(turn) {
-            let update = v2::ToolCallUpdate::new(call.id).status(status.clone());
+            let known = self.history.transcript().tool_call(&call.id);
+            let had = known.is_some_and(|known| known.capabilities.is_some());
+            let mut update = v2::ToolCallUpdate::new(call.id).status(status.clone());
+            withdraw(had, &mut update.capabilities);
             self.append(
                 Event::Update(v2::SessionUpdate::ToolCallUpdate(update)),
                 out,
@@ -258,7 +313,8 @@ impl Engine {
     }
 
     pub(super) fn end_terminal(&mut self, id: v2::TerminalId, out: &mut Vec<Action>) {
-        self.append(Event::Update(ended_terminal(id)), out);
+        let ended = ended_terminal(self.history.transcript(), id);
+        self.append(Event::Update(ended), out);
     }
 
     fn tell(&mut self, update: v2::SessionUpdate, out: &mut Vec<Action>) {
@@ -303,7 +359,7 @@ impl Engine {
     }
 
     /// Returns whether a report comes after its turn, or after the session, ended.
-    fn is_late(&self, turn: Option<TurnId>) -> bool {
+    pub(super) fn is_late(&self, turn: Option<TurnId>) -> bool {
         self.is_closed() || turn.is_some_and(|turn| self.running() != Some(turn))
     }
 }
@@ -315,7 +371,18 @@ fn has_ended(status: &v2::CompactionStatus) -> bool {
 }
 
 /// Returns the update that reports the end of a terminal of which nothing else is known.
-pub(super) fn ended_terminal(id: v2::TerminalId) -> v2::SessionUpdate {
-    let update = v2::TerminalUpdate::new(id).exit_status(v2::TerminalExitStatus::new());
+pub(super) fn ended_terminal(transcript: &Transcript, id: v2::TerminalId) -> v2::SessionUpdate {
+    let known = transcript.terminal(&id);
+    let had = known.is_some_and(|known| known.capabilities.is_some());
+    let mut update = v2::TerminalUpdate::new(id).exit_status(v2::TerminalExitStatus::new());
+    withdraw(had, &mut update.capabilities);
     v2::SessionUpdate::TerminalUpdate(update)
+}
+
+/// Takes back what a call or terminal offered, since it has ended (V2-ECANCEL-05).
+pub(super) fn withdraw<T>(had: bool, capabilities: &mut MaybeUndefined<T>) {
+    *capabilities = match had {
+        true => MaybeUndefined::Null,
+        false => MaybeUndefined::Undefined,
+    };
 }

@@ -10,7 +10,9 @@ mod prompts;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use ply_session::engine::{Action, Engine, Input};
-use ply_session::{ASKS_OPEN_MAX, AskId, Event, PROMPTS_QUEUED_MAX, PromptId, TurnId, ViewId};
+use ply_session::{
+    ASKS_OPEN_MAX, AskId, Entity, Event, PROMPTS_QUEUED_MAX, PromptId, TurnId, ViewId,
+};
 use ply_wire::transcript::{State, Transcript};
 use ply_wire::v2;
 
@@ -33,6 +35,8 @@ pub struct Ledger {
     /// Open calls and the turn they were announced in.
     calls: HashMap<v2::ToolCallId, Option<TurnId>>,
     transcript: Transcript,
+    /// Whether a list of background work was told.
+    lists: bool,
     closing: bool,
     closed: bool,
     /// The event just appended, while nothing came after it.
@@ -62,6 +66,7 @@ impl Ledger {
     pub fn new(engine: &Engine, out: &[Action]) -> Result<Self, Broken> {
         let ledger = Self {
             transcript: engine.history().transcript().clone(),
+            lists: engine.history().transcript().background().is_some(),
             ..Self::default()
         };
         if !out.iter().all(|action| matches!(action, Action::Append(_))) {
@@ -147,7 +152,51 @@ impl Ledger {
             Input::Answer {
                 ask, view, reply, ..
             } => self.may_end = self.may_end(*ask, *view, reply),
+            Input::Outlive {
+                turn,
+                entity: Entity::ToolCall(id),
+            } => {
+                if let Some(of) = self.calls.get_mut(id).filter(|of| **of == Some(*turn)) {
+                    *of = None;
+                }
+            }
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// What is listed has been announced and has not ended, and nothing is listed twice (V2-BG-03, V2-BG-04). A list that was
+    /// told once is told with every state (V2-BG-02).
+    fn check_background(&self, state: &v2::StateUpdate) -> Result<(), Broken> {
+        // The transcript has this state already, so what was told before is kept here.
+        let Some(work) = state.background() else {
+            return match self.lists {
+                true => Err("a state says nothing of background work any more".into()),
+                false => Ok(()),
+            };
+        };
+        let mut shown = BTreeSet::new();
+        for item in work {
+            let (name, is_open) = match item {
+                v2::BackgroundWork::ToolCall(item) => {
+                    let call = self.transcript.tool_call(&item.tool_call_id);
+                    (
+                        format!("call {}", item.tool_call_id),
+                        call.is_some_and(|call| !call.is_finished()),
+                    )
+                }
+                v2::BackgroundWork::Terminal(item) => {
+                    let terminal = self.transcript.terminal(&item.terminal_id);
+                    (
+                        format!("terminal {}", item.terminal_id),
+                        terminal.is_some_and(|terminal| terminal.exit_status.is_none()),
+                    )
+                }
+                other => return Err(format!("{other:?} is in the background")),
+            };
+            if !is_open || !shown.insert(name.clone()) {
+                return Err(format!("{name} is listed as background work"));
+            }
         }
         Ok(())
     }
@@ -221,7 +270,11 @@ impl Ledger {
             return Err("what clients rely on may be lost".into());
         }
         match event {
-            Event::Update(v2::SessionUpdate::StateUpdate(state)) => self.state_changed(state)?,
+            Event::Update(v2::SessionUpdate::StateUpdate(state)) => {
+                self.check_background(state)?;
+                self.lists |= state.background().is_some();
+                self.state_changed(state)?;
+            }
             Event::Asked {
                 ask,
                 turn,
@@ -238,7 +291,11 @@ impl Ledger {
             return Ok(());
         };
         let Some(turn) = &self.turn else {
-            return Err("a session goes idle that had no turn".into());
+            // Said again, with another list of background work, it ends nothing.
+            return match (&idle.stop_reason, &idle.background) {
+                (None, Some(_)) => Ok(()),
+                _ => Err("a session goes idle that had no turn".into()),
+            };
         };
         if let Some((call, _)) = self.calls.iter().find(|(_, of)| **of == Some(turn.id)) {
             return Err(format!("the turn ends with call {call} open"));

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use ply_session::{
-    Answers, Attach, Close, How, Input, Keep, OptionChange, Prompt, Reply, RequestId, Rights,
-    Setup, ViewId, Viewer,
+    Answers, Attach, Close, Entity, How, Input, Keep, OptionChange, Prompt, Reply, RequestId,
+    Rights, Setup, ViewId, Viewer,
 };
 use ply_wire::negotiate::Version;
 use ply_wire::project::Shows;
@@ -108,7 +108,7 @@ impl Client {
             Link::Attached => {}
         }
         let view = self.view;
-        match choices.weighted(&[20, 30, 6, 8, 40, 6, 4, 4, 1, 6, 2, 2]) {
+        match choices.weighted(&[20, 30, 6, 8, 40, 6, 4, 4, 1, 6, 2, 2, 6]) {
             1 => Deed::Send(vec![self.prompt(choices, numbers)]),
             2 => Deed::Send((0..3).map(|_| self.prompt(choices, numbers)).collect()),
             3 => Deed::Send(vec![Input::Cancel { view: Some(view) }]),
@@ -134,7 +134,24 @@ impl Client {
                 self.attached_again = true;
                 Deed::Send(vec![self.attach(How::Replay, "/work", numbers)])
             }
+            12 if self.version == Version::V2 => Deed::Send(vec![self.stop(choices, numbers)]),
             _ => Deed::Send(Vec::new()),
+        }
+    }
+
+    /// Wants one call or terminal to stop, sometimes one that cannot be stopped.
+    fn stop(&mut self, choices: &mut Choices<'_>, numbers: &mut Numbers) -> Input {
+        let calls = self.transcript.tool_calls();
+        let calls = calls.filter(|call| call.can_be_cancelled());
+        let calls = calls.map(|call| Entity::ToolCall(call.id.clone()));
+        let terminals = self.transcript.open_terminals().cloned();
+        let mut entities: Vec<_> = calls.chain(terminals.map(Entity::Terminal)).collect();
+        entities.push(Entity::ToolCall(v2::ToolCallId::new("nobody's")));
+        let entity = choices.pick(&entities).cloned();
+        Input::CancelEntity {
+            request: self.request(Wanted::Stop, numbers),
+            view: self.view,
+            entity: entity.unwrap_or(Entity::Terminal(v2::TerminalId::new("nobody's"))),
         }
     }
 

@@ -1,8 +1,8 @@
 //! Doing what the core wants done, and checking that it may want it.
 
 use ply_session::{
-    Answer, CANCEL_TIME_MAX, Effect, Input, Message, OPTION_TIME_MAX, RequestId, Response, Start,
-    TurnId,
+    Answer, CANCEL_TIME_MAX, Effect, Entity, Input, Message, OPTION_TIME_MAX, RequestId, Response,
+    Start, TurnId,
 };
 use ply_wire::{MaybeUndefined, v2};
 
@@ -72,6 +72,20 @@ impl World<'_> {
                         return Err(format!("{turn:?} is cancelled twice"));
                     }
                     life.cancelled.insert(turn, now);
+                }
+                Effect::CancelEntity { entity } => {
+                    let transcript = life.core.history().transcript();
+                    let can_stop = match &entity {
+                        Entity::ToolCall(id) => transcript
+                            .tool_call(id)
+                            .is_some_and(|call| !call.is_finished()),
+                        Entity::Terminal(id) => transcript.open_terminals().any(|open| open == id),
+                        _ => false,
+                    };
+                    if !can_stop {
+                        return Err(format!("{entity:?} is to stop and does not run"));
+                    }
+                    life.background.stops.push(entity);
                 }
                 Effect::Abandon { turn } => {
                     let Some(code) = life.turns.get_mut(&turn) else {

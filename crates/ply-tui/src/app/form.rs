@@ -274,6 +274,28 @@ mod tests {
     }
 
     #[test]
+    fn v1_elic_07_what_was_entered_can_be_looked_at_and_changed_before_it_is_sent() {
+        let mut form = form();
+        form.type_in("mian");
+        form.step(1);
+        form.choose(1);
+        form.step(2);
+        // Back to the first field, which still shows what was entered.
+        form.step(-3);
+        assert_eq!(form.field, 0);
+        assert_eq!(form.fields[0].value, Value::Text("mian".to_owned()));
+        for _ in 0..3 {
+            form.erase();
+        }
+        form.type_in("ain");
+        form.step(1);
+        form.choose(1);
+        let answer = serde_json::to_value(form.answer().unwrap()).unwrap();
+        assert_eq!(answer["content"]["a_name"], "main");
+        assert_eq!(answer["content"]["b_kind"], "postgres");
+    }
+
+    #[test]
     fn a_form_with_something_strange_that_is_needed_can_only_be_declined() {
         let request = json!({
             "mode": "form", "sessionId": "s", "message": "?",

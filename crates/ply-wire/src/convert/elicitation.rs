@@ -80,6 +80,21 @@ pub fn capabilities_up(client: &v1::ElicitationCapabilities) -> v2::ElicitationC
     up::capabilities(client)
 }
 
+/// Returns whether a form asks only for plain values and choices among them (V1-ELIC-13). A field of a type that is not known,
+/// and does not hold others, is for whoever shows the form to judge.
+#[must_use]
+pub fn is_flat(schema: &v2::ElicitationSchema) -> bool {
+    let holds_others = |type_: &str| matches!(type_, "object" | "array");
+    schema.properties.values().all(|property| match property {
+        v2::ElicitationPropertySchema::Other(other) => !holds_others(&other.type_),
+        v2::ElicitationPropertySchema::Array(array) => match &array.items {
+            v2::MultiSelectItems::Other(items) => !holds_others(&items.type_),
+            _ => true,
+        },
+        _ => true,
+    })
+}
+
 fn format_down(format: &v2::StringFormat) -> Option<v1::StringFormat> {
     Some(match format {
         v2::StringFormat::Email => v1::StringFormat::Email,

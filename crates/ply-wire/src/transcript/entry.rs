@@ -103,6 +103,13 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
+    /// Returns whether a client may cancel it by itself now, with `tool_call/cancel` (V2-ECANCEL-01).
+    #[must_use]
+    pub fn can_be_cancelled(&self) -> bool {
+        let offers = self.capabilities.as_ref();
+        !self.is_finished() && offers.is_some_and(|offers| offers.cancel.is_some())
+    }
+
     /// Returns a call of which only the id is known (V2-TOOL-04).
     pub(crate) fn new(id: v2::ToolCallId) -> Self {
         Self {
@@ -203,6 +210,13 @@ pub struct Terminal {
 }
 
 impl Terminal {
+    /// Returns whether a client may cancel it by itself now, with `terminal/cancel` (V2-ECANCEL-01).
+    #[must_use]
+    pub fn can_be_cancelled(&self) -> bool {
+        let offers = self.capabilities.as_ref();
+        self.exit_status.is_none() && offers.is_some_and(|offers| offers.cancel.is_some())
+    }
+
     pub(super) fn new(id: v2::TerminalId) -> Self {
         Self {
             id,

@@ -57,6 +57,7 @@ impl Task {
                     running.cancel();
                 }
             }
+            Effect::CancelEntity { entity } => self.session.stop(&entity),
             Effect::Abandon { turn } => {
                 if let Some(running) = self.running.take_if(|running| running.turn == turn) {
                     running.abandon();
@@ -141,6 +142,7 @@ impl Task {
         if let Some(preparing) = self.preparing.take() {
             preparing.abort();
         }
+        self.session.stop_all();
         // Whoever waits for one of these hears that the session is over.
         self.own.clear();
         self.asks.clear();
