@@ -102,8 +102,9 @@ impl Engine {
                 update,
                 edits,
             } => {
+                let before = self.emitted;
                 self.update(turn, update, edits, out);
-                self.refresh_background(out);
+                self.refresh_background_since(before, out);
             }
             Input::Outlive { turn, entity } => self.outlive(turn, &entity, out),
             Input::Attach { view, answers } => self.attach(view, answers, out),
@@ -123,9 +124,10 @@ impl Engine {
             Input::CancelTurn => self.cancel_turn(out),
             Input::Close => self.close(out),
             Input::Ask(ask) => {
+                let before = self.emitted;
                 self.ask(ask, out);
                 // It may be about a call that nobody knew.
-                self.refresh_background(out);
+                self.refresh_background_since(before, out);
             }
             Input::Unask { ask } => self.unask(ask, out),
             Input::Answer {

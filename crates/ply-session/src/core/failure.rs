@@ -243,6 +243,7 @@ impl Core {
         if self.engine.history().is_active() {
             let stop = v2::StopReason::Error(v2::ErrorStopReason::new().error(error.clone()));
             let idle = v2::StateUpdate::Idle(v2::IdleStateUpdate::new().stop_reason(stop));
+            let idle = self.engine.with_background(idle);
             ended.push(v2::SessionUpdate::StateUpdate(idle));
         }
         for view in &mut self.views {

@@ -40,8 +40,16 @@ impl Engine {
         self.set_state(state, out);
     }
 
+    /// Does the same if anything was appended meanwhile. What had no effect must not have this one: the turn may be cut off, and
+    /// what is open not known until that is put right.
+    pub(super) fn refresh_background_since(&mut self, emitted: u64, out: &mut Vec<Action>) {
+        if self.emitted != emitted {
+            self.refresh_background(out);
+        }
+    }
+
     /// Adds the list to a state, if it is told at all.
-    pub(super) fn with_background(&self, mut state: v2::StateUpdate) -> v2::StateUpdate {
+    pub(crate) fn with_background(&self, mut state: v2::StateUpdate) -> v2::StateUpdate {
         let work = self.background();
         if work.is_empty() && self.history.transcript().background().is_none() {
             return state;
