@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ply_session::{Entity, History, TurnId, ViewId};
-use ply_wire::v2;
+use ply_wire::{convert, v2};
 
 pub use self::elicitation::Elicited;
 pub use self::files::ReadFile;
@@ -131,6 +131,7 @@ impl Turn {
     }
 
     async fn speak(&self, content: v2::ContentBlock, thought: bool) -> Result<()> {
+        convert::content::check(&content)?;
         let say = Op::say(self.context.turn, thought, content);
         self.context
             .unless_cancelled(self.session().report(say))

@@ -2,6 +2,7 @@
 
 mod finding;
 mod listing;
+mod login;
 mod opening;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,6 +16,7 @@ use ply_wire::{v1, v2};
 
 pub use listing::SessionFilter;
 pub(crate) use listing::gone_is_fine;
+pub use login::TerminalLogin;
 pub(crate) use opening::{Reopen, reopen};
 
 use crate::Error;

@@ -51,6 +51,7 @@ pub(crate) struct Settings {
     pub(crate) files: Option<Arc<dyn DynFiles>>,
     pub(crate) terminals: Option<Arc<dyn DynTerminals>>,
     pub(crate) elicitation: Option<ElicitationPolicy>,
+    pub(crate) terminal_login: bool,
     pub(crate) extensions: Option<Arc<dyn DynExtensions>>,
     pub(crate) meta: Option<v2::Meta>,
     pub(crate) options: Options,
@@ -75,6 +76,7 @@ impl Client {
             files: None,
             terminals: None,
             elicitation: None,
+            terminal_login: false,
             extensions: None,
             meta: None,
             options: Options::client(),
@@ -159,6 +161,12 @@ impl Client {
     /// It is called on the task that reads and writes, so it must not wait.
     pub fn on_line(mut self, sink: impl Fn(Direction, &[u8]) + Send + Sync + 'static) -> Self {
         self.settings.on_line = Some(Arc::new(sink));
+        self
+    }
+
+    /// Tells agents that logins in a terminal can be run here; see [`Agent::terminal_login`].
+    pub fn terminal_login(mut self) -> Self {
+        self.settings.terminal_login = true;
         self
     }
 

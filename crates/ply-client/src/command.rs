@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use ply_rpc::transport::child;
 
+use crate::Error;
+
 type OnStderr = Arc<dyn Fn(&[u8]) + Send + Sync>;
 
 /// A command that runs an agent. Unlike a child process it can be started many times.
@@ -91,6 +93,24 @@ impl Command {
             command = command.on_stderr(move |bytes| sink(bytes));
         }
         command
+    }
+}
+
+impl Command {
+    /// Starts it with the streams of this program, so that a person can use it. It is killed when the child is dropped.
+    pub(crate) fn start_in_terminal(&self) -> Result<tokio::process::Child, Error> {
+        let mut command = tokio::process::Command::new(&self.program);
+        command.args(&self.args).kill_on_drop(true);
+        for (name, value) in &self.envs {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        if let Some(cwd) = &self.cwd {
+            command.current_dir(cwd);
+        }
+        command.spawn().map_err(Error::login_lost)
     }
 }
 

@@ -49,6 +49,15 @@ pub enum Error {
         /// The ways to log in that the agent offers.
         methods: Vec<v2::AuthMethod>,
     },
+    /// A login in a terminal did not work, or was given up.
+    #[error("the login failed ({status}); try again, or choose another method")]
+    LoginFailed {
+        /// How the program of the login ended.
+        status: ExitStatus,
+    },
+    /// The program of a login could not be run.
+    #[error("the login could not be run: {0}")]
+    LoginNotRun(Arc<std::io::Error>),
     /// The agent does not offer this, so it was not asked.
     #[error("the agent does not offer {what}; {hint}")]
     NotOffered {
@@ -106,6 +115,12 @@ pub enum Error {
     /// A turn failed.
     #[error(transparent)]
     Turn(#[from] TurnError),
+}
+
+impl Error {
+    pub(crate) fn login_lost(error: std::io::Error) -> Self {
+        Self::LoginNotRun(Arc::new(error))
+    }
 }
 
 impl From<SpawnError> for Error {

@@ -49,8 +49,7 @@ pub(crate) fn request(settings: &Settings) -> Value {
 pub(crate) fn request_v1(settings: &Settings) -> v1::InitializeRequest {
     let newest = v2::InitializeRequest::new(Version::V2.wire(), settings.info.clone())
         .capabilities(capabilities_v2(settings));
-    // No terminal logins: running them is the program's matter and not offered.
-    let mut oldest = convert::initialize::request_down(&newest, TerminalAuth::Drop);
+    let mut oldest = convert::initialize::request_down(&newest, TerminalAuth::Keep);
     let can_write = settings.files.as_ref().is_some_and(|it| it.can_write());
     oldest.client_capabilities.fs = v1::FileSystemCapabilities::new()
         .read_text_file(settings.files.is_some())
@@ -188,8 +187,7 @@ impl Hello {
         match self.auth_methods.iter().find(is_it) {
             Some(v2::AuthMethod::Agent(_)) => Ok(()),
             Some(v2::AuthMethod::Terminal(_)) => Err(Error::Invalid {
-                what: "this login runs in a terminal: start the agent's command with the method's arguments there, then \
-                       connect again",
+                what: "this login runs in a terminal: use `terminal_login`",
             }),
             Some(_) => Err(Error::Invalid {
                 what: "this client does not know how to log in with a method of this type; choose another one",

@@ -64,7 +64,7 @@ pub mod text;
 mod turn;
 mod visit;
 
-pub use agent::{Agent, SessionFilter};
+pub use agent::{Agent, SessionFilter, TerminalLogin};
 pub use ask::{Elicitation, Permission};
 pub use client::Client;
 pub use command::Command;

@@ -1,6 +1,7 @@
 //! What a prompt says.
 
-use ply_wire::v2;
+use ply_wire::convert::content::Malformed;
+use ply_wire::{convert, v2};
 
 use crate::Error;
 use crate::hello::Hello;
@@ -85,6 +86,21 @@ pub(crate) struct Fitted {
 }
 
 fn fit_block(block: v2::ContentBlock, agent: &Hello) -> Result<v2::ContentBlock, Error> {
+    match convert::content::check(&block) {
+        Err(Malformed::Data) => {
+            let what = "the data of a content block must be base64";
+            return Err(Error::Invalid { what });
+        }
+        Err(Malformed::Priority) => {
+            let what = "the priority of a content block must be between 0 and 1";
+            return Err(Error::Invalid { what });
+        }
+        Err(_) => {
+            let what = "the address of a content block must be a URI, such as `file:///path`";
+            return Err(Error::Invalid { what });
+        }
+        Ok(()) => {}
+    }
     let refused = |what, hint| Err(Error::NotOffered { what, hint });
     match block {
         v2::ContentBlock::Image(_) if !agent.takes_images() => {

@@ -284,3 +284,21 @@ async fn v2_perm_05_a_command_that_is_allowed_is_the_agents_to_run() {
     });
     assert_eq!(shown, Some(command));
 }
+
+#[tokio::test]
+async fn v2_content_03_content_that_breaks_its_rules_is_refused_here() {
+    let (agent, mut script) = v2_with(Client::new(), json!({ "prompt": { "image": {} } })).await;
+    let session = open(&agent, &mut script).await;
+    let bad = [
+        json!({ "type": "image", "data": "not base64!", "mimeType": "image/png" }),
+        json!({ "type": "text", "text": "a", "annotations": { "priority": 1.5 } }),
+        json!({ "type": "text", "text": "a", "annotations": { "priority": -0.1 } }),
+        json!({ "type": "resource_link", "name": "a", "uri": "relative/path" }),
+    ];
+    for block in bad {
+        let block: v2::ContentBlock = serde_json::from_value(block.clone()).unwrap();
+        let sent = session.prompt(Prompt::default().block(block)).await;
+        assert!(matches!(sent, Err(Error::Invalid { .. })));
+    }
+    script.silent().await;
+}

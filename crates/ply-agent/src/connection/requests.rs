@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ply_rpc::{Responder, RpcError};
 use ply_session::{Close, Entity, Input, Keep, OptionChange, Prompt, RequestId, ViewId};
+use ply_wire::convert::content::Malformed;
 use ply_wire::method::{Extension, v1 as method_v1, v2 as method_v2};
 use ply_wire::negotiate::Version;
 use ply_wire::{convert, v2};
@@ -144,6 +145,12 @@ impl Connection {
             let reason = format!("the `_meta` of a prompt has at most {META_BYTES_MAX} bytes");
             return responder.respond::<()>(Err(RpcError::invalid_params(reason)));
         }
+        // A priority or an address that is odd costs nothing; data that cannot be read would fail later.
+        let is_unreadable = |block| convert::content::check(block) == Err(Malformed::Data);
+        if content.iter().any(is_unreadable) {
+            let error = RpcError::invalid_params(Malformed::Data.to_string());
+            return responder.respond::<()>(Err(error));
+        }
         let operation = meta.as_ref().and_then(|meta| meta.get(OPERATION)?.as_str());
         let operation = operation.map(str::to_owned);
         self.request(client, id, (responder, meta), |view, request| {
@@ -239,10 +246,12 @@ impl Connection {
         entity: Entity,
         responder: Responder,
     ) {
-        self.request(client, id, responder, |view, request| Input::CancelEntity {
-            request,
-            view,
-            entity,
+        self.request(client, id, (responder, None), |view, request| {
+            Input::CancelEntity {
+                request,
+                view,
+                entity,
+            }
         });
     }
 

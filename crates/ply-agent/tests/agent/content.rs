@@ -200,3 +200,34 @@ async fn words_of_an_unknown_kind_reach_both_versions() {
         }
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn v2_content_03_data_that_is_not_base64_is_refused_on_both_ways() {
+    for version in BOTH {
+        let agent = script(|turn| {
+            Box::pin(async move {
+                let bad = [
+                    json!({"type": "image", "data": "not base64!", "mimeType": "image/png"}),
+                    json!({"type": "text", "text": "a", "annotations": {"priority": 1.5}}),
+                    json!({"type": "resource_link", "name": "a", "uri": "relative/path"}),
+                ];
+                for block in bad {
+                    let block: v2::ContentBlock = serde_json::from_value(block)?;
+                    assert!(turn.say(block).await.is_err());
+                }
+                let good =
+                    json!({"type": "text", "text": "good", "annotations": {"priority": 1.0}});
+                turn.say(serde_json::from_value::<v2::ContentBlock>(good)?)
+                    .await?;
+                Ok(Stop::EndTurn)
+            })
+        });
+        let mut talk = talk(version, agent.about(About::new("a", "1").accepts(all()))).await;
+        let image = |data: &str| json!([{"type": "image", "data": data, "mimeType": "image/png"}]);
+        let refused = talk.prompt_with(image("%%%")).await;
+        assert_eq!(talk.answered(refused).await["error"]["code"], -32602);
+        let taken = talk.prompt_with(image("YQ==")).await;
+        let ended = talk.end(taken).await;
+        assert_eq!(said(&ended.seen), "good");
+    }
+}

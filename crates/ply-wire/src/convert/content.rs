@@ -4,7 +4,72 @@
 //! sizes over
 //! `i64::MAX`, and blocks of an unknown type, which become a text that names the type.
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+
 use crate::{v1, v2};
+
+/// Why a block cannot be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Malformed {
+    /// Its data is not base64.
+    #[error("the data of a content block is not base64")]
+    Data,
+    /// Its priority is not between 0 and 1.
+    #[error("the priority of a content block is not between 0 and 1")]
+    Priority,
+    /// Its address has no scheme.
+    #[error("the address of a content block is no URI")]
+    Uri,
+}
+
+/// Checks what the types of a block do not (V2-CONTENT-03).
+///
+/// # Errors
+///
+/// [`Malformed`] says what is wrong.
+pub fn check(block: &v2::ContentBlock) -> Result<(), Malformed> {
+    let (data, uri, annotations) = match block {
+        v2::ContentBlock::Text(text) => (None, None, &text.annotations),
+        v2::ContentBlock::Image(image) => {
+            (Some(&image.data), image.uri.as_ref(), &image.annotations)
+        }
+        v2::ContentBlock::Audio(audio) => (Some(&audio.data), None, &audio.annotations),
+        v2::ContentBlock::ResourceLink(link) => (None, Some(&link.uri), &link.annotations),
+        v2::ContentBlock::Resource(resource) => match &resource.resource {
+            v2::EmbeddedResourceResource::TextResourceContents(text) => {
+                (None, Some(&text.uri), &resource.annotations)
+            }
+            v2::EmbeddedResourceResource::BlobResourceContents(blob) => {
+                (Some(&blob.blob), Some(&blob.uri), &resource.annotations)
+            }
+            _ => return Ok(()),
+        },
+        _ => return Ok(()),
+    };
+    if data.is_some_and(|data| STANDARD.decode(data).is_err()) {
+        return Err(Malformed::Data);
+    }
+    let priority = annotations
+        .as_ref()
+        .and_then(|annotations| annotations.priority);
+    if priority.is_some_and(|priority| !(0.0..=1.0).contains(&priority)) {
+        return Err(Malformed::Priority);
+    }
+    match uri {
+        Some(uri) if !is_uri(uri) => Err(Malformed::Uri),
+        _ => Ok(()),
+    }
+}
+
+/// Returns whether a text begins with a scheme.
+fn is_uri(text: &str) -> bool {
+    let Some((scheme, _)) = text.split_once(':') else {
+        return false;
+    };
+    let is_part = |char: char| char.is_ascii_alphanumeric() || "+-.".contains(char);
+    scheme.starts_with(|char: char| char.is_ascii_alphabetic()) && scheme.chars().all(is_part)
+}
 
 /// Returns the v1 form of a block; a block of an unknown type becomes a text that names it.
 ///
