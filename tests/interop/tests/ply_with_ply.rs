@@ -19,7 +19,7 @@ scenarios::over! {
     PROGRAM;
     a_greeting_becomes_a_prompt_a_thought_and_one_message,
     a_tool_call_follows_the_answer_to_its_permission_request,
-    an_unanswered_or_cancelled_question_ends_the_turn_cancelled,
+    a_dismissed_or_cancelled_question_ends_the_turn_cancelled,
     a_cancelled_turn_takes_the_late_update_in_and_the_next_prompt_works,
     a_plan_is_replaced_by_its_update,
     a_turn_that_fails_says_why_and_the_next_prompt_works,

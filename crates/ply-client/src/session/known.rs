@@ -31,7 +31,11 @@ impl Known {
             _ => transcript.entries().len(),
         };
         Self {
-            since: transcript.applied().saturating_sub(1),
+            since: match change {
+                // The transcript may not even have seen it.
+                Change::Nothing => transcript.applied(),
+                _ => transcript.applied().saturating_sub(1),
+            },
             entries,
             messages: Vec::new(),
         }
