@@ -64,7 +64,11 @@ fn capabilities_v2(settings: &Settings) -> v2::ClientCapabilities {
             .form(elicitation.form.then(v2::ElicitationFormCapabilities::new))
             .url(elicitation.url.then(v2::ElicitationUrlCapabilities::new))
     });
+    let auth = settings
+        .terminal_login
+        .then(|| v2::ClientAuthCapabilities::new().terminal(v2::TerminalAuthCapabilities::new()));
     v2::ClientCapabilities::new()
+        .auth(auth)
         .elicitation(elicitation)
         .meta(settings.meta.clone())
 }

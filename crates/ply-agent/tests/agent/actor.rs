@@ -293,7 +293,7 @@ pub(crate) async fn run(client: &mut Client, session: &str, script: &str) -> Vec
 }
 
 fn is_idle(message: &Value) -> bool {
-    crate::support::update(message)["state"] == "idle"
+    crate::support::update(message)["stopReason"].is_string()
 }
 
 /// Runs a script and returns what the agent said.

@@ -206,8 +206,9 @@ impl Talk {
             if let Some(ended) = self.ended(prompt) {
                 return ended;
             }
-            let may_end =
-                |message: &Value| is_answer(message, prompt) || update(message)["state"] == "idle";
+            let may_end = |message: &Value| {
+                is_answer(message, prompt) || update(message)["stopReason"].is_string()
+            };
             self.until(may_end).await;
         }
     }
@@ -225,7 +226,7 @@ impl Talk {
                 let answer = &log[answered];
                 assert!(answer["result"]["messageId"].is_string(), "{answer}");
                 let mut after = log.iter().skip(answered);
-                let idle = after.position(|message| update(message)["state"] == "idle")?;
+                let idle = after.position(|message| update(message)["stopReason"].is_string())?;
                 let at = answered + idle;
                 let idle = update(&log[at]);
                 (at, &idle["stopReason"], &idle["error"])

@@ -172,7 +172,8 @@ impl Client {
 
     /// Reads to the idle that ends the work, on version 2.
     pub(crate) async fn idle(&mut self) -> Vec<Value> {
-        self.until(|message| update(message)["state"] == "idle")
+        // One without a reason only says again that nothing runs.
+        self.until(|message| update(message)["stopReason"].is_string())
             .await
     }
 
