@@ -130,8 +130,8 @@ pub(super) fn after(how: How, transcript: &Transcript, version: Version) -> Vec<
         v2::SessionUpdate::PlanUpdate(_) => true,
         // A session that was just made counts as idle; one that was resumed has said its state.
         v2::SessionUpdate::StateUpdate(state) => {
-            let is_told =
-                matches!(state, v2::StateUpdate::Idle(idle) if idle.stop_reason.is_none());
+            let is_told = matches!(state, v2::StateUpdate::Idle(idle)
+                if idle.stop_reason.is_none() && idle.background.is_none());
             how == How::New && !is_told
         }
         // What the agent said while it prepared a new session.

@@ -45,6 +45,23 @@ fn nothing_is_created_before_something_must_be_kept() {
     );
 }
 
+/// Seed 151874.
+#[test]
+fn work_in_the_background_of_a_new_session_is_told_to_the_client_that_made_it() {
+    let mut world = World::new();
+    let cancel = v2::TerminalCapabilities::new().cancel(v2::TerminalCancelCapabilities::new());
+    let terminal = v2::TerminalUpdate::new("t").capabilities(cancel);
+    world.step(Input::Update {
+        turn: None,
+        update: v2::SessionUpdate::TerminalUpdate(terminal),
+        edits: Vec::new(),
+    });
+    world.attach_as(1, V2, How::New);
+    let told = world.clients[&1].transcript.background();
+    assert_eq!(told, world.core.history().transcript().background());
+    assert_eq!(told.map(<[_]>::len), Some(1));
+}
+
 #[test]
 fn what_is_kept_in_memory_alone_is_bounded() {
     let mut world = fresh();
