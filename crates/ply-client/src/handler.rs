@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use ply_rpc::{Closed, Handler, Notification, Peer, Postbox, Request, Responder, RpcError};
 use ply_wire::convert;
+use ply_wire::direct::TextChunk;
 use ply_wire::method::v1 as methods_v1;
 use ply_wire::method::{DecodeError, decode_params, is_extension};
 use ply_wire::negotiate::Version;
@@ -41,6 +42,28 @@ impl Handler for Inbound {
             (_, method) if is_extension(method) => self.extension(request, responder),
             _ => self.not_offered(request, responder),
         }
+    }
+
+    fn line(&mut self, _: &Peer, line: &str) -> bool {
+        let Some(chunk) = TextChunk::read(line) else {
+            return false;
+        };
+        let Some(version) = self.routes.version.get() else {
+            return false;
+        };
+        // Only the usual: everything else about a session is for the longer way to find out.
+        let Route::Session(session) = self.routes.find(chunk.session()) else {
+            return false;
+        };
+        let update = match version {
+            Version::V1 => RawUpdate::V1(chunk.into_v1()),
+            Version::V2 => match chunk.into_v2() {
+                Some(update) => RawUpdate::V2(update),
+                None => return false,
+            },
+        };
+        session.update(update, line.len(), &self.routes);
+        true
     }
 
     fn notification(&mut self, _: &Peer, notification: Notification<'_>) {

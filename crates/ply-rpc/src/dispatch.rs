@@ -73,7 +73,7 @@ impl<H: Handler> Dispatch<H> {
 
     fn line(&mut self, line: &[u8]) -> Result<(), Closed> {
         let line = strip(line);
-        if line.is_empty() {
+        if line.is_empty() || self.taken_whole(line) {
             return Ok(());
         }
         match envelope::parse(line) {
@@ -89,6 +89,24 @@ impl<H: Handler> Dispatch<H> {
             Err(rejected) => return self.rejected(line, rejected),
         }
         Ok(())
+    }
+
+    /// Offers a line to the handler as it is; returns whether it was taken.
+    fn taken_whole(&mut self, line: &[u8]) -> bool {
+        let Self { peer, handler, .. } = self;
+        let Ok(line) = std::str::from_utf8(line) else {
+            return false;
+        };
+        match catch_unwind(AssertUnwindSafe(|| handler.line(peer, line))) {
+            Ok(taken) => {
+                self.spoken |= taken;
+                taken
+            }
+            Err(_) => {
+                tracing::error!("the handler panicked");
+                true
+            }
+        }
     }
 
     fn well_formed(&mut self) {

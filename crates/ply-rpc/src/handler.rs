@@ -24,6 +24,14 @@ pub trait Handler: Send + 'static {
     /// Takes a notification. Unknown ones are to be ignored.
     fn notification(&mut self, peer: &Peer, notification: Notification<'_>);
 
+    /// Takes a whole line before its envelope is read, for messages that come so often that a shorter way pays.
+    ///
+    /// Returns whether it did. A handler must leave every line that is not a valid notification to the envelope's reader.
+    fn line(&mut self, peer: &Peer, line: &str) -> bool {
+        let _ = (peer, line);
+        false
+    }
+
     /// Says whether more messages are welcome; pending pauses reading, which slows the peer down.
     ///
     /// While a call of ours waits for its answer, reading goes on regardless, since the answer may be needed to make room.

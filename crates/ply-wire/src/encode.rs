@@ -96,22 +96,33 @@ pub fn escape(text: &str, out: &mut String) {
 }
 
 /// Returns where the first byte is that cannot stand in a JSON string as it is.
-fn first_special(bytes: &[u8]) -> Option<usize> {
-    /// As many bytes as are looked at at once, without a branch between them.
-    const BLOCK: usize = 32;
-    let is_special = |byte: u8| (byte < 0x20) | (byte == b'"') | (byte == b'\\');
-    let mut start = 0;
-    for block in bytes.chunks(BLOCK) {
-        let has_one = block
-            .iter()
-            .fold(false, |found, byte| found | is_special(*byte));
-        if has_one {
-            let within = block.iter().position(|byte| is_special(*byte))?;
-            return Some(start + within);
+///
+/// Eight bytes are looked at at once: most strings are short, and long ones are mostly text.
+#[inline]
+pub(crate) fn first_special(bytes: &[u8]) -> Option<usize> {
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (at, word) in words.iter().enumerate() {
+        let found = specials(u64::from_le_bytes(*word));
+        if found != 0 {
+            return Some(at * 8 + (found.trailing_zeros() / 8) as usize);
         }
-        start += block.len();
     }
-    None
+    let is_special = |byte: &u8| (*byte < 0x20) | (*byte == b'"') | (*byte == b'\\');
+    Some(words.len() * 8 + rest.iter().position(is_special)?)
+}
+
+/// Sets the top bit of each byte of a word that is a control character, a quote or a backslash. Above the first such byte there
+/// may be others that are not.
+#[inline]
+const fn specials(word: u64) -> u64 {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const TOPS: u64 = ONES << 7;
+    let quotes = word ^ (ONES * b'"' as u64);
+    let backslashes = word ^ (ONES * b'\\' as u64);
+    let is_low = word.wrapping_sub(ONES * 0x20) & !word;
+    let is_quote = quotes.wrapping_sub(ONES) & !quotes;
+    let is_backslash = backslashes.wrapping_sub(ONES) & !backslashes;
+    (is_low | is_quote | is_backslash) & TOPS
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ pub use agent_client_protocol_schema::{MaybeUndefined, ProtocolVersion, v1, v2};
 
 pub mod attachment;
 pub mod convert;
+pub mod direct;
 pub mod encode;
 pub mod handshake;
 pub mod lift;
