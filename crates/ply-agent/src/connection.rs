@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use ply_rpc::{Closed, Handler, Notification, Peer, Postbox, Request, Responder, RpcError};
 use ply_session::Input;
+use ply_wire::direct::PlainPrompt;
 use ply_wire::handshake::{Handshake, Verdict};
 use ply_wire::method::Kind;
 use ply_wire::negotiate::{InitializeOffer, Supported, Version, choose};
@@ -166,6 +167,12 @@ impl Handler for Connection {
             return;
         };
         let (method, params) = (request.method, request.raw_params);
+        if method == "session/prompt"
+            && let Some(prompt) = params.and_then(|params| PlainPrompt::read(params.get()))
+        {
+            let session = prompt.session();
+            return self.prompt(&client, &session, prompt.into_content(), None, responder);
+        }
         match client.version {
             Version::V1 => match method::v1::AgentInbound::decode_as(Kind::Request, method, params)
             {

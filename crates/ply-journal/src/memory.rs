@@ -1,6 +1,6 @@
 //! The store that lasts as long as the process.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::future::ready;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -50,23 +50,32 @@ enum Tail {
     Deleted,
 }
 
+/// Records from this size on are kept as they come, instead of being copied.
+const LARGE_BYTES: usize = 64 * 1024;
+
 /// Records back to back, since there are many small ones.
 #[derive(Default)]
 struct Kept {
     bytes: Vec<u8>,
+    /// Where each record ends; a large one has no bytes there.
     ends: Vec<usize>,
+    /// The large ones, by their number.
+    large: BTreeMap<usize, Vec<u8>>,
 }
 
 impl fmt::Debug for Kept {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (records, bytes) = (self.ends.len(), self.bytes.len());
-        write!(f, "{records} records of {bytes} bytes")
+        write!(f, "{} records", self.ends.len())
     }
 }
 
 impl Kept {
-    fn push(&mut self, record: &[u8]) {
-        self.bytes.extend_from_slice(record);
+    fn push(&mut self, record: Vec<u8>) {
+        if record.len() < LARGE_BYTES {
+            self.bytes.extend_from_slice(&record);
+        } else {
+            self.large.insert(self.ends.len(), record);
+        }
         self.ends.push(self.bytes.len());
     }
 
@@ -88,12 +97,17 @@ impl Kept {
                 None => return read,
             },
         };
-        let first = start;
-        for end in self.ends.iter().skip(from) {
-            if !read.is_empty() && end - first > bytes_max {
+        let mut bytes = 0;
+        for (number, end) in self.ends.iter().enumerate().skip(from) {
+            let record = match self.large.get(&number) {
+                Some(large) => large,
+                None => self.bytes.get(start..*end).unwrap_or_default(),
+            };
+            bytes += record.len();
+            if !read.is_empty() && bytes > bytes_max {
                 break;
             }
-            read.push(self.bytes.get(start..*end).unwrap_or_default().to_vec());
+            read.push(record.to_vec());
             start = *end;
         }
         read
@@ -265,7 +279,7 @@ impl MemoryLog {
         })?
     }
 
-    fn write(&self, records: &[Vec<u8>], description: Option<Description>) -> Result<(), Error> {
+    fn write(&self, records: Vec<Vec<u8>>, description: Option<Description>) -> Result<(), Error> {
         self.with(|stored| {
             for record in records {
                 stored.records.push(record);
@@ -303,7 +317,7 @@ impl Log for MemoryLog {
         description: Option<Description>,
     ) -> Answer<'static, Durability> {
         // There is no better place than where they are.
-        let written = self.write(&records, description);
+        let written = self.write(records, description);
         Box::pin(ready(written.map(|()| Durability::Durable)))
     }
 

@@ -71,6 +71,27 @@ impl Encoded {
         Self::with_method(out, method, params)
     }
 
+    /// Encodes a request whose params `write` appends, as JSON of about so many bytes.
+    pub(crate) fn request_by(
+        id: i64,
+        method: &str,
+        bytes: usize,
+        write: impl FnOnce(&mut Vec<u8>),
+    ) -> Self {
+        let mut out = start();
+        out.extend_from_slice(b",\"id\":");
+        RequestId::from(id).write_to(&mut out);
+        out.extend_from_slice(b",\"method\":\"");
+        out.extend_from_slice(method.as_bytes());
+        out.extend_from_slice(b"\",\"params\":");
+        let from = out.len();
+        if out.capacity() - out.len() < bytes {
+            grow(&mut out, bytes);
+        }
+        write(&mut out);
+        Self::finish(out, from)
+    }
+
     pub(crate) fn notification(
         method: &str,
         params: &(impl Serialize + ?Sized),

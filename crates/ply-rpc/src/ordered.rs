@@ -34,15 +34,42 @@ impl Peer {
         options: CallOptions,
         then: impl FnOnce(RawAnswer) + Send + 'static,
     ) {
-        let shared = &*self.shared;
-        let id = shared.calls.next_id();
-        let frame = match Encoded::request(id, method, params) {
-            Ok(frame) => frame,
+        let id = self.shared.calls.next_id();
+        match Encoded::request(id, method, params) {
+            Ok(frame) => self.send_then(id, method, frame, options, then),
             Err(error) => {
                 let (method, reason) = (method.into(), error.to_string().into());
-                return fail(then, CallError::Encode { method, reason });
+                fail(then, CallError::Encode { method, reason });
             }
-        };
+        }
+    }
+
+    /// Does the same with params that `write` appends, as JSON of about so many bytes.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime with time enabled.
+    pub fn call_json_then(
+        &self,
+        method: &'static str,
+        (bytes, write): (usize, impl FnOnce(&mut Vec<u8>)),
+        options: CallOptions,
+        then: impl FnOnce(RawAnswer) + Send + 'static,
+    ) {
+        let id = self.shared.calls.next_id();
+        let frame = Encoded::request_by(id, method, bytes, write);
+        self.send_then(id, method, frame, options, then);
+    }
+
+    fn send_then(
+        &self,
+        id: i64,
+        method: &str,
+        frame: Encoded,
+        options: CallOptions,
+        then: impl FnOnce(RawAnswer) + Send + 'static,
+    ) {
+        let shared = &*self.shared;
         if let Some(times) = shared.calls.switched_off(method) {
             let method = method.into();
             return fail(then, CallError::Unresponsive { method, times });

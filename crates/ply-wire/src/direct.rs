@@ -1,7 +1,7 @@
 //! The JSON of what comes most, read without a deserializer.
 //!
-//! Most messages of a session are chunks of plain text. [`TextChunk::read`] knows that one message and nothing else: whatever
-//! it does not know it leaves to the official types, which also judge it. Their reading of a line that it takes is the same.
+//! Most messages of a session are chunks of plain text, and the largest are prompts. [`TextChunk`] and [`PlainPrompt`] know
+//! these two and nothing else: what they do not know they leave to the official types, which also judge them in the tests.
 
 mod json;
 
@@ -9,6 +9,46 @@ use std::borrow::Cow;
 
 use self::json::Reader;
 use crate::{v1, v2};
+
+/// The params of a `session/prompt` that is plain text. Both versions write it alike.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlainPrompt<'a> {
+    session: Cow<'a, str>,
+    texts: Vec<Cow<'a, str>>,
+}
+
+impl<'a> PlainPrompt<'a> {
+    /// Reads the params, if they are such a prompt and have no member that this does not know.
+    #[must_use]
+    pub fn read(params: &'a str) -> Option<Self> {
+        let mut reader = Reader::new(params);
+        let (mut session, mut texts) = (None, None);
+        reader.object(|reader, name| {
+            match name {
+                "sessionId" if session.is_none() => session = Some(reader.text()?),
+                "prompt" if texts.is_none() => texts = Some(reader.array(text_block)?),
+                _ => return None,
+            }
+            Some(())
+        })?;
+        let (session, texts) = (session?, texts?);
+        reader.is_at_end().then_some(Self { session, texts })
+    }
+
+    /// Returns the session that it is for.
+    #[must_use]
+    pub fn session(&self) -> v2::SessionId {
+        v2::SessionId::new(&*self.session)
+    }
+
+    /// Returns what it says.
+    #[must_use]
+    pub fn into_content(self) -> Vec<v2::ContentBlock> {
+        let block = |text: Cow<'_, str>| v2::TextContent::new(text.into_owned());
+        let blocks = self.texts.into_iter().map(block);
+        blocks.map(v2::ContentBlock::Text).collect()
+    }
+}
 
 /// A `session/update` notification with a chunk of plain text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,25 +115,12 @@ impl<'a> TextChunk<'a> {
                     });
                 }
                 "messageId" if message.is_none() => message = Some(reader.text()?),
-                "content" if text.is_none() => text = Some(Self::content(reader)?),
+                "content" if text.is_none() => text = Some(text_block(reader)?),
                 _ => return None,
             }
             Some(())
         })?;
         Some((kind?, message, text?))
-    }
-
-    fn content(reader: &mut Reader<'a>) -> Option<Cow<'a, str>> {
-        let (mut is_text, mut text) = (false, None);
-        reader.object(|reader, name| {
-            match name {
-                "type" if !is_text => is_text = reader.plain_text()? == "text",
-                "text" if text.is_none() => text = Some(reader.text()?),
-                _ => return None,
-            }
-            Some(())
-        })?;
-        text.filter(|_| is_text)
     }
 
     /// Returns the session that it belongs to.
@@ -125,6 +152,20 @@ impl<'a> TextChunk<'a> {
             Kind::Thought => v2::SessionUpdate::AgentThoughtChunk(chunk),
         })
     }
+}
+
+/// Reads a content block of plain text.
+fn text_block<'a>(reader: &mut Reader<'a>) -> Option<Cow<'a, str>> {
+    let (mut is_text, mut text) = (false, None);
+    reader.object(|reader, name| {
+        match name {
+            "type" if !is_text => is_text = reader.plain_text()? == "text",
+            "text" if text.is_none() => text = Some(reader.text()?),
+            _ => return None,
+        }
+        Some(())
+    })?;
+    text.filter(|_| is_text)
 }
 
 #[cfg(test)]

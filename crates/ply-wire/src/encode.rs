@@ -3,7 +3,27 @@
 use std::ops::Range;
 
 use crate::transcript::is_plain_text;
-use crate::v2;
+use crate::{MaybeUndefined, v2};
+
+/// Something that JSON is appended to.
+pub trait Sink {
+    /// Appends a text.
+    fn put(&mut self, text: &str);
+}
+
+impl Sink for String {
+    #[inline]
+    fn put(&mut self, text: &str) {
+        self.push_str(text);
+    }
+}
+
+impl Sink for Vec<u8> {
+    #[inline]
+    fn put(&mut self, text: &str) {
+        self.extend_from_slice(text.as_bytes());
+    }
+}
 
 /// A chunk of plain text that the agent says or thinks.
 #[derive(Debug, Clone, Copy)]
@@ -66,33 +86,98 @@ impl<'a> PlainChunk<'a> {
     }
 }
 
+/// Content that is plain text and nothing else, which both versions write alike.
+#[derive(Debug, Clone, Copy)]
+pub struct PlainContent<'a>(&'a [v2::ContentBlock]);
+
+impl<'a> PlainContent<'a> {
+    /// Returns the content, if all of its blocks are plain text.
+    #[must_use]
+    pub fn of(blocks: &'a [v2::ContentBlock]) -> Option<Self> {
+        blocks.iter().all(is_plain_text).then_some(Self(blocks))
+    }
+
+    /// Returns about how many bytes its JSON has: more only if very much of it has to be escaped.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let blocks = self.0.iter().map(|block| match block {
+            v2::ContentBlock::Text(text) => 32 + text.text.len() + text.text.len() / 16,
+            _ => 0,
+        });
+        blocks.sum()
+    }
+
+    /// Writes the params of the `session/prompt` that it is.
+    pub fn write_prompt(&self, session: &v2::SessionId, out: &mut impl Sink) {
+        out.put("{\"sessionId\":\"");
+        escape(&session.0, out);
+        out.put("\",\"prompt\":");
+        self.write(out);
+        out.put("}");
+    }
+
+    fn write(&self, out: &mut impl Sink) {
+        let mut before = "[";
+        for block in self.0 {
+            out.put(before);
+            before = ",";
+            if let v2::ContentBlock::Text(text) = block {
+                out.put("{\"type\":\"text\",\"text\":\"");
+                escape(&text.text, out);
+                out.put("\"}");
+            }
+        }
+        out.put(if self.0.is_empty() { "[]" } else { "]" });
+    }
+}
+
+/// Writes the JSON of a message of the user that is plain text; returns whether it is one.
+pub fn write_user_message(update: &v2::SessionUpdate, out: &mut impl Sink) -> bool {
+    let v2::SessionUpdate::UserMessage(message) = update else {
+        return false;
+    };
+    let MaybeUndefined::Value(content) = &message.content else {
+        return false;
+    };
+    let content = PlainContent::of(content).filter(|_| message.meta == MaybeUndefined::Undefined);
+    let Some(content) = content else {
+        return false;
+    };
+    out.put("{\"sessionUpdate\":\"user_message\",\"messageId\":\"");
+    escape(&message.message_id.0, out);
+    out.put("\",\"content\":");
+    content.write(out);
+    out.put("}");
+    true
+}
+
 /// Appends a text as it stands between the quotes of a JSON string. Runs without anything to escape are copied whole.
-pub fn escape(text: &str, out: &mut String) {
+pub fn escape(text: &str, out: &mut impl Sink) {
     let mut rest = text;
     while let Some(at) = first_special(rest.as_bytes()) {
         let (plain, special) = rest.split_at(at);
-        out.push_str(plain);
+        out.put(plain);
         let mut chars = special.chars();
         match chars.next() {
-            Some('"') => out.push_str("\\\""),
-            Some('\\') => out.push_str("\\\\"),
-            Some('\n') => out.push_str("\\n"),
-            Some('\r') => out.push_str("\\r"),
-            Some('\t') => out.push_str("\\t"),
-            Some('\u{8}') => out.push_str("\\b"),
-            Some('\u{c}') => out.push_str("\\f"),
+            Some('"') => out.put("\\\""),
+            Some('\\') => out.put("\\\\"),
+            Some('\n') => out.put("\\n"),
+            Some('\r') => out.put("\\r"),
+            Some('\t') => out.put("\\t"),
+            Some('\u{8}') => out.put("\\b"),
+            Some('\u{c}') => out.put("\\f"),
             Some(other) => {
                 let code = u32::from(other);
                 let digit = |value: u32| char::from_digit(value & 0xf, 16).unwrap_or('0');
-                out.push_str("\\u00");
-                out.push(digit(code >> 4));
-                out.push(digit(code));
+                out.put("\\u00");
+                out.put(digit(code >> 4).encode_utf8(&mut [0; 4]));
+                out.put(digit(code).encode_utf8(&mut [0; 4]));
             }
             None => {}
         }
         rest = chars.as_str();
     }
-    out.push_str(rest);
+    out.put(rest);
 }
 
 /// Returns where the first byte is that cannot stand in a JSON string as it is.
@@ -155,5 +240,34 @@ mod tests {
                 assert_eq!(quoted, serde_json::to_string(text).expect("JSON"));
             }
         }
+    }
+
+    #[test]
+    fn plain_prompts_are_written_as_the_official_types_write_them() {
+        let session = v2::SessionId::new("s\"1\"");
+        for texts in [&[][..], &["a\n\"b\""], &["", "é", "c\\"]] {
+            let blocks: Vec<v2::ContentBlock> = texts.iter().map(|text| (*text).into()).collect();
+            let plain = PlainContent::of(&blocks).expect("it is plain");
+            let mut written = Vec::new();
+            plain.write_prompt(&session, &mut written);
+            let written = String::from_utf8(written).expect("UTF-8");
+            let request = v2::PromptRequest::new(session.clone(), blocks.clone());
+            assert_eq!(written, serde_json::to_string(&request).expect("JSON"));
+            let down = blocks.iter().cloned().map(crate::convert::content::down);
+            let request = crate::v1::PromptRequest::new(session.0.clone(), down.collect());
+            assert_eq!(written, serde_json::to_string(&request).expect("JSON"));
+
+            let message = v2::UserMessage::new("m\"1\"").content(blocks.clone());
+            let update = v2::SessionUpdate::UserMessage(message.clone());
+            let mut written = String::new();
+            assert!(write_user_message(&update, &mut written));
+            assert_eq!(written, serde_json::to_string(&update).expect("JSON"));
+
+            let odd = message.meta(v2::Meta::new());
+            let odd = v2::SessionUpdate::UserMessage(odd);
+            assert!(!write_user_message(&odd, &mut written));
+        }
+        let image = v2::ContentBlock::Image(v2::ImageContent::new("aGk=", "image/png"));
+        assert!(PlainContent::of(&[image]).is_none());
     }
 }

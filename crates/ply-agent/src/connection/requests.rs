@@ -133,7 +133,7 @@ impl Connection {
         self.views.get(session)
     }
 
-    fn prompt(
+    pub(super) fn prompt(
         &self,
         client: &Arc<Client>,
         id: &v2::SessionId,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ply_rpc::{CallError, CallOptions, RawAnswer, RpcError};
 use ply_wire::convert;
+use ply_wire::encode::PlainContent;
 use ply_wire::lift::Cancelled;
 use ply_wire::method::Request as _;
 use ply_wire::method::v1::{LenientPromptResponse, LenientStopReason, lenient_prompt_response};
@@ -100,6 +101,32 @@ impl SessionCell {
     }
 }
 
+/// Sends a prompt. One of plain text looks the same in both versions.
+fn send_prompt(
+    wire: &Wire,
+    session: &v2::SessionId,
+    Fitted { content, meta }: &Fitted,
+    then: impl FnOnce(RawAnswer) + Send + 'static,
+) {
+    let (peer, options) = (&wire.peer, CallOptions::default());
+    let method = v2::PromptRequest::METHOD;
+    if let Some(plain) = PlainContent::of(content).filter(|_| meta.is_none()) {
+        let write = |out: &mut Vec<u8>| plain.write_prompt(session, out);
+        return peer.call_json_then(method, (plain.bytes(), write), options, then);
+    }
+    match wire.version {
+        Version::V1 => {
+            let blocks = content.iter().cloned().map(convert::content::down);
+            let params = v1::PromptRequest::new(Arc::clone(&session.0), blocks.collect());
+            peer.call_then(method, &params.meta(meta.clone()), options, then);
+        }
+        Version::V2 => {
+            let params = v2::PromptRequest::new(session.clone(), content.clone());
+            peer.call_then(method, &params.meta(meta.clone()), options, then);
+        }
+    }
+}
+
 /// Reads the answer to a prompt; none if the connection is gone, whose end is told elsewhere.
 fn read_answer_v1(
     answer: RawAnswer,
@@ -172,35 +199,33 @@ impl State {
         };
         turn.sent = true;
         turn.message = Some(message.clone());
-        let Fitted { content, meta } = std::mem::take(&mut turn.prompt);
+        let prompt = std::mem::take(&mut turn.prompt);
         let id = turn.id;
         if let Some(reader) = self.readers.get_mut(id) {
             reader.message_id = Some(message.clone());
         }
-        let blocks = content.iter().cloned().map(convert::content::down);
-        let params = v1::PromptRequest::new(Arc::clone(&cell.id.0), blocks.collect()).meta(meta);
-        self.lift(0, |lifter, out| lifter.begin_prompt(message, content, out));
         let (cell, routes) = (Arc::clone(cell), Arc::clone(&wire.routes));
-        let options = CallOptions::default();
-        wire.peer
-            .call_then(v1::PromptRequest::METHOD, &params, options, move |answer| {
-                note_use(&answer, &routes);
-                cell.answered_v1(id, answer, &routes);
-            });
+        let session = cell.id.clone();
+        // Nobody hears of the answer before the prompt is in the transcript: the session is locked.
+        send_prompt(wire, &session, &prompt, move |answer| {
+            note_use(&answer, &routes);
+            cell.answered_v1(id, answer, &routes);
+        });
+        self.lift(0, |lifter, out| {
+            lifter.begin_prompt(message, prompt.content, out);
+        });
     }
 
     fn send_v2(&mut self, cell: &Arc<SessionCell>, wire: &Wire) {
         for turn in self.turns.iter_mut().filter(|turn| !turn.sent) {
             turn.sent = true;
-            let Fitted { content, meta } = std::mem::take(&mut turn.prompt);
-            let params = v2::PromptRequest::new(cell.id.clone(), content).meta(meta);
+            let prompt = std::mem::take(&mut turn.prompt);
             let (id, cell, routes) = (turn.id, Arc::clone(cell), Arc::clone(&wire.routes));
-            let options = CallOptions::default();
-            wire.peer
-                .call_then(v2::PromptRequest::METHOD, &params, options, move |answer| {
-                    note_use(&answer, &routes);
-                    cell.answered_v2(id, answer, &routes);
-                });
+            let session = cell.id.clone();
+            send_prompt(wire, &session, &prompt, move |answer| {
+                note_use(&answer, &routes);
+                cell.answered_v2(id, answer, &routes);
+            });
         }
     }
 

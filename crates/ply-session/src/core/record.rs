@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use ply_wire::encode::PlainChunk;
+use ply_wire::encode::{PlainChunk, write_user_message};
 use ply_wire::{MaybeUndefined, v2};
 use serde::Serialize;
 
@@ -72,6 +72,7 @@ impl Record {
                 let start = json.len();
                 match PlainChunk::of(update) {
                     Some(chunk) => text = Some(chunk.write(&mut json)),
+                    None if write_user_message(update, &mut json) => {}
                     None => encode(update, &mut json),
                 }
                 at = Some(start..json.len());

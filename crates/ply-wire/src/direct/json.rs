@@ -1,4 +1,4 @@
-//! A reader of JSON objects and strings, which gives up on everything else.
+//! A reader of JSON objects, arrays and strings, which gives up on everything else.
 
 use std::borrow::Cow;
 
@@ -43,11 +43,33 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Reads an array, each item by `item`. Gives up on an empty one.
+    pub(super) fn array<T>(
+        &mut self,
+        mut item: impl FnMut(&mut Self) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        self.take(b'[')?;
+        let mut items = Vec::new();
+        loop {
+            items.push(item(self)?);
+            self.skip_blanks();
+            let (first, rest) = self.rest.split_at_checked(1)?;
+            self.rest = rest;
+            match first {
+                "," => {}
+                "]" => return Some(items),
+                _ => return None,
+            }
+        }
+    }
+
     /// Reads a string that has no escapes.
     #[inline]
     pub(super) fn plain_text(&mut self) -> Option<&'a str> {
         self.take(b'"')?;
-        let (text, rest) = self.rest.split_at_checked(first_special(self.rest.as_bytes())?)?;
+        let (text, rest) = self
+            .rest
+            .split_at_checked(first_special(self.rest.as_bytes())?)?;
         self.rest = rest.strip_prefix('"')?;
         Some(text)
     }
@@ -56,7 +78,9 @@ impl<'a> Reader<'a> {
     #[inline]
     pub(super) fn text(&mut self) -> Option<Cow<'a, str>> {
         self.take(b'"')?;
-        let (text, rest) = self.rest.split_at_checked(first_special(self.rest.as_bytes())?)?;
+        let (text, rest) = self
+            .rest
+            .split_at_checked(first_special(self.rest.as_bytes())?)?;
         if let Some(rest) = rest.strip_prefix('"') {
             self.rest = rest;
             return Some(Cow::Borrowed(text));
@@ -127,7 +151,12 @@ impl<'a> Reader<'a> {
 
     #[inline]
     fn skip_blanks(&mut self) {
-        if self.rest.as_bytes().first().is_some_and(|byte| *byte <= b' ') {
+        if self
+            .rest
+            .as_bytes()
+            .first()
+            .is_some_and(|byte| *byte <= b' ')
+        {
             self.rest = self.rest.trim_start_matches([' ', '\t', '\n', '\r']);
         }
     }

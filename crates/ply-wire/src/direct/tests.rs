@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::TextChunk;
+use super::{PlainPrompt, TextChunk};
 use crate::method::decode_params;
 use crate::{v1, v2};
 
@@ -132,8 +132,26 @@ fn damaged() -> impl Strategy<Value = String> {
         },
     );
     let pieces = prop::sample::select(vec![
-        "", "\"", "\\", "{", "}", ",", ":", " ", "\n", "\u{1}", "null", "\\u00", "\\ud83d", "é",
-        "\"id\":1,", "\"_meta\":{},", "\"text\":\"x\",", "\"type\":\"text\",", "[", "0",
+        "",
+        "\"",
+        "\\",
+        "{",
+        "}",
+        ",",
+        ":",
+        " ",
+        "\n",
+        "\u{1}",
+        "null",
+        "\\u00",
+        "\\ud83d",
+        "é",
+        "\"id\":1,",
+        "\"_meta\":{},",
+        "\"text\":\"x\",",
+        "\"type\":\"text\",",
+        "[",
+        "0",
     ]);
     let edits = prop::collection::vec((any::<prop::sample::Index>(), 0..4usize, pieces), 0..3);
     (good, edits).prop_map(|(line, edits)| {
@@ -147,7 +165,51 @@ fn damaged() -> impl Strategy<Value = String> {
     })
 }
 
+/// What is read directly is what the official types read, in both versions.
+#[track_caller]
+fn check_prompt(params: &str) -> bool {
+    let Some(prompt) = PlainPrompt::read(params) else {
+        return false;
+    };
+    let (session, content) = (prompt.session(), prompt.into_content());
+    let known = v2::PromptRequest::new(session, content);
+    let read = serde_json::from_str::<v2::PromptRequest>(params);
+    assert_eq!(known, read.expect("the official type reads it"), "{params}");
+    let read = serde_json::from_str::<v1::PromptRequest>(params).expect("and version 1");
+    let up = read.prompt.into_iter().map(crate::convert::content::up);
+    assert_eq!(known.prompt, up.collect::<Vec<_>>(), "{params}");
+    true
+}
+
+#[test]
+fn prompts_are_read_as_the_official_types_read_them() {
+    for params in [
+        r#"{"sessionId":"s","prompt":[{"type":"text","text":"a\n\ud83d\ude00"}]}"#,
+        r#"{ "prompt" : [ {"text":"a","type":"text"} , {"type":"text","text":""} ] , "sessionId":"s\"" }"#,
+    ] {
+        assert!(check_prompt(params), "{params}");
+    }
+    for params in [
+        "{}",
+        r#"{"sessionId":"s","prompt":[]}"#,
+        r#"{"sessionId":"s","prompt":[{"type":"text","text":"a"},]}"#,
+        r#"{"sessionId":"s","prompt":[{"type":"text","text":"a"}],"_meta":{}}"#,
+        r#"{"sessionId":"s","prompt":[{"type":"text","text":"a","annotations":null}]}"#,
+        r#"{"sessionId":"s","prompt":[{"type":"image","data":"","mimeType":"image/png"}]}"#,
+        r#"{"sessionId":1,"prompt":[{"type":"text","text":"a"}]}"#,
+    ] {
+        assert_eq!(PlainPrompt::read(params), None, "{params}");
+    }
+}
+
 proptest! {
+    #[test]
+    fn prompts_are_read_as_they_were_written(texts in prop::collection::vec(any::<String>(), 1..4)) {
+        let blocks = texts.into_iter().map(v2::ContentBlock::from).collect();
+        let params = serde_json::to_string(&v2::PromptRequest::new("s", blocks));
+        prop_assert!(check_prompt(&params.expect("JSON")));
+    }
+
     #[test]
     fn lines_are_read_as_the_official_types_read_them(line in damaged()) {
         check(&line);
