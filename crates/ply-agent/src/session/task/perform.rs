@@ -90,7 +90,7 @@ impl Task {
             }
             Effect::Passed { barrier, is_safe } => self.passed(barrier, is_safe),
             Effect::Unattended => self.host.unattended(&self.session),
-            Effect::Release { delete } => self.release(delete),
+            Effect::Release { delete, .. } => self.release(delete),
             Effect::Over => self.over(),
             _ => {}
         }
