@@ -148,6 +148,18 @@ pub struct About {
     pub additional_directories: bool,
     /// How to log in; empty if there is no need to.
     pub auth_methods: Vec<v2::AuthMethod>,
+    /// Whether clients may fork sessions (`session/fork`).
+    #[cfg(feature = "unstable_session_fork")]
+    pub session_fork: bool,
+    /// Whether clients may ask for the status of a session without opening it (`session/status`).
+    #[cfg(feature = "unstable_session_status")]
+    pub session_status: bool,
+    /// Whether clients may name sessions (`session/set_title`).
+    #[cfg(feature = "unstable_session_set_title")]
+    pub session_set_title: bool,
+    /// Whether clients may archive sessions (`session/archive`, `session/unarchive`).
+    #[cfg(feature = "unstable_session_archive")]
+    pub session_archive: bool,
     /// The `_meta` of the capabilities, where an agent names the extensions it knows.
     pub meta: Option<v2::Meta>,
 }
@@ -178,6 +190,14 @@ impl About {
             mcp: Mcp::default(),
             additional_directories: false,
             auth_methods: Vec::new(),
+            #[cfg(feature = "unstable_session_fork")]
+            session_fork: false,
+            #[cfg(feature = "unstable_session_status")]
+            session_status: false,
+            #[cfg(feature = "unstable_session_set_title")]
+            session_set_title: false,
+            #[cfg(feature = "unstable_session_archive")]
+            session_archive: false,
             meta: None,
         }
     }
@@ -217,6 +237,39 @@ impl About {
         self
     }
 
+    /// Lets clients fork sessions. A fork is a copy of the session up to its last finished turn; [`Agent::open`] prepares it like a
+    /// session that is opened again.
+    #[cfg(feature = "unstable_session_fork")]
+    #[must_use]
+    pub fn session_fork(mut self) -> Self {
+        self.session_fork = true;
+        self
+    }
+
+    /// Lets clients ask for the status of a session without opening it.
+    #[cfg(feature = "unstable_session_status")]
+    #[must_use]
+    pub fn session_status(mut self) -> Self {
+        self.session_status = true;
+        self
+    }
+
+    /// Lets clients name sessions. [`Session::set_title`] does not replace such a name.
+    #[cfg(feature = "unstable_session_set_title")]
+    #[must_use]
+    pub fn session_set_title(mut self) -> Self {
+        self.session_set_title = true;
+        self
+    }
+
+    /// Lets clients archive sessions. An archived session is closed, stays in the journal, and is left out of default listings.
+    #[cfg(feature = "unstable_session_archive")]
+    #[must_use]
+    pub fn session_archive(mut self) -> Self {
+        self.session_archive = true;
+        self
+    }
+
     /// Sets the `_meta` of the capabilities, where an agent names the extensions it knows.
     #[must_use]
     pub fn meta(mut self, meta: v2::Meta) -> Self {
@@ -251,6 +304,22 @@ impl About {
             let directories = v2::SessionAdditionalDirectoriesCapabilities::new();
             session = session.additional_directories(directories);
         }
+        #[cfg(feature = "unstable_session_fork")]
+        if self.session_fork {
+            session = session.fork(v2::SessionForkCapabilities::new());
+        }
+        #[cfg(feature = "unstable_session_status")]
+        if self.session_status {
+            session = session.status(v2::SessionStatusCapabilities::new());
+        }
+        #[cfg(feature = "unstable_session_set_title")]
+        if self.session_set_title {
+            session = session.title(v2::SessionTitleCapabilities::new());
+        }
+        #[cfg(feature = "unstable_session_archive")]
+        if self.session_archive {
+            session = session.archive(v2::SessionArchiveCapabilities::new());
+        }
         v2::AgentCapabilities::new()
             .session(session)
             .meta(self.meta.clone())
@@ -271,8 +340,11 @@ pub struct SessionSetup {
     pub additional_directories: Vec<PathBuf>,
     /// The MCP servers to connect to, all of them: those of an earlier life do not count.
     pub mcp_servers: Vec<v2::McpServer>,
-    /// Whether the session is opened again.
+    /// Whether the session is opened again, or is a fork.
     pub reopened: bool,
+    /// The session that this one was just forked from. It has the same history up to here, and nothing else of the agent's own.
+    #[cfg(feature = "unstable_session_fork")]
+    pub forked_from: Option<v2::SessionId>,
     /// The `_meta` of the client's request. A session that is open already is not opened again for a second client, whose
     /// metadata nobody sees.
     pub meta: Option<v2::Meta>,

@@ -3,8 +3,16 @@
 //! Requests of version 1 are lifted to the meaning of version 2 where they come in, so there is one
 //! way through the agent for both.
 
+mod listing;
 mod requests;
 mod setup;
+#[cfg(any(
+    feature = "unstable_session_fork",
+    feature = "unstable_session_status",
+    feature = "unstable_session_set_title",
+    feature = "unstable_session_archive"
+))]
+mod unstable;
 mod views;
 
 use std::sync::Arc;

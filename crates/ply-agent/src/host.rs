@@ -1,7 +1,11 @@
 //! The sessions of an agent: which are open, and how one is made, found, closed and forgotten.
 
 mod erased;
+#[cfg(feature = "unstable_session_fork")]
+mod fork;
+mod late;
 mod reading;
+mod stored;
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
@@ -12,14 +16,16 @@ use std::time::Duration;
 
 use ply_journal::{Filter, Journal, Page};
 use ply_rpc::Responder;
-use ply_session::{
-    CLOSE_TIME_MAX, Close, Input, Keep, RequestId, Settings, ViewId, no_such_session,
-};
+use ply_session::{CLOSE_TIME_MAX, Input, Keep, RequestId, Settings, ViewId, no_such_session};
 use ply_wire::v2;
 use tokio::sync::oneshot;
 
 pub(crate) use self::erased::{DynAgent, Erased};
 pub use self::reading::read_history;
+use self::stored::Alone;
+#[cfg(feature = "unstable_session_status")]
+pub(crate) use self::stored::StatusAsked;
+pub(crate) use self::stored::change;
 use crate::session::control::{Control, Waiter};
 use crate::session::{Origin, Session, Task, close_by_host, refuse};
 use crate::{About, SessionSetup, clock};
@@ -47,6 +53,8 @@ pub(crate) struct Host {
     unattended: Mutex<VecDeque<Session>>,
     /// Each session that waits in memory has a clone, which counts it.
     unwritten: Arc<()>,
+    /// Who is at the journal of a session that is not open.
+    alone: Alone,
     /// Numbers views and requests.
     numbers: AtomicU64,
 }
@@ -61,6 +69,7 @@ impl Host {
             sessions: Mutex::default(),
             unattended: Mutex::default(),
             unwritten: Arc::default(),
+            alone: Alone::default(),
             numbers: AtomicU64::new(1),
         })
     }
@@ -101,14 +110,24 @@ impl Host {
     }
 
     /// Returns a session that is open, or opens it from the journal. Whether there is such a session is for it to tell.
-    pub(crate) fn open(self: &Arc<Self>, id: &v2::SessionId, setup: SessionSetup) -> Session {
+    pub(crate) fn open(
+        self: &Arc<Self>,
+        id: &v2::SessionId,
+        setup: SessionSetup,
+        origin: Origin,
+    ) -> Session {
         let mut sessions = self.sessions();
         if let Some(session) = sessions.get(id).filter(|session| !session.is_closed()) {
             return session.clone();
         }
         let mut setup = setup;
         setup.reopened = true;
-        self.start(id.clone(), setup, Origin::Journal, &mut sessions)
+        self.start(id.clone(), setup, origin, &mut sessions)
+    }
+
+    /// Waits until nobody else is at the journal of a session, to open it.
+    pub(crate) async fn alone_with(&self, id: &v2::SessionId) -> impl Drop + use<> {
+        self.alone.with(id).await
     }
 
     fn start(
@@ -145,49 +164,6 @@ impl Host {
         self.lock_unattended().retain(|other| !other.is(session));
     }
 
-    /// Serves what came too late for a session that is over: a client that wants to attach opens it again.
-    pub(crate) fn come_late(self: &Arc<Self>, session: &Session, late: Vec<Control>) {
-        let error = no_such_session(session.id());
-        let mut again: Option<Session> = None;
-        for control in late {
-            let next = match (&control, &again) {
-                (_, Some(next)) => next.clone(),
-                (Control::Attach(attaching), None) => {
-                    let setup = SessionSetup::from_core(&attaching.attach.setup);
-                    again.insert(self.open(session.id(), setup)).clone()
-                }
-                (_, None) => {
-                    self.refuse_late(session.id(), control, &error);
-                    continue;
-                }
-            };
-            if let Control::Attach(attaching) = &control {
-                attaching.views.rebind(&next, attaching.attach.view);
-            }
-            if let Err(control) = next.control(control) {
-                refuse(control, &error);
-            }
-        }
-    }
-
-    /// Answers what a session that is over cannot serve; one that is to be deleted still is.
-    fn refuse_late(self: &Arc<Self>, id: &v2::SessionId, control: Control, error: &v2::Error) {
-        match control {
-            Control::Request(input, Waiter::Client(responder))
-                if matches!(
-                    *input,
-                    Input::Close(Close {
-                        journal: Keep::Nothing,
-                        ..
-                    })
-                ) =>
-            {
-                self.delete(id, responder);
-            }
-            control => refuse(control, error),
-        }
-    }
-
     /// Notes a session that nobody sees and in which nothing was said. It lives with the server, but only so many do.
     pub(crate) fn unattended(&self, session: &Session) {
         let mut unattended = self.lock_unattended();
@@ -205,15 +181,18 @@ impl Host {
         &self,
         cwd: Option<PathBuf>,
         cursor: Option<String>,
+        archived: Option<bool>,
     ) -> Result<Page, ply_journal::Error> {
         let mut filter = Filter::new(LIST_PAGE_MAX);
         // Those that are not written are on the first page, in their place. What is listed stays as it is.
         let mut unlisted = match cursor {
-            None => self.unlisted(cwd.as_deref()),
-            Some(_) => Vec::new(),
+            // None of them is archived.
+            None if archived != Some(true) => self.unlisted(cwd.as_deref()),
+            _ => Vec::new(),
         };
         filter.cwd = cwd;
         filter.cursor = cursor;
+        filter.archived = archived;
         let mut page = self.journal.list(filter).await?;
         // One that is created just now may be in both.
         unlisted.retain(|head| page.sessions.iter().all(|listed| listed.id != head.id));
@@ -235,9 +214,8 @@ impl Host {
 
     /// Deletes a session; one that is open is closed first (E11).
     pub(crate) fn delete(self: &Arc<Self>, id: &v2::SessionId, responder: Responder) {
-        let open = self.sessions().get(id).cloned();
         let mut waiter = Waiter::Client(responder);
-        if let Some(session) = open {
+        if let Some(session) = self.open_session(id) {
             let close = close_by_host(self.next_request(), Keep::Nothing);
             match session.control(Control::Request(close, waiter)) {
                 Ok(()) => return,
@@ -253,6 +231,23 @@ impl Host {
             let deleted = deleted.map(|_| serde_json::Map::new());
             responder.respond(deleted.map_err(|error| crate::Error::from(error).to_rpc()));
         });
+    }
+
+    /// Deletes a session that nobody was told of.
+    #[cfg(feature = "unstable_session_fork")]
+    pub(crate) fn delete_unknown(&self, id: &v2::SessionId) {
+        let (journal, id) = (self.journal(), id.clone());
+        tokio::spawn(async move {
+            if let Err(error) = journal.delete(&id.0).await {
+                tracing::error!(session = %id.0, %error, "a session is not deleted");
+            }
+        });
+    }
+
+    /// Returns a session that is open.
+    fn open_session(&self, id: &v2::SessionId) -> Option<Session> {
+        let session = self.sessions().get(id).cloned();
+        session.filter(|session| !session.is_closed())
     }
 
     /// Closes every session, so that their journals say how their turns ended.
@@ -296,6 +291,22 @@ impl Host {
         self.unattended
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns what a client is told about a change of a session that is not open.
+#[cfg(any(
+    feature = "unstable_session_set_title",
+    feature = "unstable_session_archive"
+))]
+fn told_of(
+    id: &v2::SessionId,
+    changed: Result<bool, ply_journal::Error>,
+) -> Result<(), ply_rpc::RpcError> {
+    match changed {
+        Ok(true) => Ok(()),
+        Ok(false) | Err(ply_journal::Error::Deleted) => Err(crate::error::no_such_session(id)),
+        Err(error) => Err(crate::Error::from(error).to_rpc()),
     }
 }
 

@@ -123,7 +123,7 @@ impl Session {
         self.update(v2::SessionUpdate::Notice(notice)).await
     }
 
-    /// Names the session, for listings.
+    /// Names the session, for listings. A name that the user gave it in a client stays.
     ///
     /// # Errors
     ///

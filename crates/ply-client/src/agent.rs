@@ -4,6 +4,13 @@ mod finding;
 mod listing;
 mod login;
 mod opening;
+#[cfg(any(
+    feature = "unstable_session_fork",
+    feature = "unstable_session_status",
+    feature = "unstable_session_set_title",
+    feature = "unstable_session_archive"
+))]
+mod unstable;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};

@@ -174,6 +174,29 @@ impl Hello {
             .is_some_and(|session| session.delete.is_some())
     }
 
+    #[cfg(feature = "unstable_session_fork")]
+    pub(crate) fn can_fork(&self) -> bool {
+        self.session().is_some_and(|session| session.fork.is_some())
+    }
+
+    #[cfg(feature = "unstable_session_status")]
+    pub(crate) fn can_tell_status(&self) -> bool {
+        self.session()
+            .is_some_and(|session| session.status.is_some())
+    }
+
+    #[cfg(feature = "unstable_session_set_title")]
+    pub(crate) fn can_set_titles(&self) -> bool {
+        self.session()
+            .is_some_and(|session| session.title.is_some())
+    }
+
+    #[cfg(feature = "unstable_session_archive")]
+    pub(crate) fn can_archive(&self) -> bool {
+        self.session()
+            .is_some_and(|session| session.archive.is_some())
+    }
+
     pub(crate) fn can_log_out(&self) -> bool {
         match &self.v1 {
             Some(v1) => v1.auth.logout.is_some(),

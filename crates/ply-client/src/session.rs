@@ -14,6 +14,13 @@ pub(crate) mod readers;
 mod restore;
 mod stopping;
 mod turns;
+#[cfg(any(
+    feature = "unstable_session_fork",
+    feature = "unstable_session_status",
+    feature = "unstable_session_set_title",
+    feature = "unstable_session_archive"
+))]
+mod unstable;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -89,6 +89,14 @@ impl SessionSetup {
             .meta(self.meta.clone())
     }
 
+    #[cfg(feature = "unstable_session_fork")]
+    pub(crate) fn to_fork(&self, id: &v2::SessionId) -> v2::ForkSessionRequest {
+        v2::ForkSessionRequest::new(id.clone(), self.cwd.clone())
+            .additional_directories(self.root_paths())
+            .mcp_servers(self.mcp_servers.clone())
+            .meta(self.meta.clone())
+    }
+
     fn root_paths(&self) -> Vec<v2::AbsolutePath> {
         let roots = self.roots.iter().cloned();
         roots.map(v2::AbsolutePath::new).collect()

@@ -18,6 +18,8 @@ pub struct Head {
     pub updated_ms: i64,
     /// Whether something was left to do: a turn, a queued prompt or a question.
     pub unfinished: bool,
+    /// Whether the user put it away: it stays as it is, and default listings leave it out.
+    pub archived: bool,
     /// What the session's host wants to remember of it, in the host's own words.
     pub host: Option<String>,
 }
@@ -33,6 +35,7 @@ impl Head {
             created_ms: now_ms,
             updated_ms: now_ms,
             unfinished: false,
+            archived: false,
             host: None,
         }
     }
@@ -47,6 +50,9 @@ impl Head {
         }
         if let Some(unfinished) = change.unfinished {
             self.unfinished = unfinished;
+        }
+        if let Some(archived) = change.archived {
+            self.archived = archived;
         }
         if let Some(host) = change.host {
             self.host = host;
@@ -64,6 +70,8 @@ pub struct Description {
     pub updated_ms: Option<i64>,
     /// Whether something is left to do.
     pub unfinished: Option<bool>,
+    /// Whether the user put it away.
+    pub archived: Option<bool>,
     /// What the session's host wants to remember; `Some(None)` clears it.
     pub host: Option<Option<String>>,
 }
@@ -92,6 +100,13 @@ impl Description {
         self
     }
 
+    /// Also changes whether the session is archived.
+    #[must_use]
+    pub fn archived(mut self, archived: bool) -> Self {
+        self.archived = Some(archived);
+        self
+    }
+
     /// Also changes what the session's host wants to remember.
     #[must_use]
     pub fn host(mut self, host: Option<String>) -> Self {
@@ -108,6 +123,8 @@ pub struct Filter {
     pub cwd: Option<PathBuf>,
     /// Only those in which something is left to do, or only those in which nothing is.
     pub unfinished: Option<bool>,
+    /// Only those that are archived, or only those that are not.
+    pub archived: Option<bool>,
     /// Where the page before this one ended.
     pub cursor: Option<String>,
     /// How many at most.
@@ -121,6 +138,7 @@ impl Filter {
         Self {
             cwd: None,
             unfinished: None,
+            archived: None,
             cursor: None,
             limit,
         }

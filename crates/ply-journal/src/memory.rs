@@ -173,6 +173,7 @@ impl Memory {
             .map(|stored| &stored.head)
             .filter(|head| filter.cwd.as_ref().is_none_or(|cwd| head.cwd == *cwd))
             .filter(|head| filter.unfinished.is_none_or(|is| head.unfinished == is))
+            .filter(|head| filter.archived.is_none_or(|is| head.archived == is))
             .filter(|head| after.is_none_or(|after| place(head) > after))
             .collect();
         found.sort_by(|a, b| place(a).cmp(&place(b)));

@@ -75,6 +75,7 @@ macro_rules! contract {
                 an_opened_session_says_how_many_records_it_has,
                 a_description_rides_with_its_records,
                 unfinished_sessions_can_be_listed_alone,
+                archived_sessions_can_be_listed_alone_or_left_out,
                 a_host_finds_again_what_it_noted,
                 appends_take_effect_in_the_order_of_the_calls,
                 an_append_that_nobody_awaits_takes_effect_too,

@@ -11,6 +11,7 @@ mod close;
 mod effect;
 mod entity;
 mod failure;
+mod fork;
 mod input;
 mod operations;
 mod options;
@@ -19,6 +20,7 @@ mod read;
 mod record;
 mod response;
 mod store;
+mod title;
 mod view;
 mod waiting;
 mod window;
@@ -33,12 +35,15 @@ pub use self::attach::wrong_directory;
 pub use self::effect::{Description, Effect, Form, Message, Persist, Pull};
 pub use self::input::{Attach, Close, How, Input, Keep, Opened, Prompt, Rights, Setup, Viewer};
 pub use self::record::Json;
-pub use self::response::{Empty, OptionChange, Response, request_cancelled};
+pub use self::response::{Empty, OptionChange, Response, Title, request_cancelled};
+pub use self::title::{title_of, title_record};
 
 use self::act::Gated;
 use self::close::Closing;
+use self::fork::Fork;
 pub(crate) use self::operations::Operations;
 use self::options::Options;
+pub(crate) use self::record::Record;
 use self::store::Store;
 use self::view::View;
 use self::window::Window;
@@ -79,6 +84,8 @@ pub struct Core {
     /// When a cancelled turn is ended without its code.
     overdue: Option<(TurnId, Duration)>,
     operations: Operations,
+    /// Copies that wait until the journal has everything.
+    forks: Vec<Fork>,
     /// Records of the journal that could not be read.
     damaged: u64,
     epoch: u64,
@@ -132,6 +139,16 @@ impl Core {
     #[must_use]
     pub fn has_failed(&self) -> bool {
         !self.store.is_usable()
+    }
+
+    /// Returns what the foreground does, as clients may see it. Nothing changes by asking.
+    #[must_use]
+    pub fn state(&self) -> v2::StateUpdate {
+        let history = match self.engine.snapshot() {
+            Some(snapshot) => &snapshot.history,
+            None => self.engine.history(),
+        };
+        history.transcript().state_snapshot()
     }
 
     /// Returns when the next deadline is, for [`Input::Tick`].
@@ -210,6 +227,8 @@ impl Core {
                 view,
                 entity,
             } => self.cancel_entity(request, view, entity, out),
+            Input::SetTitle { request, title } => self.set_title(request, &title, out),
+            Input::Fork { request } => self.fork(request),
             Input::OptionSet { request, outcome } => self.option_set(request, outcome, out),
             Input::Answer { ask, view, reply } => self.answer(ask, view, reply, out),
             Input::Opened(opened) => self.opened(&opened, out),
@@ -247,6 +266,7 @@ impl Core {
                 self.engine.drop_snapshot();
             }
             self.release(out);
+            self.release_forks(out);
             self.evict();
             self.leave_if_abandoned(out);
             self.release_journal(out);

@@ -321,14 +321,23 @@ impl Engine {
 
     fn fresh_id(&mut self, what: &str) -> String {
         self.ids += 1;
-        format!("{what}-e{}-{}", self.epoch, self.ids)
+        format!("{what}-{}-{}", self.owner(), self.ids)
+    }
+
+    /// Returns what sets the ids made here apart from those of other owners of the session, and of those of the sessions that it
+    /// was forked from: their epochs may be the same.
+    fn owner(&self) -> String {
+        match self.history.forks() {
+            0 => format!("e{}", self.epoch),
+            forks => format!("f{forks}e{}", self.epoch),
+        }
     }
 
     /// Returns what the ids of things of `turn` begin with, so that no other thing of the session
     /// has them.
     #[must_use]
     pub fn id_prefix(&self, turn: TurnId) -> String {
-        format!("e{}-{}", self.epoch, turn.0)
+        format!("{}-{}", self.owner(), turn.0)
     }
 }
 

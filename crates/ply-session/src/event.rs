@@ -71,6 +71,20 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session: Option<String>,
     },
+    /// A client named the session; titles of the agent do not replace that name.
+    Titled {
+        /// What clients are shown.
+        update: v2::SessionUpdate,
+        /// Who did, where several people share the session.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
+    /// Everything before this was copied from another session. The ids that are made after it are others than those that the
+    /// source made.
+    Forked {
+        /// The source.
+        from: v2::SessionId,
+    },
     /// The lines of that program are recorded up to this number.
     Lines {
         /// The number of the last one.
@@ -151,7 +165,9 @@ impl Event {
             | Self::Queued { .. }
             | Self::Queue(_)
             | Self::Operation { .. }
-            | Self::Runner { .. } => true,
+            | Self::Runner { .. }
+            | Self::Titled { .. }
+            | Self::Forked { .. } => true,
             Self::Asked { .. } | Self::Lines { .. } => false,
         }
     }
@@ -169,7 +185,9 @@ impl Event {
     #[must_use]
     pub fn update(&self) -> Option<&v2::SessionUpdate> {
         match self {
-            Self::Update(update) | Self::Edited { update, .. } => Some(update),
+            Self::Update(update) | Self::Edited { update, .. } | Self::Titled { update, .. } => {
+                Some(update)
+            }
             _ => None,
         }
     }

@@ -24,6 +24,10 @@ pub struct History {
     edits: Edits,
     /// Questions that were not answered.
     asked: BTreeSet<AskId>,
+    /// Whether a client named the session.
+    is_titled: bool,
+    /// How often the session, or one that it was forked from, was forked from another.
+    forks: u64,
 }
 
 impl History {
@@ -59,6 +63,14 @@ impl History {
             }
             Event::Answered { ask, .. } => {
                 self.asked.remove(ask);
+                Change::Nothing
+            }
+            Event::Titled { update, .. } => {
+                self.is_titled = true;
+                self.apply_update(update)
+            }
+            Event::Forked { .. } => {
+                self.forks += 1;
                 Change::Nothing
             }
             _ => Change::Nothing,
@@ -132,6 +144,16 @@ impl History {
     /// Returns the questions that were not answered.
     pub(crate) fn asked(&self) -> impl Iterator<Item = AskId> {
         self.asked.iter().copied()
+    }
+
+    /// Returns whether a client named the session.
+    #[must_use]
+    pub fn is_titled(&self) -> bool {
+        self.is_titled
+    }
+
+    pub(crate) fn forks(&self) -> u64 {
+        self.forks
     }
 
     pub(crate) fn state(&self) -> &State {

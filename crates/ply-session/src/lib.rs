@@ -21,6 +21,7 @@ mod core;
 mod edits;
 pub mod engine;
 mod event;
+mod fork;
 mod history;
 mod limits;
 mod settings;
@@ -29,11 +30,12 @@ mod types;
 
 pub use self::core::{
     Attach, Close, Core, Description, Effect, Empty, Form, How, Input, Json, Keep, Message, Opened,
-    OptionChange, Persist, Prompt, Pull, Response, Rights, Setup, Viewer, no_such_session,
-    request_cancelled, wrong_directory,
+    OptionChange, Persist, Prompt, Pull, Response, Rights, Setup, Title, Viewer, no_such_session,
+    request_cancelled, title_of, title_record, wrong_directory,
 };
 pub use self::engine::{Opening, Refusal, Start};
 pub use self::event::{Edit, Event, QueueChange, coalesce, joined};
+pub use self::fork::{ForkPoint, Forking, fork_record, is_forked};
 pub use self::history::History;
 pub use self::limits::*;
 pub use self::settings::{

@@ -41,6 +41,8 @@ pub const EDITS_BYTES_MAX: usize = 16 * 1024 * 1024;
 pub const WAITING_MAX: usize = 1024;
 /// Keys of prompts that are remembered, so that a prompt sent twice is carried out once.
 pub const OPERATIONS_MAX: usize = 1000;
+/// Longest title that a client can give a session; the rest of a longer one is cut off.
+pub const TITLE_CHARS_MAX: usize = 256;
 /// Longest key of a prompt; one with a longer key is refused.
 pub const OPERATION_KEY_BYTES_MAX: usize = 1024;
 

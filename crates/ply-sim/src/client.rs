@@ -72,6 +72,8 @@ pub(crate) enum Wanted {
     Option,
     Stop,
     Close,
+    /// A title or a copy of the session, for which nobody has to see it.
+    Unseen,
 }
 
 /// A question, as far as a user has to know it.
@@ -158,7 +160,7 @@ impl Client {
             },
             Down::Respond { request, response } => {
                 // Who leaves is shown nothing more.
-                self.is_whole = false;
+                self.is_whole &= self.waiting.get(&request) == Some(&Wanted::Unseen);
                 self.answered(request, *response, turn)
             }
             Down::Retract { ask } => {

@@ -50,6 +50,7 @@ pub(crate) struct Safe {
     pub(crate) answered: BTreeSet<AskId>,
     pub(crate) calls: BTreeSet<String>,
     pub(crate) idles: u64,
+    pub(crate) titles: BTreeSet<String>,
     running: Vec<String>,
 }
 
@@ -303,11 +304,13 @@ impl Safe {
                     self.note_call(&subject.tool_call);
                 }
             }
-            event => {
-                if let Some(v2::SessionUpdate::ToolCallUpdate(call)) = event.update() {
-                    self.note_call(call);
+            event => match event.update() {
+                Some(v2::SessionUpdate::ToolCallUpdate(call)) => self.note_call(call),
+                Some(v2::SessionUpdate::SessionInfoUpdate(info)) => {
+                    self.titles.extend(info.title.value().cloned());
                 }
-            }
+                _ => {}
+            },
         }
     }
 

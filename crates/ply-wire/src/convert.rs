@@ -16,3 +16,10 @@ pub mod permission;
 pub mod plan;
 pub mod session;
 pub mod tool_call;
+#[cfg(any(
+    feature = "unstable_session_fork",
+    feature = "unstable_session_status",
+    feature = "unstable_session_set_title",
+    feature = "unstable_session_archive"
+))]
+pub mod unstable;

@@ -9,7 +9,7 @@
 
 use ply_wire::convert::auth::TerminalAuth;
 use ply_wire::convert::config::{self, Booleans};
-use ply_wire::convert::{auth, elicitation, error, initialize, session};
+use ply_wire::convert::{auth, elicitation, error, initialize, session, unstable};
 use ply_wire::{v1, v2};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -153,6 +153,99 @@ fn lossless_pairs_survive_both_ways() {
         |m| session::set_option_response_down(m, Booleans::Native)
     );
     there_and_back!(Error, Error, error::up, error::down);
+}
+
+#[test]
+fn unstable_session_messages_survive_both_ways() {
+    there_and_back!(
+        SessionStatusRequest,
+        SessionStatusRequest,
+        unstable::status_up,
+        unstable::status_down
+    );
+    there_and_back!(
+        SetSessionTitleRequest,
+        SetSessionTitleRequest,
+        unstable::set_title_up,
+        unstable::set_title_down
+    );
+    there_and_back!(
+        SetSessionTitleResponse,
+        SetSessionTitleResponse,
+        unstable::set_title_response_up,
+        unstable::set_title_response_down
+    );
+    there_and_back!(
+        ArchiveSessionRequest,
+        ArchiveSessionRequest,
+        unstable::archive_up,
+        unstable::archive_down
+    );
+    there_and_back!(
+        ArchiveSessionResponse,
+        ArchiveSessionResponse,
+        unstable::archive_response_up,
+        unstable::archive_response_down
+    );
+    there_and_back!(
+        UnarchiveSessionRequest,
+        UnarchiveSessionRequest,
+        unstable::unarchive_up,
+        unstable::unarchive_down
+    );
+    there_and_back!(
+        UnarchiveSessionResponse,
+        UnarchiveSessionResponse,
+        unstable::unarchive_response_up,
+        unstable::unarchive_response_down
+    );
+    let name = "ForkSessionRequest";
+    for (original, there) in convert_all((&V1, name), (&V2, name), |m| unstable::fork_up(m).ok()) {
+        assert_eq!(unstable::fork_down(&there.unwrap()), Ok(original));
+    }
+    for (original, there) in convert_all((&V2, name), (&V1, name), |m| unstable::fork_down(m).ok())
+    {
+        assert_eq!(unstable::fork_up(&there.unwrap()), Ok(original));
+    }
+    let name = "ForkSessionResponse";
+    for (original, there) in convert_all((&V1, name), (&V2, name), |m| {
+        Some(unstable::fork_response_up(m))
+    }) {
+        let back = unstable::fork_response_down(&there.unwrap(), Booleans::Native);
+        assert_eq!(back.0, original);
+    }
+    // Version 1 has no place for the state.
+    let name = "SessionStatusResponse";
+    for (original, there) in convert_all((&V1, name), (&V2, name), |m| {
+        Some(unstable::status_response_up(m))
+    }) {
+        let there = there.unwrap();
+        assert_eq!(there.state, None);
+        assert_eq!(unstable::status_response_down(&there), original);
+    }
+    convert_all((&V2, name), (&V1, name), |m| {
+        Some(unstable::status_response_down(m))
+    });
+}
+
+#[test]
+fn unstable_capabilities_survive_both_ways() {
+    let capabilities = serde_json::json!({
+        "fork": {"_meta": {"a": 1}},
+        "status": {},
+        "title": {},
+        "archive": {}
+    });
+    let session: v2::SessionCapabilities = serde_json::from_value(capabilities.clone()).unwrap();
+    let agent = v2::AgentCapabilities::new().session(session);
+    let down = initialize::agent_capabilities_down(&agent);
+    let shown = serde_json::to_value(&down.session_capabilities).unwrap();
+    let back = initialize::agent_capabilities_up(&down).session.unwrap();
+    let back = serde_json::to_value(&back).unwrap();
+    for (name, capability) in capabilities.as_object().unwrap() {
+        assert_eq!(shown[name], *capability, "{name}");
+        assert_eq!(back[name], *capability, "{name}");
+    }
 }
 
 #[test]

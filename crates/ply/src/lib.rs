@@ -45,7 +45,9 @@
 //! # Features
 //!
 //! `agent` and `client` are on by default and give the module of that name. `sqlite` adds
-//! `agent::journal::Sqlite`, which keeps an agent's sessions on disk. Every type that a signature mentions can be named through
+//! `agent::journal::Sqlite`, which keeps an agent's sessions on disk. `unstable_session_fork`, `unstable_session_status`,
+//! `unstable_session_set_title` and `unstable_session_archive` add methods that are not part of the protocol yet; an agent offers
+//! those that its `About` names. Every type that a signature mentions can be named through
 //! these modules.
 
 #[cfg(feature = "agent")]

@@ -2,6 +2,7 @@
 
 mod requests;
 mod services;
+mod unstable;
 mod v1;
 mod v2;
 

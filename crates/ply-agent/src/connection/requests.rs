@@ -6,14 +6,12 @@ use ply_rpc::{Responder, RpcError};
 use ply_session::{Close, Entity, Input, Keep, OptionChange, Prompt, RequestId, ViewId};
 use ply_wire::convert::content::Malformed;
 use ply_wire::method::{Extension, v1 as method_v1, v2 as method_v2};
-use ply_wire::negotiate::Version;
 use ply_wire::{convert, v2};
 
 use super::Connection;
 use super::views::{Attached, Leaving};
 use crate::Asker;
 use crate::client::Client;
-use crate::clock;
 use crate::error::no_such_session;
 use crate::session::control::{Control, Waiter};
 use crate::session::{self, Session};
@@ -82,6 +80,29 @@ impl Connection {
                 let id = v2::SessionId::new(request.session_id.0.clone());
                 self.set_option(client, &id, OptionChange::V1(request), responder);
             }
+            #[cfg(feature = "unstable_session_fork")]
+            In::ForkSession(request) => match convert::unstable::fork_up(&request) {
+                Ok(request) => self.fork_session(client, request, responder),
+                Err(error) => refuse_transport(&error, responder),
+            },
+            #[cfg(feature = "unstable_session_status")]
+            In::SessionStatus(request) => {
+                self.status(client, &convert::unstable::status_up(&request), responder)
+            }
+            #[cfg(feature = "unstable_session_set_title")]
+            In::SetSessionTitle(request) => {
+                self.set_title(&convert::unstable::set_title_up(&request), responder)
+            }
+            #[cfg(feature = "unstable_session_archive")]
+            In::ArchiveSession(request) => self.archive(
+                &convert::unstable::archive_up(&request).session_id,
+                responder,
+            ),
+            #[cfg(feature = "unstable_session_archive")]
+            In::UnarchiveSession(request) => self.unarchive(
+                &convert::unstable::unarchive_up(&request).session_id,
+                responder,
+            ),
             In::Extension(extension) => self.extension(client, extension, responder),
             // Served before the version is known, or not a request.
             _ => responder.respond::<()>(Err(RpcError::method_not_found())),
@@ -123,6 +144,16 @@ impl Connection {
                 let entity = Entity::Terminal(request.terminal_id);
                 self.cancel_entity(client, &request.session_id, entity, responder);
             }
+            #[cfg(feature = "unstable_session_fork")]
+            In::ForkSession(request) => self.fork_session(client, request, responder),
+            #[cfg(feature = "unstable_session_status")]
+            In::SessionStatus(request) => self.status(client, &request, responder),
+            #[cfg(feature = "unstable_session_set_title")]
+            In::SetSessionTitle(request) => self.set_title(&request, responder),
+            #[cfg(feature = "unstable_session_archive")]
+            In::ArchiveSession(request) => self.archive(&request.session_id, responder),
+            #[cfg(feature = "unstable_session_archive")]
+            In::UnarchiveSession(request) => self.unarchive(&request.session_id, responder),
             In::Extension(extension) => self.extension(client, extension, responder),
             // Served before the version is known, or not a request.
             _ => responder.respond::<()>(Err(RpcError::method_not_found())),
@@ -193,7 +224,7 @@ impl Connection {
             return responder.respond::<()>(Err(no_such_session(id)));
         };
         let request = self.host.next_request();
-        self.withdraw_on_cancel(&session, request, client, &responder);
+        withdraw_on_cancel(&session, request, client, &responder);
         let waiter = match meta {
             Some(meta) => Waiter::Prompter(responder, Box::new(meta)),
             None => Waiter::Client(responder),
@@ -202,21 +233,6 @@ impl Connection {
         if let Err(control) = session.control(control) {
             session::refuse(control, &ply_session::no_such_session(id));
         }
-    }
-
-    /// Tells the session when the client no longer wants an answer.
-    pub(super) fn withdraw_on_cancel(
-        &self,
-        session: &Session,
-        request: RequestId,
-        client: &Arc<Client>,
-        responder: &Responder,
-    ) {
-        let (session, client) = (session.clone(), Arc::clone(client));
-        responder.on_cancel(move || {
-            // Nothing is left to take back once the session is over.
-            drop(session.control(Control::Withdraw(request, client)));
-        });
     }
 
     fn close(&self, leaving: Leaving, responder: Responder) {
@@ -251,41 +267,6 @@ impl Connection {
                 request,
                 view,
                 entity,
-            }
-        });
-    }
-
-    fn list(&self, client: &Client, request: v2::ListSessionsRequest, responder: Responder) {
-        let cwd = request.cwd.map(|cwd| cwd.0);
-        if cwd.as_ref().is_some_and(|cwd| !cwd.is_absolute()) {
-            let error = RpcError::invalid_params("cwd must be an absolute path");
-            return responder.respond::<()>(Err(error));
-        }
-        let cursor = request.cursor.map(|cursor| cursor.0.to_string());
-        let (host, version) = (Arc::clone(&self.host), client.version);
-        tokio::spawn(async move {
-            let page = match host.list(cwd, cursor).await {
-                Ok(page) => page,
-                Err(error @ ply_journal::Error::BadCursor) => {
-                    let error = RpcError::invalid_params(error.to_string());
-                    return responder.respond::<()>(Err(error));
-                }
-                Err(error) => {
-                    return responder.respond::<()>(Err(RpcError::internal(error.to_string())));
-                }
-            };
-            let sessions = page.sessions.into_iter().map(|head| {
-                v2::SessionInfo::new(head.id, head.cwd)
-                    .title(head.title)
-                    .updated_at(clock::rfc3339(head.updated_ms))
-            });
-            let next = page.next.map(v2::SessionListCursor::new);
-            let answer = v2::ListSessionsResponse::new(sessions.collect()).next_cursor(next);
-            match version {
-                Version::V2 => responder.respond(Ok(answer)),
-                Version::V1 => {
-                    responder.respond(Ok(convert::session::list_response_down(&answer)));
-                }
             }
         });
     }
@@ -331,6 +312,20 @@ impl Connection {
             done.await.map_err(|error| error.to_rpc())
         });
     }
+}
+
+/// Tells the session when the client no longer wants an answer.
+pub(super) fn withdraw_on_cancel(
+    session: &Session,
+    request: RequestId,
+    client: &Arc<Client>,
+    responder: &Responder,
+) {
+    let (session, client) = (session.clone(), Arc::clone(client));
+    responder.on_cancel(move || {
+        // Nothing is left to take back once the session is over.
+        drop(session.control(Control::Withdraw(request, client)));
+    });
 }
 
 fn run_empty(work: impl Future<Output = crate::Result<()>> + Send + 'static, responder: Responder) {

@@ -8,10 +8,12 @@ use ply_session::{Attach, How, Setup};
 use ply_wire::negotiate::Version;
 use ply_wire::v2;
 
-use super::Connection;
+use super::requests::withdraw_on_cancel;
+use super::{Connection, Views};
 use crate::client::Client;
+use crate::host::Host;
 use crate::session::control::{Attaching, Control, Waiter};
-use crate::session::core_setup;
+use crate::session::{Origin, core_setup};
 use crate::{About, SessionSetup};
 
 /// How often a session is opened anew because it ends just then.
@@ -29,9 +31,11 @@ impl Connection {
             additional_directories: paths(request.additional_directories),
             mcp_servers: request.mcp_servers,
             reopened: false,
+            #[cfg(feature = "unstable_session_fork")]
+            forked_from: None,
             meta: request.meta,
         };
-        self.set_up(client, None, How::New, setup, responder);
+        self.set_up(client, Wanted::New, How::New, setup, responder);
     }
 
     pub(super) fn resume_session(
@@ -54,9 +58,64 @@ impl Connection {
             additional_directories: paths(request.additional_directories),
             mcp_servers: request.mcp_servers,
             reopened: true,
+            #[cfg(feature = "unstable_session_fork")]
+            forked_from: None,
             meta: request.meta,
         };
-        self.set_up(client, Some(&request.session_id), how, setup, responder);
+        let wanted = Wanted::Known(&request.session_id);
+        self.set_up(client, wanted, how, setup, responder);
+    }
+
+    fn set_up(
+        &self,
+        client: &Arc<Client>,
+        wanted: Wanted<'_>,
+        how: How,
+        setup: SessionSetup,
+        responder: Responder,
+    ) {
+        match check(&setup, self.host.about(), client.version) {
+            Ok(()) => self.entry().set_up(client, wanted, how, setup, responder),
+            Err(error) => responder.respond::<()>(Err(error)),
+        }
+    }
+
+    /// Returns the way into sessions for requests that take their time.
+    pub(super) fn entry(&self) -> Entry {
+        Entry {
+            host: Arc::clone(&self.host),
+            views: self.views.clone(),
+        }
+    }
+}
+
+/// The session that a client wants to see.
+#[derive(Debug, Clone, Copy)]
+enum Wanted<'a> {
+    New,
+    Known(&'a v2::SessionId),
+    /// A copy that was just made.
+    #[cfg(feature = "unstable_session_fork")]
+    Fork(&'a v2::SessionId),
+}
+
+/// The way of a connection into its sessions.
+pub(super) struct Entry {
+    pub(super) host: Arc<Host>,
+    views: Views,
+}
+
+impl Entry {
+    /// Attaches the client to a copy that was made for it.
+    #[cfg(feature = "unstable_session_fork")]
+    pub(super) fn fork(
+        &self,
+        client: &Arc<Client>,
+        fork: &v2::SessionId,
+        setup: SessionSetup,
+        responder: Responder,
+    ) {
+        self.set_up(client, Wanted::Fork(fork), How::Fork, setup, responder);
     }
 
     /// Attaches the client to a session. It is in the session's inbox when this returns, so what the client sends next comes
@@ -64,25 +123,24 @@ impl Connection {
     fn set_up(
         &self,
         client: &Arc<Client>,
-        id: Option<&v2::SessionId>,
+        wanted: Wanted<'_>,
         how: How,
         setup: SessionSetup,
         responder: Responder,
     ) {
-        if let Err(error) = check(&setup, self.host.about(), client.version) {
-            return responder.respond::<()>(Err(error));
-        }
         let core_setup = core_setup(&setup);
         let mut waiter = Waiter::Client(responder);
         for _ in 0..OPEN_TRIES_MAX {
-            let session = match id {
-                None => self.host.create(setup.clone()),
-                Some(id) => self.host.open(id, setup.clone()),
+            let session = match wanted {
+                Wanted::New => self.host.create(setup.clone()),
+                Wanted::Known(id) => self.host.open(id, setup.clone(), Origin::Journal),
+                #[cfg(feature = "unstable_session_fork")]
+                Wanted::Fork(id) => self.host.open(id, setup.clone(), Origin::Fork),
             };
             let request = self.host.next_request();
             let view = self.views.attach(&session, self.host.next_view());
             if let Waiter::Client(responder) = &waiter {
-                self.withdraw_on_cancel(&session, request, client, responder);
+                withdraw_on_cancel(&session, request, client, responder);
             }
             let attach = Attach {
                 request,
@@ -118,13 +176,15 @@ impl SessionSetup {
             additional_directories: setup.additional_directories.clone(),
             mcp_servers: setup.mcp_servers.clone(),
             reopened: true,
+            #[cfg(feature = "unstable_session_fork")]
+            forked_from: None,
             meta: None,
         }
     }
 }
 
 /// Checks what a session is to work with against what was advertised.
-fn check(setup: &SessionSetup, about: &About, version: Version) -> Result<(), RpcError> {
+pub(super) fn check(setup: &SessionSetup, about: &About, version: Version) -> Result<(), RpcError> {
     let roots = setup.additional_directories.iter();
     if !roots.chain([&setup.cwd]).all(|path| path.is_absolute()) {
         return Err(RpcError::invalid_params(
@@ -150,7 +210,7 @@ fn check(setup: &SessionSetup, about: &About, version: Version) -> Result<(), Rp
     Ok(())
 }
 
-fn paths(paths: Vec<v2::AbsolutePath>) -> Vec<PathBuf> {
+pub(super) fn paths(paths: Vec<v2::AbsolutePath>) -> Vec<PathBuf> {
     paths
         .into_iter()
         .map(|path| Path::to_path_buf(&path.0))

@@ -19,6 +19,12 @@ pub(crate) enum Control {
     Request(Box<Input>, Waiter),
     /// A client took a request back, or its link ended.
     Withdraw(RequestId, Arc<Client>),
+    /// A client wants to know what the session does.
+    #[cfg(feature = "unstable_session_status")]
+    Status(crate::host::StatusAsked),
+    /// A client takes the session out of the archive.
+    #[cfg(feature = "unstable_session_archive")]
+    Unarchive(Responder),
     /// Anything else.
     Input(Box<Input>),
 }
@@ -42,7 +48,14 @@ pub(crate) enum Waiter {
     /// A client that closes the session.
     Leaver(Responder, Leaving),
     Host(oneshot::Sender<()>),
+    /// Whoever copies the session. Dropped, it looks for the session anew.
+    #[cfg(feature = "unstable_session_fork")]
+    Fork(oneshot::Sender<ForkAnswer>),
 }
+
+/// How many records of a session are in its journal, or why it cannot be copied.
+#[cfg(feature = "unstable_session_fork")]
+pub(crate) type ForkAnswer = Result<u64, v2::Error>;
 
 impl Control {
     /// Returns whether it says nothing that the one before it did not say.

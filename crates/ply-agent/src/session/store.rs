@@ -45,6 +45,14 @@ enum Done {
     Released(Result<(), Error>),
 }
 
+/// What becomes of a session that is given back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Then {
+    Nothing,
+    Archive,
+    Delete,
+}
+
 impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Store")
@@ -152,12 +160,26 @@ impl Store {
         self.appending = Some(log.append(persist.records, durability, description));
     }
 
-    /// Gives the session back once `first` is done, and deletes it if `delete`.
-    pub(super) fn release(
-        &mut self,
-        first: impl Future<Output = ()> + Send + 'static,
-        delete: bool,
-    ) {
+    /// Completes when others can read so many records too.
+    #[cfg(feature = "unstable_session_fork")]
+    pub(super) fn readable(&self, records: u64) -> Answer<'static, Batch> {
+        match &self.log {
+            // To its owner a store shows everything that it has accepted, and what was read once stays.
+            Some(log) => log.read(records.saturating_sub(1), 1),
+            None => Box::pin(std::future::ready(Err(Error::Closed))),
+        }
+    }
+
+    /// Notes that the session is not archived; none if it is not in the journal.
+    #[cfg(feature = "unstable_session_archive")]
+    pub(super) fn unarchive(&self) -> Option<Answer<'static, Durability>> {
+        let description = Description::default().archived(false);
+        let log = self.log.as_ref()?;
+        Some(log.append(Vec::new(), Durability::Durable, Some(description)))
+    }
+
+    /// Gives the session back once `first` is done, and then deletes or archives it.
+    pub(super) fn release(&mut self, first: impl Future<Output = ()> + Send + 'static, then: Then) {
         let (journal, id) = (Arc::clone(&self.journal), self.head.id.clone());
         let unread = self.unread.take().map(|opened| opened.log);
         let log = self.log.take().or(unread);
@@ -179,9 +201,18 @@ impl Store {
                     Some(log) => log.close().await,
                     None => Ok(()),
                 };
-                match delete {
-                    true => journal.delete(&id).await.map(drop),
-                    false => closed,
+                match then {
+                    Then::Delete => journal.delete(&id).await.map(drop),
+                    Then::Archive => {
+                        closed?;
+                        let archived = Description::default().archived(true);
+                        match crate::host::change(&*journal, &id, Vec::new(), archived).await {
+                            Ok(true) => Ok(()),
+                            Ok(false) => Err(Error::Deleted),
+                            Err(error) => Err(error),
+                        }
+                    }
+                    Then::Nothing => closed,
                 }
             };
             // It goes on when nobody waits for it any more: what is to be deleted must not come back.

@@ -72,6 +72,9 @@ impl std::fmt::Debug for Barriers {
 pub(crate) enum Origin {
     New,
     Journal,
+    /// A copy of another, in the journal. Nobody was told of it.
+    #[cfg(feature = "unstable_session_fork")]
+    Fork,
 }
 
 impl Task {
@@ -214,6 +217,10 @@ impl Task {
                     self.step(Input::Withdraw { request });
                 }
             }
+            #[cfg(feature = "unstable_session_status")]
+            Control::Status(asked) => asked.open(self.core.state()),
+            #[cfg(feature = "unstable_session_archive")]
+            Control::Unarchive(responder) => self.unarchive(responder),
             Control::Input(input) => {
                 if let Input::Detach { view } = &*input {
                     self.clients.remove(view);

@@ -14,17 +14,17 @@ use crate::fold::{v1_fold, v2_fold};
 use crate::support::*;
 
 /// A directory that lasts as long as a test.
-struct Scratch(PathBuf);
+pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("ply-agent-{}-{number}", std::process::id());
         Self(std::env::temp_dir().join(name))
     }
 
-    fn store(&self) -> PathBuf {
+    pub(crate) fn store(&self) -> PathBuf {
         self.0.join("sessions.db")
     }
 }

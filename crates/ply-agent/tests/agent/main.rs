@@ -53,4 +53,5 @@ mod resume;
 mod sessions;
 mod several_clients;
 mod told;
+mod unstable;
 mod wire;

@@ -18,6 +18,8 @@ use crate::limits::{LIST_PAGES_MAX, LISTED_SESSIONS_MAX};
 #[must_use]
 pub struct SessionFilter {
     cwd: Option<PathBuf>,
+    #[cfg(feature = "unstable_session_archive")]
+    archived: Option<v2::SessionArchiveFilter>,
 }
 
 impl SessionFilter {
@@ -29,6 +31,14 @@ impl SessionFilter {
     /// Takes only sessions that work in `cwd`, an absolute path.
     pub fn cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
         self.cwd = Some(cwd.into());
+        self
+    }
+
+    /// Takes archived sessions too, or only those. Without it the agent lists what is not archived; with it the listing fails
+    /// for an agent that has no archive.
+    #[cfg(feature = "unstable_session_archive")]
+    pub fn archived(mut self, archived: v2::SessionArchiveFilter) -> Self {
+        self.archived = Some(archived);
         self
     }
 }
@@ -87,6 +97,13 @@ impl Agent {
         let request = v2::ListSessionsRequest::new()
             .cwd(filter.cwd.clone().map(v2::AbsolutePath::new))
             .cursor(cursor);
+        #[cfg(feature = "unstable_session_archive")]
+        let request = {
+            if filter.archived.is_some() {
+                super::unstable::offers_archives(&connection)?;
+            }
+            request.archived(filter.archived.clone())
+        };
         match connection.hello.version {
             Version::V1 => {
                 let request = convert::session::list_down(&request);

@@ -179,7 +179,7 @@ pub(super) fn has_sessions(connection: &Connection) -> Result<(), Error> {
     offered(connection.hello.has_sessions(), "sessions", hint)
 }
 
-fn unsupported() -> Error {
+pub(super) fn unsupported() -> Error {
     Error::NotOffered {
         what: "MCP servers of this type",
         hint: "open the session without this server",
@@ -187,7 +187,7 @@ fn unsupported() -> Error {
 }
 
 /// What a session begins with.
-enum Settled {
+pub(super) enum Settled {
     V1(
         Option<v1::SessionModeState>,
         Option<Vec<v1::SessionConfigOption>>,
@@ -217,7 +217,7 @@ impl Settled {
 }
 
 /// Asks for a new session. It exists from the very answer on, so that the next update finds it.
-async fn introduce<Q: Request>(
+pub(super) async fn introduce<Q: Request>(
     connection: &Connection,
     request: &Q,
     setup: SessionSetup,

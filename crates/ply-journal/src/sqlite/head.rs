@@ -10,7 +10,7 @@ use crate::Head;
 
 /// The columns that [`read`] needs.
 pub(super) const COLUMNS: &str =
-    "number, id, cwd, title, created_ms, updated_ms, unfinished, host, next";
+    "number, id, cwd, title, created_ms, updated_ms, unfinished, archived, host, next";
 
 /// The row of a session, but for its lease.
 #[derive(Debug)]
@@ -36,6 +36,7 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Stored> {
         created_ms: row.get("created_ms")?,
         updated_ms: row.get("updated_ms")?,
         unfinished: row.get_ref("unfinished")?.as_i64() != Ok(0),
+        archived: row.get_ref("archived")?.as_i64() != Ok(0),
         host: text("host")?,
     };
     let next: i64 = row.get("next")?;

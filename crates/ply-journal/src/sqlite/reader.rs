@@ -177,8 +177,15 @@ fn list(connection: &Connection, filter: &Filter) -> rusqlite::Result<Page> {
         Some(false) => "unfinished = 0",
         None => "true",
     };
+    // As above.
+    let archived_is = match filter.archived {
+        Some(true) => "archived <> 0",
+        Some(false) => "archived = 0",
+        None => "true",
+    };
     let query = format!(
-        "SELECT {} FROM sessions WHERE {cwd_is} AND {unfinished_is} AND {comes_after}
+        "SELECT {} FROM sessions
+         WHERE {cwd_is} AND {unfinished_is} AND {archived_is} AND {comes_after}
          ORDER BY updated_ms DESC, id LIMIT ?4",
         head::COLUMNS
     );

@@ -30,7 +30,7 @@ pub(super) const RECORDS_MAX: u64 = (1 << RECORD_BITS) - 1;
 pub(super) const SESSION_NUMBER_MAX: i64 = (1 << (63 - RECORD_BITS)) - 1;
 
 /// What makes each version of the one before, the first of nothing.
-const STEPS: [&str; 2] = [
+const STEPS: [&str; 3] = [
     "
     -- Programs that hold sessions.
     CREATE TABLE owners (
@@ -80,6 +80,12 @@ const STEPS: [&str; 2] = [
     ALTER TABLE sessions ADD COLUMN host TEXT;
     -- Few sessions are unfinished, so that a program finds them at its start however many there are.
     CREATE INDEX sessions_unfinished ON sessions (updated_ms DESC, id) WHERE unfinished <> 0;
+",
+    "
+    -- Whether the user put the session away; default listings leave it out. From this version on records may say that a client
+    -- named the session and that it was forked.
+    ALTER TABLE sessions ADD COLUMN archived INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX sessions_archived ON sessions (updated_ms DESC, id) WHERE archived <> 0;
 ",
 ];
 

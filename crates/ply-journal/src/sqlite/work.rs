@@ -167,9 +167,9 @@ impl<'a> Work<'a> {
         let (owner, lease) = (self.owner()?, lease::fresh_lease());
         self.transaction.execute(
             "INSERT INTO sessions
-                 (id, cwd, title, created_ms, updated_ms, unfinished, host, next,
+                 (id, cwd, title, created_ms, updated_ms, unfinished, archived, host, next,
                   lease, owner, epoch, key)
-             VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, 1, ?)",
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, 1, ?)",
             (
                 &head.id,
                 path_bytes(&head.cwd),
@@ -177,6 +177,7 @@ impl<'a> Work<'a> {
                 head.created_ms,
                 head.updated_ms,
                 head.unfinished,
+                head.archived,
                 &head.host,
                 lease,
                 owner,

@@ -96,6 +96,44 @@ pub(crate) async fn unfinished_sessions_can_be_listed_alone(journal: impl Journa
     assert_eq!(ids(&only(true, "/work").await), ["s03", "s23"]);
 }
 
+pub(crate) async fn archived_sessions_can_be_listed_alone_or_left_out(journal: impl Journal) {
+    for number in 0..6 {
+        let mut head = head(&format!("s{number}"));
+        head.archived = number == 2;
+        create(&journal, head).await;
+    }
+    let list = async |archived, limit| -> Page {
+        let mut some = Filter::new(limit);
+        some.archived = archived;
+        journal.list(some).await.unwrap()
+    };
+    assert_eq!(ids(&list(Some(true), 9).await), ["s2"]);
+    assert_eq!(list(None, 9).await.sessions.len(), 6);
+    // It counts before pages are made.
+    let others = list(Some(false), 3).await;
+    assert_eq!(ids(&others), ["s0", "s1", "s3"]);
+    let change = async |id, archived| {
+        let log = reopen(&journal, id).await.log;
+        let change = Description::default().archived(archived);
+        log.append(Vec::new(), Durability::Durable, Some(change))
+            .await
+            .unwrap();
+    };
+    change("s2", false).await;
+    change("s4", true).await;
+    let archived = list(Some(true), 9).await;
+    assert_eq!(ids(&archived), ["s4"]);
+    // That is not something that happens in it.
+    assert_eq!(archived.sessions[0].updated_ms, 1);
+    // Other changes leave it.
+    let log = reopen(&journal, "s4").await.log;
+    let change = Description::updated(2).unfinished(true);
+    log.append(Vec::new(), Durability::Durable, Some(change))
+        .await
+        .unwrap();
+    assert_eq!(ids(&list(Some(true), 9).await), ["s4"]);
+}
+
 pub(crate) async fn a_host_finds_again_what_it_noted(journal: impl Journal) {
     let mut first = head("a");
     first.host = Some("{\"agent\":\"plum \u{1f351}\"}".to_owned());

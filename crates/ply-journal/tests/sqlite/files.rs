@@ -98,7 +98,7 @@ async fn f12_a_file_of_a_newer_program_is_refused_and_left_as_it_is() {
             error,
             Error::Newer {
                 found: 99,
-                known: 2
+                known: 3
             }
         ),
         "{error:?}"

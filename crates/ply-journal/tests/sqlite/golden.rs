@@ -30,7 +30,7 @@ fn odd() -> Vec<Vec<u8>> {
 #[tokio::test]
 #[ignore = "writes the golden file of a new version"]
 async fn the_golden_file_is_made() {
-    let path = golden(2);
+    let path = golden(3);
     assert!(!path.exists(), "a golden file never changes");
     let journal = Sqlite::new(&path);
     let mut head = Head::new("sess-plain", "/home/me/project", 1_000);
@@ -53,7 +53,12 @@ async fn the_golden_file_is_made() {
         .unwrap();
     drop(log);
     let empty = Head::new("sess-empty", "/home/me/project", 4_000);
-    drop(create(&journal, empty).await);
+    let log = create(&journal, empty).await;
+    let change = Description::default().archived(true);
+    log.append(Vec::new(), Durability::Durable, Some(change))
+        .await
+        .unwrap();
+    drop(log);
     let gone = Head::new("sess-gone", "/home/me/project", 5_000);
     drop(create(&journal, gone).await);
     journal.delete("sess-gone").await.unwrap();
@@ -91,6 +96,13 @@ async fn check(journal: &Sqlite) {
     assert!(journal.open("sess-gone").await.unwrap().is_none());
     let again = journal.create(opened.head, "another").await;
     assert!(matches!(again, Err(Error::Exists)));
+}
+
+async fn archived(journal: &Sqlite) -> Vec<String> {
+    let mut only = Filter::new(10);
+    only.archived = Some(true);
+    let page = journal.list(only).await.unwrap();
+    page.sessions.into_iter().map(|head| head.id).collect()
 }
 
 async fn unfinished(journal: &Sqlite) -> Vec<String> {
@@ -145,6 +157,13 @@ async fn p17_a_file_of_version_2_opens_for_ever() {
     let scratch = Scratch::new();
     let journal = copy(&scratch, 2);
     assert_eq!(unfinished(&journal).await, ["sess-odd"]);
+    assert!(archived(&journal).await.is_empty());
+    let log = journal.open("sess-empty").await.unwrap().unwrap().log;
+    let change = Description::default().archived(true);
+    log.append(Vec::new(), Durability::Durable, Some(change))
+        .await
+        .unwrap();
+    assert_eq!(archived(&journal).await, ["sess-empty"]);
     let opened = journal.open("sess-plain").await.unwrap().unwrap();
     assert_eq!(opened.epoch, 3);
     drop(opened);
@@ -152,4 +171,14 @@ async fn p17_a_file_of_version_2_opens_for_ever() {
     let opened = journal.create(head, "key of sess-odd").await.unwrap();
     assert_eq!((opened.epoch, opened.records), (2, 3));
     assert_eq!(opened.head.host.as_deref(), Some("agent: plum"));
+}
+
+#[tokio::test]
+async fn p17_a_file_of_version_3_opens_for_ever() {
+    let scratch = Scratch::new();
+    check(&copy(&scratch, 3)).await;
+    let scratch = Scratch::new();
+    let journal = copy(&scratch, 3);
+    assert_eq!(unfinished(&journal).await, ["sess-odd"]);
+    assert_eq!(archived(&journal).await, ["sess-empty"]);
 }

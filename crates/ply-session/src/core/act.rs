@@ -21,6 +21,7 @@ pub(super) enum Gated {
     Resolve(AskId, Answer),
     Settled(RequestId, v2::StopReason),
     Passed(u64),
+    Respond(RequestId, Response),
     Steer(TurnId, v2::MessageId, Vec<v2::ContentBlock>),
 }
 
@@ -83,7 +84,7 @@ impl Core {
         }
     }
 
-    fn gate(&mut self, what: Gated) {
+    pub(super) fn gate(&mut self, what: Gated) {
         self.gated.push_back((self.window.head(), what));
     }
 
@@ -106,6 +107,10 @@ impl Core {
                 Gated::Passed(barrier) => Effect::Passed {
                     barrier,
                     is_safe: true,
+                },
+                Gated::Respond(request, response) => Effect::Respond {
+                    request,
+                    response: Ok(response),
                 },
                 Gated::Steer(turn, message, content) => Effect::Steer {
                     turn,
@@ -273,7 +278,7 @@ impl Core {
 
     /// Notes what listings say of the session.
     fn describe(&mut self, event: &Event) {
-        let Event::Update(update) = event else {
+        let (Event::Update(update) | Event::Titled { update, .. }) = event else {
             return;
         };
         let description = self.store.description();

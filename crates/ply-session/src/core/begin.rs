@@ -72,6 +72,12 @@ impl Core {
         core
     }
 
+    /// Notes that nobody was told of the session, though it was read from its journal. If it cannot be prepared, or whoever asked
+    /// for it goes away first, it is deleted.
+    pub fn set_unknown(&mut self) {
+        self.was_answered = false;
+    }
+
     fn with(
         session: v2::SessionId,
         setup: Arc<Setup>,
@@ -101,6 +107,7 @@ impl Core {
             is_unattended: false,
             overdue: None,
             operations: Operations::default(),
+            forks: Vec::new(),
             damaged: 0,
             epoch,
             actions: Vec::new(),

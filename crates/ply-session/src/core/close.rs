@@ -23,6 +23,8 @@ pub(super) struct Closing {
     /// Whether the session has to be in the journal for it.
     keeps: bool,
     deletes: bool,
+    /// Whether the session is archived when it is given back.
+    archives: bool,
     /// Whether the conversation is closed.
     pub(super) is_closed: bool,
     /// When a journal that does not answer is given up.
@@ -39,9 +41,14 @@ impl Closing {
         self.keeps && !self.deletes
     }
 
-    /// Returns whether a close has to wait for the next life of the session: this one is not deleted.
+    /// Returns whether a close has to wait for the next life of the session: this one is not deleted, or not archived.
     pub(super) fn is_too_late_for(&self, close: &Close) -> bool {
-        self.is_releasing && !self.deletes && close.journal == Keep::Nothing
+        let does = match close.journal {
+            Keep::Nothing => false,
+            Keep::Archived => self.archives,
+            Keep::All | Keep::IfUsed => true,
+        };
+        self.is_releasing && !self.deletes && !does
     }
 
     pub(super) fn deletes(&self) -> bool {
@@ -92,7 +99,8 @@ impl Core {
         self.closing
             .requests
             .extend(request.map(|request| (view, request)));
-        self.closing.keeps |= journal == Keep::All;
+        self.closing.keeps |= matches!(journal, Keep::All | Keep::Archived);
+        self.closing.archives |= journal == Keep::Archived;
         self.closing.deletes |= journal == Keep::Nothing;
         self.close_waits();
         self.converse(engine::Input::Close, out);
@@ -137,7 +145,8 @@ impl Core {
         if is_done || is_overdue {
             self.closing.is_releasing = true;
             let delete = self.closing.deletes;
-            out.push(Effect::Release { delete });
+            let archive = self.closing.archives && !delete;
+            out.push(Effect::Release { delete, archive });
         }
     }
 
@@ -178,7 +187,7 @@ impl Core {
             view.end(visible, &error);
         }
         for (view, request) in std::mem::take(&mut self.closing.requests) {
-            let response = match failed.filter(|_| self.closing.deletes) {
+            let response = match failed.filter(|_| self.closing.deletes || self.closing.archives) {
                 Some(error) => Err(error.clone()),
                 None => Ok(Response::Close(Empty {})),
             };

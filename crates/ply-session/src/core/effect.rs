@@ -88,12 +88,22 @@ pub enum Effect {
         /// Whether it is safe.
         is_safe: bool,
     },
+    /// Copy the session from its journal, which has everything that was said before the request. It is not answered here: what
+    /// comes of it is another session.
+    Fork {
+        /// The request.
+        request: RequestId,
+        /// How many records there are.
+        records: u64,
+    },
     /// Nobody sees the session any more, and nothing was ever said in it; it is kept in memory alone.
     Unattended,
     /// Close what belongs to the session, its journal last; answer with [`Input::Released`](super::Input::Released).
     Release {
         /// Whether the journal is deleted.
         delete: bool,
+        /// Whether the session is archived once it is given back.
+        archive: bool,
     },
     /// The session is over. What views still have to be sent can be pulled; nothing else comes.
     Over,

@@ -228,6 +228,7 @@ impl Core {
             respond(self.view(view), request, response, out);
         }
         self.fail_options(error, out);
+        self.fail_forks(error, out);
         shown
     }
 
@@ -285,6 +286,10 @@ fn given_up(gated: Gated, error: &v2::Error) -> Option<Effect> {
         Gated::Resolve(ask, _) => {
             let answer = Answer::Cancelled;
             Some(Effect::Resolve { ask, answer })
+        }
+        Gated::Respond(request, _) => {
+            let response = Err(error.clone());
+            Some(Effect::Respond { request, response })
         }
         // The turn is over.
         Gated::Start(_) | Gated::Steer(..) => None,

@@ -65,6 +65,18 @@ pub enum Input {
         /// What is to stop.
         entity: Entity,
     },
+    /// A client names the session (`session/set_title`). It need not see it.
+    SetTitle {
+        /// The request.
+        request: RequestId,
+        /// The name.
+        title: String,
+    },
+    /// A client wants a copy of the session (`session/fork`). It need not see it.
+    Fork {
+        /// The request.
+        request: RequestId,
+    },
     /// A client answered a question.
     Answer {
         /// The question.
@@ -200,6 +212,7 @@ impl Input {
             Self::Attach(attach) => Some(attach.request),
             Self::Prompt(prompt) => Some(prompt.request),
             Self::SetOption { request, .. } | Self::CancelEntity { request, .. } => Some(*request),
+            Self::SetTitle { request, .. } | Self::Fork { request } => Some(*request),
             Self::Close(close) => close.request,
             _ => None,
         }
@@ -279,6 +292,8 @@ pub enum How {
     Replay,
     /// `session/resume` without a replay.
     Resume,
+    /// `session/fork`: the session is a copy, which nobody has seen.
+    Fork,
 }
 
 /// What a session works with.
@@ -337,6 +352,8 @@ pub enum Keep {
     All,
     /// The session can be opened again if something was said in it.
     IfUsed,
+    /// As [`All`](Self::All), and default listings leave it out (`session/archive`).
+    Archived,
     /// The session is deleted.
     Nothing,
 }

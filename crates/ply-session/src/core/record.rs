@@ -63,6 +63,11 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    /// Returns the record as it is stored.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.json.as_bytes().to_vec()
+    }
+
     pub(crate) fn new(event: &Event) -> Self {
         let mut json = String::with_capacity(event.update().map_or(0, capacity));
         let (mut at, mut text) = (None, None);

@@ -17,9 +17,9 @@ use crate::engine::Refusal;
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum Response {
-    /// To `session/new`.
+    /// To `session/new` and `session/fork`.
     New(Box<v2::NewSessionResponse>),
-    /// To `session/new` of version 1.
+    /// To `session/new` and `session/fork` of version 1.
     NewV1(Box<v1::NewSessionResponse>),
     /// To `session/load` of version 1.
     LoadV1(Box<v1::LoadSessionResponse>),
@@ -41,6 +41,15 @@ pub enum Response {
     Cancelled(Empty),
     /// To `session/close`.
     Close(Empty),
+    /// To `session/set_title`.
+    Title(Title),
+}
+
+/// The title that a session has now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Title {
+    /// As it is stored.
+    pub title: String,
 }
 
 /// An answer that says nothing but that it is done.
@@ -96,7 +105,7 @@ pub(super) fn setup(
             .available_commands(commands.to_vec())
     };
     match (viewer.version, how) {
-        (version, How::New) => {
+        (version, How::New | How::Fork) => {
             let answer = v2::NewSessionResponse::new(session.clone())
                 .config_options(options.to_vec())
                 .available_commands(commands.to_vec());

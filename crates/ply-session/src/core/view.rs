@@ -117,7 +117,9 @@ impl View {
             let prefix = format!("{owner}.{}/", id.0);
             Box::new(match how {
                 How::New | How::Replay => Projector::new(viewer.shows, prefix),
-                How::Resume => Projector::resume(viewer.shows, prefix, transcript, history),
+                How::Resume | How::Fork => {
+                    Projector::resume(viewer.shows, prefix, transcript, history)
+                }
             })
         });
         let past = match (viewer.version, how) {

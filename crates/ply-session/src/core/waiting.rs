@@ -21,13 +21,19 @@ impl Core {
                 | Input::SetOption { .. }
                 | Input::Close(_)
                 | Input::Begin { .. }
+                | Input::SetTitle { .. }
+                | Input::Fork { .. }
         );
         if !is_request {
             return self.admit_report(input);
         }
         let waits = match &input {
             // It is not for this life of the session.
-            Input::Attach(_) if !self.engine.is_open() => true,
+            Input::Attach(_) | Input::SetTitle { .. } | Input::Fork { .. }
+                if !self.engine.is_open() =>
+            {
+                true
+            }
             Input::Close(close) if self.closing.is_too_late_for(close) => true,
             Input::Prompt(Prompt { view, .. }) | Input::SetOption { view, .. }
                 if self.attach_waits(*view) =>
@@ -41,7 +47,7 @@ impl Core {
                 close.journal != Keep::Nothing && self.is_prepared && self.is_blocked()
             }
             // The agent may start a turn while it prepares the session.
-            Input::Begin { .. } => self.is_unsafe(),
+            Input::Begin { .. } | Input::SetTitle { .. } | Input::Fork { .. } => self.is_unsafe(),
             Input::Prompt(_) | Input::SetOption { .. } => self.must_wait(),
             _ => false,
         };
@@ -151,6 +157,9 @@ impl Core {
             Input::Prompt(_) | Input::SetOption { .. } => {
                 !self.is_blocked() && !self.options.is_busy()
             }
+            Input::SetTitle { .. } | Input::Fork { .. } => {
+                self.engine.is_open() && !self.is_unsafe()
+            }
             Input::Begin { .. }
             | Input::Say { .. }
             | Input::Update { .. }
@@ -176,7 +185,9 @@ impl Core {
         let request = match input {
             Input::Attach(attach) => attach.request,
             Input::Prompt(prompt) => prompt.request,
-            Input::SetOption { request, .. } => request,
+            Input::SetOption { request, .. }
+            | Input::SetTitle { request, .. }
+            | Input::Fork { request } => request,
             Input::Close(close) => return self.close(close, out),
             Input::Begin { request } => {
                 let stop = None;
@@ -214,6 +225,10 @@ impl Core {
                     later.push(attach.view);
                     self.waiting.push_back(Input::Attach(attach));
                 }
+                // They need no life of the session.
+                input @ (Input::SetTitle { .. } | Input::Fork { .. }) if !self.engine.is_open() => {
+                    self.waiting.push_back(input);
+                }
                 // It is for whoever sees the session when it goes on.
                 input if is_report(&input) && !self.store.is_gone() => {
                     self.waiting.push_back(input);
@@ -231,7 +246,9 @@ impl Core {
         let is_it = |input: &Input| match input {
             Input::Attach(attach) => attach.request == request,
             Input::Prompt(prompt) => prompt.request == request,
-            Input::SetOption { request: of, .. } => *of == request,
+            Input::SetOption { request: of, .. } | Input::SetTitle { request: of, .. } => {
+                *of == request
+            }
             _ => false,
         };
         let Some(at) = self.waiting.iter().position(is_it) else {

@@ -208,6 +208,13 @@ impl Engine {
             // One that says nothing is no notice (V1-NOTICE-02).
             v2::SessionUpdate::Notice(notice) if notice.title.trim().is_empty() => return,
             v2::SessionUpdate::Notice(_) => return self.tell(update, out),
+            // The name that the user gave the session stays.
+            v2::SessionUpdate::SessionInfoUpdate(info) if self.history.is_titled() => {
+                info.title = MaybeUndefined::Undefined;
+                if *info == v2::SessionInfoUpdate::new() {
+                    return;
+                }
+            }
             v2::SessionUpdate::TerminalUpdate(terminal) => {
                 let has_ended = matches!(terminal.exit_status, MaybeUndefined::Value(_));
                 if has_ended {

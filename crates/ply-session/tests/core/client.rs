@@ -178,8 +178,10 @@ pub(crate) fn effect(effect: &Effect) -> Option<String> {
             )
         }
         Effect::Unattended => "unattended".to_owned(),
-        Effect::Release { delete: false } => "release".to_owned(),
-        Effect::Release { delete: true } => "delete".to_owned(),
+        Effect::Release { archive: true, .. } => "archive".to_owned(),
+        Effect::Release { delete: false, .. } => "release".to_owned(),
+        Effect::Release { delete: true, .. } => "delete".to_owned(),
+        Effect::Fork { request, records } => format!("fork {} {records}", request.0),
         Effect::Over => "over".to_owned(),
         _ => return None,
     })

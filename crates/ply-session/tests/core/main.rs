@@ -23,3 +23,4 @@ mod questions;
 mod requests;
 mod settings;
 mod stuck;
+mod unseen;

@@ -108,7 +108,7 @@ impl Client {
             Link::Attached => {}
         }
         let view = self.view;
-        match choices.weighted(&[20, 30, 6, 8, 40, 6, 4, 4, 1, 6, 2, 2, 6]) {
+        match choices.weighted(&[20, 30, 6, 8, 40, 6, 4, 4, 1, 6, 2, 2, 6, 3, 2]) {
             1 => Deed::Send(vec![self.prompt(choices, numbers)]),
             2 => Deed::Send((0..3).map(|_| self.prompt(choices, numbers)).collect()),
             3 => Deed::Send(vec![Input::Cancel { view: Some(view) }]),
@@ -135,6 +135,15 @@ impl Client {
                 Deed::Send(vec![self.attach(How::Replay, "/work", numbers)])
             }
             12 if self.version == Version::V2 => Deed::Send(vec![self.stop(choices, numbers)]),
+            13 => {
+                let request = self.request(Wanted::Unseen, numbers);
+                let title = format!("named by {}", request.0);
+                Deed::Send(vec![Input::SetTitle { request, title }])
+            }
+            14 => {
+                let request = self.request(Wanted::Unseen, numbers);
+                Deed::Send(vec![Input::Fork { request }])
+            }
             _ => Deed::Send(Vec::new()),
         }
     }
@@ -190,9 +199,10 @@ impl Client {
 
     fn close(&mut self, choices: &mut Choices<'_>, numbers: &mut Numbers) -> Input {
         let request = self.request(Wanted::Close, numbers);
-        let journal = match choices.weighted(&[8, 2, 1]) {
+        let journal = match choices.weighted(&[8, 2, 1, 1]) {
             1 => Keep::IfUsed,
             2 => Keep::Nothing,
+            3 => Keep::Archived,
             _ => Keep::All,
         };
         Input::Close(Close {

@@ -1,8 +1,8 @@
 //! Doing what the core wants done, and checking that it may want it.
 
 use ply_session::{
-    Answer, CANCEL_TIME_MAX, Effect, Entity, Input, Message, OPTION_TIME_MAX, RequestId, Response,
-    Start, TurnId,
+    Answer, CANCEL_TIME_MAX, Effect, Empty, Entity, Input, Message, OPTION_TIME_MAX, RequestId,
+    Response, Start, Title, TurnId,
 };
 use ply_wire::{MaybeUndefined, v2};
 
@@ -51,7 +51,22 @@ impl World<'_> {
                 ));
             }
             match effect {
-                Effect::Respond { request, response } => self.respond(request, response)?,
+                Effect::Respond { request, response } => {
+                    if let Ok(Response::Title(Title { title })) = &response
+                        && number > self.deleted
+                        && !self.journal.safe.titles.contains(title)
+                    {
+                        return Err(format!("{title} is answered and may be lost"));
+                    }
+                    self.respond(request, response)?;
+                }
+                Effect::Fork { request, records } => {
+                    let (there, owns) = (self.journal.len(), self.journal.is_owner(number));
+                    if number > self.deleted && owns && records > there {
+                        return Err(format!("{records} records are copied of {there}"));
+                    }
+                    self.respond(request, Ok(Response::Close(Empty {})))?;
+                }
                 Effect::Retract { ask, view } => {
                     if let Some((client, epoch)) = life.seats.get(&view).copied() {
                         self.send_down(client, epoch, Down::Retract { ask });

@@ -199,7 +199,7 @@ impl World<'_> {
                 let from = Some(from);
                 self.queue.after(delay, Due::Opened { life, from });
             }
-            Effect::Release { delete } => {
+            Effect::Release { delete, .. } => {
                 if let Some(life) = self.get(number) {
                     if life.is_releasing {
                         return Err("a session was released twice".into());

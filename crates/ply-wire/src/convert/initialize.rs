@@ -168,6 +168,7 @@ pub fn agent_capabilities_down(agent: &v2::AgentCapabilities) -> v1::AgentCapabi
             v1::SessionAdditionalDirectoriesCapabilities::new().meta(roots.meta.clone())
         }))
         .meta(session.meta.clone());
+    unstable_down(session, &mut out.session_capabilities);
     if let Some(prompt) = &session.prompt {
         out.prompt_capabilities = v1::PromptCapabilities::new()
             .image(prompt.image.is_some())
@@ -211,7 +212,7 @@ pub fn agent_capabilities_up(agent: &v1::AgentCapabilities) -> v2::AgentCapabili
         )
         .meta(agent.mcp_capabilities.meta.clone());
     let markers = &agent.session_capabilities;
-    let session = v2::SessionCapabilities::new()
+    let mut session = v2::SessionCapabilities::new()
         .prompt(prompt)
         .mcp(mcp)
         .delete(
@@ -224,6 +225,7 @@ pub fn agent_capabilities_up(agent: &v1::AgentCapabilities) -> v2::AgentCapabili
             v2::SessionAdditionalDirectoriesCapabilities::new().meta(roots.meta.clone())
         }))
         .meta(markers.meta.clone());
+    unstable_up(markers, &mut session);
     let auth = agent
         .auth
         .meta
@@ -233,6 +235,60 @@ pub fn agent_capabilities_up(agent: &v1::AgentCapabilities) -> v2::AgentCapabili
         .session(session)
         .auth(auth)
         .meta(agent.meta.clone())
+}
+
+#[cfg_attr(
+    not(feature = "unstable_session_fork"),
+    allow(unused_variables, reason = "without features there is nothing to do")
+)]
+fn unstable_down(from: &v2::SessionCapabilities, to: &mut v1::SessionCapabilities) {
+    #[cfg(feature = "unstable_session_fork")]
+    {
+        let fork = from.fork.as_ref();
+        to.fork = fork.map(|it| v1::SessionForkCapabilities::new().meta(it.meta.clone()));
+    }
+    #[cfg(feature = "unstable_session_status")]
+    {
+        let status = from.status.as_ref();
+        to.status = status.map(|it| v1::SessionStatusCapabilities::new().meta(it.meta.clone()));
+    }
+    #[cfg(feature = "unstable_session_set_title")]
+    {
+        let title = from.title.as_ref();
+        to.title = title.map(|it| v1::SessionTitleCapabilities::new().meta(it.meta.clone()));
+    }
+    #[cfg(feature = "unstable_session_archive")]
+    {
+        let archive = from.archive.as_ref();
+        to.archive = archive.map(|it| v1::SessionArchiveCapabilities::new().meta(it.meta.clone()));
+    }
+}
+
+#[cfg_attr(
+    not(feature = "unstable_session_fork"),
+    allow(unused_variables, reason = "without features there is nothing to do")
+)]
+fn unstable_up(from: &v1::SessionCapabilities, to: &mut v2::SessionCapabilities) {
+    #[cfg(feature = "unstable_session_fork")]
+    {
+        let fork = from.fork.as_ref();
+        to.fork = fork.map(|it| v2::SessionForkCapabilities::new().meta(it.meta.clone()));
+    }
+    #[cfg(feature = "unstable_session_status")]
+    {
+        let status = from.status.as_ref();
+        to.status = status.map(|it| v2::SessionStatusCapabilities::new().meta(it.meta.clone()));
+    }
+    #[cfg(feature = "unstable_session_set_title")]
+    {
+        let title = from.title.as_ref();
+        to.title = title.map(|it| v2::SessionTitleCapabilities::new().meta(it.meta.clone()));
+    }
+    #[cfg(feature = "unstable_session_archive")]
+    {
+        let archive = from.archive.as_ref();
+        to.archive = archive.map(|it| v2::SessionArchiveCapabilities::new().meta(it.meta.clone()));
+    }
 }
 
 fn info_down(info: &v2::Implementation) -> v1::Implementation {

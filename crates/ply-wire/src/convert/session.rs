@@ -197,7 +197,7 @@ pub fn options_of(
 /// Turns `session/list` params into version 1. Nothing is lost.
 #[must_use]
 pub fn list_down(request: &v2::ListSessionsRequest) -> v1::ListSessionsRequest {
-    v1::ListSessionsRequest::new()
+    let out = v1::ListSessionsRequest::new()
         .cwd(request.cwd.as_ref().map(|cwd| cwd.0.clone()))
         .cursor(
             request
@@ -205,27 +205,46 @@ pub fn list_down(request: &v2::ListSessionsRequest) -> v1::ListSessionsRequest {
                 .as_ref()
                 .map(|cursor| String::from(&*cursor.0)),
         )
-        .meta(request.meta.clone())
+        .meta(request.meta.clone());
+    #[cfg(feature = "unstable_session_archive")]
+    let out = out.archived(
+        request
+            .archived
+            .as_ref()
+            .map(super::unstable::archive_filter_down),
+    );
+    out
 }
 
 /// Turns `session/list` params into version 2. Nothing is lost.
 #[must_use]
 pub fn list_up(request: &v1::ListSessionsRequest) -> v2::ListSessionsRequest {
-    v2::ListSessionsRequest::new()
+    let out = v2::ListSessionsRequest::new()
         .cwd(request.cwd.clone().map(v2::AbsolutePath::new))
         .cursor(request.cursor.as_deref().map(v2::SessionListCursor::new))
-        .meta(request.meta.clone())
+        .meta(request.meta.clone());
+    #[cfg(feature = "unstable_session_archive")]
+    let out = out.archived(
+        request
+            .archived
+            .as_ref()
+            .map(super::unstable::archive_filter_up),
+    );
+    out
 }
 
 /// Turns a `session/list` answer into version 1. Nothing is lost.
 #[must_use]
 pub fn list_response_down(response: &v2::ListSessionsResponse) -> v1::ListSessionsResponse {
     let sessions = response.sessions.iter().map(|info| {
-        v1::SessionInfo::new(Arc::clone(&info.session_id.0), info.cwd.0.clone())
+        let out = v1::SessionInfo::new(Arc::clone(&info.session_id.0), info.cwd.0.clone())
             .additional_directories(paths_down(&info.additional_directories))
             .title(info.title.clone())
             .updated_at(info.updated_at.clone())
-            .meta(info.meta.clone())
+            .meta(info.meta.clone());
+        #[cfg(feature = "unstable_session_archive")]
+        let out = out.archived(info.archived);
+        out
     });
     v1::ListSessionsResponse::new(sessions.collect())
         .next_cursor(
@@ -241,11 +260,14 @@ pub fn list_response_down(response: &v2::ListSessionsResponse) -> v1::ListSessio
 #[must_use]
 pub fn list_response_up(response: &v1::ListSessionsResponse) -> v2::ListSessionsResponse {
     let sessions = response.sessions.iter().map(|info| {
-        v2::SessionInfo::new(Arc::clone(&info.session_id.0), info.cwd.clone())
+        let out = v2::SessionInfo::new(Arc::clone(&info.session_id.0), info.cwd.clone())
             .additional_directories(paths_up(&info.additional_directories))
             .title(info.title.clone())
             .updated_at(info.updated_at.clone())
-            .meta(info.meta.clone())
+            .meta(info.meta.clone());
+        #[cfg(feature = "unstable_session_archive")]
+        let out = out.archived(info.archived);
+        out
     });
     v2::ListSessionsResponse::new(sessions.collect())
         .next_cursor(
@@ -356,10 +378,10 @@ fn given_options(
     (!options.is_empty()).then_some(options)
 }
 
-fn paths_down(paths: &[v2::AbsolutePath]) -> Vec<PathBuf> {
+pub(super) fn paths_down(paths: &[v2::AbsolutePath]) -> Vec<PathBuf> {
     paths.iter().map(|path| path.0.clone()).collect()
 }
 
-fn paths_up(paths: &[PathBuf]) -> Vec<v2::AbsolutePath> {
+pub(super) fn paths_up(paths: &[PathBuf]) -> Vec<v2::AbsolutePath> {
     paths.iter().cloned().map(v2::AbsolutePath::new).collect()
 }

@@ -3,12 +3,13 @@
 /// Expands a version's method table. A row reads
 /// `Variant(Params -> Result) = "method/name" if "capability.path" checked by function;`, where
 /// the function looks at the raw params first, for rules that the params type does not keep.
+/// A row of an agent's request may begin with `#[cfg(...)]`; then it is there only with that feature.
 macro_rules! method_table {
     (
         schema $schema:ident;
         agent receives {
             requests {
-                $($a_req:ident($a_params:ident -> $a_result:ident) = $a_name:literal $(if $a_gate:literal)? $(checked by $a_check:path)?;)*
+                $($(#[$a_cfg:meta])* $a_req:ident($a_params:ident -> $a_result:ident) = $a_name:literal $(if $a_gate:literal)? $(checked by $a_check:path)?;)*
             }
             notifications {
                 $($a_note:ident($a_note_params:ident) = $a_note_name:literal $(if $a_note_gate:literal)?;)*
@@ -30,14 +31,14 @@ macro_rules! method_table {
     ) => {
         /// Every method of this version, as plain data.
         pub const METHODS: &[$crate::method::MethodInfo] = &[
-            $($crate::method::table::row!($a_name, Client, Request $(, $a_gate)?),)*
+            $($(#[$a_cfg])* $crate::method::table::row!($a_name, Client, Request $(, $a_gate)?),)*
             $($crate::method::table::row!($a_note_name, Client, Notification $(, $a_note_gate)?),)*
             $($crate::method::table::row!($c_name, Agent, Request $(, $c_gate)?),)*
             $($crate::method::table::row!($c_note_name, Agent, Notification $(, $c_note_gate)?),)*
             $($crate::method::table::row!($e_note_name, Either, Notification),)*
         ];
 
-        $($crate::method::table::request!($schema, $a_params -> $a_result, $a_name, Client);)*
+        $($(#[$a_cfg])* $crate::method::table::request!($schema, $a_params -> $a_result, $a_name, Client);)*
         $($crate::method::table::request!($schema, $c_params -> $c_result, $c_name, Agent);)*
         $($crate::method::table::notification!($schema, $a_note_params, $a_note_name, Client);)*
         $($crate::method::table::notification!($schema, $c_note_params, $c_note_name, Agent);)*
@@ -46,7 +47,7 @@ macro_rules! method_table {
         $crate::method::table::inbound! {
             /// What an agent may receive.
             AgentInbound, $schema,
-            [$($a_req($a_params) = $a_name $(checked by $a_check)?,)*],
+            [$($(#[$a_cfg])* $a_req($a_params) = $a_name $(checked by $a_check)?,)*],
             [
                 $($a_note($a_note_params) = $a_note_name,)*
                 $($e_note($e_note_params) = $e_note_name,)*
@@ -107,7 +108,7 @@ macro_rules! inbound {
     (
         $(#[$doc:meta])*
         $inbound:ident, $schema:ident,
-        [$($request:ident($request_params:ident) = $request_name:literal $(checked by $check:path)?,)*],
+        [$($(#[$cfg:meta])* $request:ident($request_params:ident) = $request_name:literal $(checked by $check:path)?,)*],
         [$($note:ident($note_params:ident) = $note_name:literal,)*]
     ) => {
         $(#[$doc])*
@@ -120,6 +121,7 @@ macro_rules! inbound {
         )]
         pub enum $inbound {
             $(
+                $(#[$cfg])*
                 #[doc = concat!("The request `", $request_name, "`.")]
                 $request($crate::$schema::$request_params),
             )*
@@ -143,7 +145,7 @@ macro_rules! inbound {
                 params: Option<&serde_json::value::RawValue>,
             ) -> Result<Self, $crate::method::DecodeError> {
                 match method {
-                    $($request_name => {
+                    $($(#[$cfg])* $request_name => {
                         $($check(params)?;)?
                         $crate::method::decode_params(params).map(Self::$request)
                     })*
@@ -186,7 +188,7 @@ macro_rules! inbound {
                 &self,
             ) -> Result<Option<Box<serde_json::value::RawValue>>, serde_json::Error> {
                 match self {
-                    $(Self::$request(params) => serde_json::value::to_raw_value(params).map(Some),)*
+                    $($(#[$cfg])* Self::$request(params) => serde_json::value::to_raw_value(params).map(Some),)*
                     $(Self::$note(params) => serde_json::value::to_raw_value(params).map(Some),)*
                     Self::Extension(extension) => Ok(extension.params.clone()),
                 }
@@ -196,7 +198,7 @@ macro_rules! inbound {
             #[must_use]
             pub fn method(&self) -> &str {
                 match self {
-                    $(Self::$request(_) => $request_name,)*
+                    $($(#[$cfg])* Self::$request(_) => $request_name,)*
                     $(Self::$note(_) => $note_name,)*
                     Self::Extension(extension) => &extension.method,
                 }
@@ -208,8 +210,8 @@ macro_rules! inbound {
             #[must_use]
             pub fn kind_of(method: &str) -> Option<$crate::method::Kind> {
                 match method {
-                    $($request_name)|* => Some($crate::method::Kind::Request),
-                    $($note_name)|* => Some($crate::method::Kind::Notification),
+                    $($(#[$cfg])* $request_name => Some($crate::method::Kind::Request),)*
+                    $($note_name => Some($crate::method::Kind::Notification),)*
                     _ => None,
                 }
             }

@@ -24,6 +24,16 @@ super::table::method_table! {
             ListSessions(ListSessionsRequest -> ListSessionsResponse) = "session/list" if "agentCapabilities.sessionCapabilities.list";
             CloseSession(CloseSessionRequest -> CloseSessionResponse) = "session/close" if "agentCapabilities.sessionCapabilities.close";
             DeleteSession(DeleteSessionRequest -> DeleteSessionResponse) = "session/delete" if "agentCapabilities.sessionCapabilities.delete";
+            #[cfg(feature = "unstable_session_fork")]
+            ForkSession(ForkSessionRequest -> ForkSessionResponse) = "session/fork" if "agentCapabilities.sessionCapabilities.fork";
+            #[cfg(feature = "unstable_session_status")]
+            SessionStatus(SessionStatusRequest -> SessionStatusResponse) = "session/status" if "agentCapabilities.sessionCapabilities.status";
+            #[cfg(feature = "unstable_session_set_title")]
+            SetSessionTitle(SetSessionTitleRequest -> SetSessionTitleResponse) = "session/set_title" if "agentCapabilities.sessionCapabilities.title";
+            #[cfg(feature = "unstable_session_archive")]
+            ArchiveSession(ArchiveSessionRequest -> ArchiveSessionResponse) = "session/archive" if "agentCapabilities.sessionCapabilities.archive";
+            #[cfg(feature = "unstable_session_archive")]
+            UnarchiveSession(UnarchiveSessionRequest -> UnarchiveSessionResponse) = "session/unarchive" if "agentCapabilities.sessionCapabilities.archive";
             Prompt(PromptRequest -> PromptResponse) = "session/prompt";
             SetSessionMode(SetSessionModeRequest -> SetSessionModeResponse) = "session/set_mode";
             SetSessionConfigOption(SetSessionConfigOptionRequest -> SetSessionConfigOptionResponse) = "session/set_config_option";

@@ -21,6 +21,16 @@ super::table::method_table! {
             ListSessions(ListSessionsRequest -> ListSessionsResponse) = "session/list" if "capabilities.session";
             CloseSession(CloseSessionRequest -> CloseSessionResponse) = "session/close" if "capabilities.session";
             DeleteSession(DeleteSessionRequest -> DeleteSessionResponse) = "session/delete" if "capabilities.session.delete";
+            #[cfg(feature = "unstable_session_fork")]
+            ForkSession(ForkSessionRequest -> ForkSessionResponse) = "session/fork" if "capabilities.session.fork";
+            #[cfg(feature = "unstable_session_status")]
+            SessionStatus(SessionStatusRequest -> SessionStatusResponse) = "session/status" if "capabilities.session.status";
+            #[cfg(feature = "unstable_session_set_title")]
+            SetSessionTitle(SetSessionTitleRequest -> SetSessionTitleResponse) = "session/set_title" if "capabilities.session.title";
+            #[cfg(feature = "unstable_session_archive")]
+            ArchiveSession(ArchiveSessionRequest -> ArchiveSessionResponse) = "session/archive" if "capabilities.session.archive";
+            #[cfg(feature = "unstable_session_archive")]
+            UnarchiveSession(UnarchiveSessionRequest -> UnarchiveSessionResponse) = "session/unarchive" if "capabilities.session.archive";
             Prompt(PromptRequest -> PromptResponse) = "session/prompt" if "capabilities.session";
             SetSessionConfigOption(SetSessionConfigOptionRequest -> SetSessionConfigOptionResponse) = "session/set_config_option" if "capabilities.session";
             CancelToolCall(CancelToolCallRequest -> CancelToolCallResponse) = "tool_call/cancel" if "capabilities.session";

@@ -129,6 +129,9 @@ types! { v1_types, v1:
     NewSessionRequest NewSessionResponse LoadSessionRequest LoadSessionResponse
     ResumeSessionRequest ResumeSessionResponse ListSessionsRequest ListSessionsResponse
     CloseSessionRequest CloseSessionResponse DeleteSessionRequest DeleteSessionResponse
+    ForkSessionRequest ForkSessionResponse SessionStatusRequest SessionStatusResponse
+    SetSessionTitleRequest SetSessionTitleResponse
+    ArchiveSessionRequest ArchiveSessionResponse UnarchiveSessionRequest UnarchiveSessionResponse
     SetSessionModeRequest SetSessionModeResponse
     SetSessionConfigOptionRequest SetSessionConfigOptionResponse CancelNotification
     PromptRequest PromptResponse ContentBlock
@@ -148,6 +151,9 @@ types! { v2_types, v2:
     NewSessionRequest NewSessionResponse ResumeSessionRequest ResumeSessionResponse
     ListSessionsRequest ListSessionsResponse CloseSessionRequest CloseSessionResponse
     DeleteSessionRequest DeleteSessionResponse
+    ForkSessionRequest ForkSessionResponse SessionStatusRequest SessionStatusResponse
+    SetSessionTitleRequest SetSessionTitleResponse
+    ArchiveSessionRequest ArchiveSessionResponse UnarchiveSessionRequest UnarchiveSessionResponse
     SetSessionConfigOptionRequest SetSessionConfigOptionResponse CancelSessionNotification
     CancelToolCallRequest CancelToolCallResponse CancelTerminalRequest CancelTerminalResponse
     PromptRequest PromptResponse ContentBlock

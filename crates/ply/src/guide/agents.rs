@@ -202,6 +202,11 @@
 //! # }
 //! ```
 //!
+//! With the features `unstable_session_fork`, `unstable_session_status`, `unstable_session_set_title` and
+//! `unstable_session_archive`, `About` has methods that let clients fork, look up, name and archive sessions:
+//! `About::new("my-agent", "1.0.0").session_fork()`. They need no further code. The protocol may still change or drop these
+//! methods, so they are off by default.
+//!
 //! # Errors
 //!
 //! An error that `prompt` returns ends the turn and is shown to the user; [`Error::msg`](crate::agent::Error::msg) makes

@@ -45,7 +45,8 @@
 //! ```
 //!
 //! What is not set is not offered to the agent, and what the agent does not offer is refused here with a reason, before
-//! anything is sent.
+//! anything is sent. That includes what the protocol calls unstable: `Session::fork`, `status`, `set_title`, `archive` and
+//! `unarchive`, each behind the feature `unstable_session_` and its name.
 //!
 //! # Events and the transcript
 //!

@@ -1,4 +1,5 @@
 //! An agent made with `ply-agent`, on stdio. It does what `sdk_agent` does, in whichever version the client asks for.
+//! With the argument `unstable` it also offers what the schema calls so.
 
 use std::path::Path;
 
@@ -16,7 +17,15 @@ async fn main() -> Result<()> {
 
 impl Agent for PlyAgent {
     fn about(&self) -> About {
-        About::new("ply-agent", env!("CARGO_PKG_VERSION"))
+        let about = About::new("ply-agent", env!("CARGO_PKG_VERSION"));
+        if !std::env::args().any(|arg| arg == "unstable") {
+            return about;
+        }
+        about
+            .session_fork()
+            .session_status()
+            .session_set_title()
+            .session_archive()
     }
 
     async fn open(&self, session: &Session, setup: &SessionSetup) -> Result<()> {

@@ -224,7 +224,7 @@ impl SdkClient {
             .await
     }
 
-    async fn call<R: JsonRpcRequest>(&self, request: R) -> Result<Value, Error> {
+    pub(super) async fn call<R: JsonRpcRequest>(&self, request: R) -> Result<Value, Error> {
         let method = request.method().to_owned();
         let (answered, answer) = oneshot::channel();
         let (shared, name) = (Arc::clone(&self.shared), method.clone());

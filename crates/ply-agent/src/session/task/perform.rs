@@ -10,6 +10,7 @@ use super::Task;
 use crate::session::control::{Attaching, Control, Waiter};
 use crate::session::op::Op;
 use crate::session::run::{Running, guarded};
+use crate::session::store::Then;
 use crate::{Error, SessionSetup};
 
 impl Task {
@@ -90,7 +91,9 @@ impl Task {
             }
             Effect::Passed { barrier, is_safe } => self.passed(barrier, is_safe),
             Effect::Unattended => self.host.unattended(&self.session),
-            Effect::Release { delete } => self.release(delete),
+            #[cfg(feature = "unstable_session_fork")]
+            Effect::Fork { request, records } => self.fork(request, records),
+            Effect::Release { delete, archive } => self.release(delete, archive),
             Effect::Over => self.over(),
             _ => {}
         }
@@ -117,6 +120,12 @@ impl Task {
             }
             // Whoever waited may have gone away.
             Some(Waiter::Host(tell)) => drop(tell.send(())),
+            #[cfg(feature = "unstable_session_fork")]
+            Some(Waiter::Fork(tell)) => {
+                if let Err(error) = response {
+                    drop(tell.send(Err(error)));
+                }
+            }
             None => {}
         }
     }
@@ -134,8 +143,41 @@ impl Task {
         self.running = Some(running);
     }
 
+    /// Tells whoever copies the session how much of it is in the journal, once everybody can read that.
+    #[cfg(feature = "unstable_session_fork")]
+    fn fork(&mut self, request: RequestId, records: u64) {
+        let (waiter, readable) = (self.waiters.remove(&request), self.store.readable(records));
+        let Some(Waiter::Fork(tell)) = waiter else {
+            return;
+        };
+        tokio::spawn(async move {
+            // A session that ends just then is looked for anew, and then is what its journal holds.
+            if readable.await.is_ok() {
+                drop(tell.send(Ok(records)));
+            }
+        });
+    }
+
+    /// Takes the session out of the archive. One that is not in the journal is not in there either.
+    #[cfg(feature = "unstable_session_archive")]
+    pub(super) fn unarchive(&self, responder: ply_rpc::Responder) {
+        if self.core.has_failed() {
+            let error = "the journal of the session failed; see the agent's log";
+            return responder.respond::<()>(Err(ply_rpc::RpcError::internal(error)));
+        }
+        let changed = self.store.unarchive();
+        tokio::spawn(async move {
+            let changed = match changed {
+                Some(changed) => changed.await.map(drop),
+                None => Ok(()),
+            };
+            let changed = changed.map(|()| serde_json::Map::new());
+            responder.respond(changed.map_err(|error| Error::from(error).to_rpc()));
+        });
+    }
+
     /// Ends everything that belongs to the session; its journal comes last.
-    fn release(&mut self, delete: bool) {
+    fn release(&mut self, delete: bool, archive: bool) {
         if let Some(running) = self.running.take() {
             running.abandon();
         }
@@ -164,7 +206,12 @@ impl Task {
                 tracing::error!("closing a session broke off");
             }
         };
-        self.store.release(hook, delete);
+        let then = match (delete, archive) {
+            (true, _) => Then::Delete,
+            (false, true) => Then::Archive,
+            (false, false) => Then::Nothing,
+        };
+        self.store.release(hook, then);
     }
 
     /// Ends the session in this process; requests that came too late are for its next life.

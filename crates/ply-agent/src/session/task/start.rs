@@ -31,8 +31,8 @@ impl Task {
             Origin::New => {
                 tokio::spawn(async move { Self::create(session, host, setup).run().await });
             }
-            Origin::Journal => {
-                tokio::spawn(Self::reopen(session, host, setup));
+            origin => {
+                tokio::spawn(Self::reopen(session, host, setup, origin));
             }
         }
     }
@@ -62,11 +62,14 @@ impl Task {
         task
     }
 
-    async fn reopen(session: Session, host: Arc<Host>, setup: SessionSetup) {
+    async fn reopen(session: Session, host: Arc<Host>, setup: SessionSetup, origin: Origin) {
         let mut early = Early::default();
         match open(&session, &host, &setup, &mut early).await {
-            Ok(opened) => {
-                let mut task = Self::prepared(session, host, opened, setup);
+            Ok((store, mut core)) => {
+                if origin != Origin::Journal {
+                    core.set_unknown();
+                }
+                let mut task = Self::prepared(session, host, (store, core), setup);
                 for control in early.0 {
                     task.control(control);
                 }
@@ -127,7 +130,10 @@ async fn read(
     id: v2::SessionId,
     setup: SessionSetup,
 ) -> Result<(Store, Core), Unopened> {
-    let opened = Store::open(host.journal(), &id.0).await;
+    let opened = {
+        let _alone = host.alone_with(&id).await;
+        Store::open(host.journal(), &id.0).await
+    };
     let opened = opened.map_err(|error| Unopened::Refused(told(&error)))?;
     let Some((store, opening, opened)) = opened else {
         return Err(Unopened::Refused(no_such_session(&id)));
@@ -178,10 +184,19 @@ pub(crate) fn refuse(control: Control, error: &v2::Error) {
     let (waiter, is_close) = match control {
         Control::Attach(attaching) => (attaching.waiter, false),
         Control::Request(input, waiter) => {
-            let is_close =
-                matches!(*input, Input::Close(Close { journal, .. }) if journal != Keep::Nothing);
+            let is_close = matches!(
+                *input,
+                Input::Close(Close {
+                    journal: Keep::All | Keep::IfUsed,
+                    ..
+                })
+            );
             (waiter, is_close)
         }
+        #[cfg(feature = "unstable_session_status")]
+        Control::Status(asked) => return asked.respond(Err(rpc_error_v2(error))),
+        #[cfg(feature = "unstable_session_archive")]
+        Control::Unarchive(responder) => (Waiter::Client(responder), false),
         Control::Withdraw(..) | Control::Input(_) => return,
     };
     match waiter {
@@ -195,6 +210,9 @@ pub(crate) fn refuse(control: Control, error: &v2::Error) {
         }
         // Whoever waited may have gone away.
         Waiter::Host(tell) => drop(tell.send(())),
+        // It looks for the session anew.
+        #[cfg(feature = "unstable_session_fork")]
+        Waiter::Fork(tell) => drop(tell),
     }
 }
 

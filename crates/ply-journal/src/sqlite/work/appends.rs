@@ -79,14 +79,16 @@ impl<'a> Work<'a> {
                  title = iif(?1, ?2, title),
                  updated_ms = ifnull(?3, updated_ms),
                  unfinished = ifnull(?4, unfinished),
-                 host = iif(?5, ?6, host)
-             WHERE number = ?7",
+                 archived = ifnull(?5, archived),
+                 host = iif(?6, ?7, host)
+             WHERE number = ?8",
         )?;
         update.execute((
             change.title.is_some(),
             text(&change.title),
             change.updated_ms,
             change.unfinished,
+            change.archived,
             change.host.is_some(),
             text(&change.host),
             held.number,

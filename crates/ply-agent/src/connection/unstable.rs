@@ -1,0 +1,103 @@
+//! Requests that the schema calls unstable. Each is served if the agent's author wants it to be.
+
+#[cfg(feature = "unstable_session_fork")]
+use std::sync::Arc;
+
+use ply_rpc::{Responder, RpcError};
+use ply_wire::v2;
+
+use super::Connection;
+#[cfg(any(feature = "unstable_session_fork", feature = "unstable_session_status"))]
+use crate::client::Client;
+
+impl Connection {
+    /// Copies a session, and attaches the client to the copy.
+    #[cfg(feature = "unstable_session_fork")]
+    pub(super) fn fork_session(
+        &self,
+        client: &Arc<Client>,
+        request: v2::ForkSessionRequest,
+        responder: Responder,
+    ) {
+        if !self.host.about().session_fork {
+            return not_found(responder);
+        }
+        let setup = crate::SessionSetup {
+            cwd: request.cwd.0,
+            additional_directories: super::setup::paths(request.additional_directories),
+            mcp_servers: request.mcp_servers,
+            reopened: true,
+            forked_from: Some(request.session_id.clone()),
+            meta: request.meta,
+        };
+        if let Err(error) = super::setup::check(&setup, self.host.about(), client.version) {
+            return responder.respond::<()>(Err(error));
+        }
+        let forking = self.host.fork(&request.session_id, setup.cwd.clone());
+        let (entry, client) = (self.entry(), Arc::clone(client));
+        tokio::spawn(async move {
+            match forking.await {
+                Ok(fork) if responder.is_cancelled() => {
+                    entry.host.delete_unknown(&fork);
+                    responder.respond::<()>(Err(RpcError::cancelled()));
+                }
+                Ok(fork) => entry.fork(&client, &fork, setup, responder),
+                Err(error) => responder.respond::<()>(Err(error)),
+            }
+        });
+    }
+
+    /// Tells whether a session is open, and what it does.
+    #[cfg(feature = "unstable_session_status")]
+    pub(super) fn status(
+        &self,
+        client: &Client,
+        request: &v2::SessionStatusRequest,
+        responder: Responder,
+    ) {
+        if !self.host.about().session_status {
+            return not_found(responder);
+        }
+        let version = client.version;
+        let asked = crate::host::StatusAsked { version, responder };
+        self.host.status(&request.session_id, asked);
+    }
+
+    /// Names a session.
+    #[cfg(feature = "unstable_session_set_title")]
+    pub(super) fn set_title(&self, request: &v2::SetSessionTitleRequest, responder: Responder) {
+        if !self.host.about().session_set_title {
+            return not_found(responder);
+        }
+        match ply_session::title_of(&request.title) {
+            Ok(title) => self.host.set_title(&request.session_id, title, responder),
+            Err(error) => {
+                responder.respond::<()>(Err(ply_wire::link::rpc_error_v2(&error)));
+            }
+        }
+    }
+
+    /// Closes a session and leaves it out of default listings.
+    #[cfg(feature = "unstable_session_archive")]
+    pub(super) fn archive(&self, id: &v2::SessionId, responder: Responder) {
+        if !self.host.about().session_archive {
+            return not_found(responder);
+        }
+        // It ends whatever comes of its journal, so the view is never taken up again.
+        drop(self.views.leave(id));
+        self.host.archive(id, responder);
+    }
+
+    /// Returns a session to default listings.
+    #[cfg(feature = "unstable_session_archive")]
+    pub(super) fn unarchive(&self, id: &v2::SessionId, responder: Responder) {
+        if !self.host.about().session_archive {
+            return not_found(responder);
+        }
+        self.host.unarchive(id, responder);
+    }
+}
+
+fn not_found(responder: Responder) {
+    responder.respond::<()>(Err(RpcError::method_not_found()));
+}

@@ -1,0 +1,146 @@
+//! Copies of sessions.
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use ply_journal::{Durability, Error, Head, Journal, Log, Records};
+use ply_rpc::RpcError;
+use ply_session::{ForkPoint, Forking, Input, fork_record, is_forked};
+use ply_wire::link::rpc_error_v2;
+use ply_wire::v2;
+use tokio::sync::oneshot;
+
+use super::{Host, fresh_id};
+use crate::clock;
+use crate::error::no_such_session;
+use crate::session::control::{Control, ForkAnswer, Waiter};
+
+/// Bytes that are copied at a time.
+const COPY_BYTES: usize = 256 * 1024;
+/// How often a session that ends just then is looked for anew.
+const FORK_TRIES_MAX: usize = 16;
+
+impl Host {
+    /// Copies a session up to its last finished turn, and returns the id of the copy. What its clients sent before this is
+    /// called is part of it.
+    pub(crate) fn fork(
+        self: &Arc<Self>,
+        source: &v2::SessionId,
+        cwd: PathBuf,
+    ) -> impl Future<Output = Result<v2::SessionId, RpcError>> + Send + use<> {
+        let (host, source) = (Arc::clone(self), source.clone());
+        let mut asked = self.ask_for_records(&source);
+        async move {
+            for _ in 0..FORK_TRIES_MAX {
+                let upto = match asked.take().or_else(|| host.ask_for_records(&source)) {
+                    Some(told) => match told.await {
+                        Ok(Ok(records)) => records,
+                        Ok(Err(error)) => return Err(rpc_error_v2(&error)),
+                        // It is over; what it was is in the journal.
+                        Err(_) => continue,
+                    },
+                    None => u64::MAX,
+                };
+                return match copy(&*host.journal, &source, upto, cwd).await {
+                    Ok(Some(fork)) => Ok(fork),
+                    Ok(None) => Err(no_such_session(&source)),
+                    Err(error) => Err(crate::Error::from(error).to_rpc()),
+                };
+            }
+            Err(RpcError::internal(
+                "the session is opened and closed all the time",
+            ))
+        }
+    }
+
+    /// Asks a session how much of it is in the journal; none if it is not open.
+    fn ask_for_records(&self, source: &v2::SessionId) -> Option<oneshot::Receiver<ForkAnswer>> {
+        let session = self.open_session(source)?;
+        let (tell, told) = oneshot::channel();
+        let request = self.next_request();
+        let input = Box::new(Input::Fork { request });
+        let control = Control::Request(input, Waiter::Fork(tell));
+        session.control(control).is_ok().then_some(told)
+    }
+}
+
+async fn copy(
+    journal: &dyn Journal,
+    source: &v2::SessionId,
+    upto: u64,
+    cwd: PathBuf,
+) -> Result<Option<v2::SessionId>, Error> {
+    let Some((_, records)) = journal.look(&source.0).await? else {
+        return Ok(None);
+    };
+    let point = fork_point(&*records, upto).await?;
+    let fork = fresh_id();
+    let mut head = Head::new(&*fork.0, cwd, clock::now_ms());
+    head.title.clone_from(&point.title);
+    // The id names the creation too, since nobody else knows it.
+    let log = journal.create(head, &fork.0).await?.log;
+    let copied = fill(&*log, &*records, &point, source).await;
+    let closed = log.close().await;
+    if let Err(error) = copied.and(closed) {
+        // Nobody was told of it.
+        if let Err(error) = journal.delete(&fork.0).await {
+            tracing::error!(session = %fork.0, %error, "a copy that failed is not deleted");
+        }
+        return Err(error);
+    }
+    Ok(Some(fork))
+}
+
+/// Finds where the copy ends, among the first records.
+async fn fork_point(records: &dyn Records, upto: u64) -> Result<ForkPoint, Error> {
+    let (mut forking, mut from) = (Forking::default(), 0);
+    while from < upto {
+        match records.read(from, COPY_BYTES).await {
+            Ok(batch) if batch.records.is_empty() => break,
+            Ok(batch) => {
+                let known = usize::try_from(upto - from).unwrap_or(usize::MAX);
+                let first = batch.records.iter().take(known);
+                first.for_each(|record| forking.record(record));
+                from = batch.next;
+            }
+            // A journal that does not go on would keep us here for ever.
+            Err(Error::Damaged { next, .. }) if next > from => {
+                forking.missing(next - from);
+                from = next;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(forking.point())
+}
+
+/// Writes the copy. Records that cannot be read are left out.
+async fn fill(
+    log: &dyn Log,
+    records: &dyn Records,
+    point: &ForkPoint,
+    source: &v2::SessionId,
+) -> Result<(), Error> {
+    let mut from = 0;
+    while from < point.records {
+        match records.read(from, COPY_BYTES).await {
+            Ok(batch) if batch.records.is_empty() => break,
+            Ok(batch) => {
+                let left = usize::try_from(point.records - from).unwrap_or(usize::MAX);
+                let first = batch.records.into_iter().take(left);
+                let first: Vec<_> = first.filter(|record| is_forked(record)).collect();
+                log.append(first, Durability::Written, None).await?;
+                from = batch.next;
+            }
+            Err(Error::Damaged { next, .. }) if next > from => {
+                tracing::warn!(session = %source.0, from, next, "damaged records are not copied");
+                from = next;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let last = vec![fork_record(source)];
+    log.append(last, Durability::Durable, None).await?;
+    Ok(())
+}

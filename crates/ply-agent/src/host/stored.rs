@@ -1,0 +1,215 @@
+//! Sessions that are not open: what is known of them, and what is changed in their journal without opening them.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ply_journal::{Description, Durability, Error, Journal};
+use ply_wire::v2;
+use tokio::sync::OwnedMutexGuard;
+
+/// Keeps a session from being opened while its journal is changed here, since a journal has one owner at a time.
+#[derive(Debug, Default)]
+pub(super) struct Alone(Mutex<HashMap<v2::SessionId, Arc<tokio::sync::Mutex<()>>>>);
+
+impl Alone {
+    /// Waits until nobody else is at the session's journal.
+    pub(super) async fn with(&self, id: &v2::SessionId) -> OwnedMutexGuard<()> {
+        let turn = {
+            // No code that can panic runs under the lock, so a poisoned map is whole.
+            let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            all.retain(|_, turn| Arc::strong_count(turn) > 1);
+            Arc::clone(all.entry(id.clone()).or_default())
+        };
+        turn.lock_owned().await
+    }
+}
+
+/// Changes a session that is not open; returns whether there is one.
+pub(crate) async fn change(
+    journal: &dyn Journal,
+    id: &str,
+    records: Vec<Vec<u8>>,
+    description: Description,
+) -> Result<bool, Error> {
+    let Some(opened) = journal.open(id).await? else {
+        return Ok(false);
+    };
+    let changed = opened
+        .log
+        .append(records, Durability::Durable, Some(description));
+    let changed = changed.await;
+    let closed = opened.log.close().await;
+    changed?;
+    closed?;
+    Ok(true)
+}
+
+#[cfg(feature = "unstable_session_status")]
+mod status {
+    use ply_rpc::{Responder, RpcError};
+    use ply_wire::negotiate::Version;
+    use ply_wire::{convert, v2};
+
+    use super::Arc;
+    use crate::error::no_such_session;
+    use crate::host::Host;
+    use crate::session::control::Control;
+
+    /// A client that wants to know the status of a session.
+    #[derive(Debug)]
+    pub(crate) struct StatusAsked {
+        pub(crate) version: Version,
+        pub(crate) responder: Responder,
+    }
+
+    impl StatusAsked {
+        /// Answers for a session that is open.
+        pub(crate) fn open(self, state: v2::StateUpdate) {
+            let open = v2::SessionStatusResponse::new(v2::SessionStatus::Open);
+            self.respond(Ok(open.state(state)));
+        }
+
+        pub(crate) fn respond(self, answer: Result<v2::SessionStatusResponse, RpcError>) {
+            match self.version {
+                Version::V2 => self.responder.respond(answer),
+                Version::V1 => {
+                    let down = |answer| convert::unstable::status_response_down(&answer);
+                    self.responder.respond(answer.map(down));
+                }
+            }
+        }
+    }
+
+    impl Host {
+        /// Tells the status of a session. It is neither opened nor changed by that.
+        pub(crate) fn status(&self, id: &v2::SessionId, asked: StatusAsked) {
+            let mut asked = asked;
+            if let Some(session) = self.open_session(id) {
+                match session.control(Control::Status(asked)) {
+                    Err(Control::Status(given_back)) => asked = given_back,
+                    _ => return,
+                }
+            }
+            let (journal, id) = (Arc::clone(&self.journal), id.clone());
+            tokio::spawn(async move {
+                let found = journal.look(&id.0).await;
+                asked.respond(match found {
+                    Ok(Some(_)) => Ok(v2::SessionStatusResponse::new(v2::SessionStatus::Saved)),
+                    Ok(None) => Err(no_such_session(&id)),
+                    Err(error) => Err(crate::Error::from(error).to_rpc()),
+                });
+            });
+        }
+    }
+}
+
+#[cfg(feature = "unstable_session_status")]
+pub(crate) use status::StatusAsked;
+
+#[cfg(feature = "unstable_session_set_title")]
+mod title {
+    use ply_journal::Description;
+    use ply_rpc::Responder;
+    use ply_session::{Input, Title, title_record};
+    use ply_wire::v2;
+
+    use super::Arc;
+    use crate::host::{Host, told_of};
+    use crate::session::control::{Control, Waiter};
+
+    impl Host {
+        /// Names a session, also one that is not open.
+        pub(crate) fn set_title(
+            self: &Arc<Self>,
+            id: &v2::SessionId,
+            title: String,
+            responder: Responder,
+        ) {
+            let mut responder = responder;
+            if let Some(session) = self.open_session(id) {
+                let (request, title) = (self.next_request(), title.clone());
+                let input = Box::new(Input::SetTitle { request, title });
+                match session.control(Control::Request(input, Waiter::Client(responder))) {
+                    Err(Control::Request(_, Waiter::Client(given_back))) => responder = given_back,
+                    _ => return,
+                }
+            }
+            let (host, id) = (Arc::clone(self), id.clone());
+            tokio::spawn(async move {
+                let alone = host.alone.with(&id).await;
+                if host.open_session(&id).is_some() {
+                    // It was opened meanwhile.
+                    drop(alone);
+                    return host.set_title(&id, title, responder);
+                }
+                let records = vec![title_record(&title)];
+                let description = Description::default().title(Some(title.clone()));
+                let changed = super::change(&*host.journal, &id.0, records, description).await;
+                responder.respond(told_of(&id, changed).map(|()| Title { title }));
+            });
+        }
+    }
+}
+
+#[cfg(feature = "unstable_session_archive")]
+mod archive {
+    use ply_journal::Description;
+    use ply_rpc::Responder;
+    use ply_session::Keep;
+    use ply_wire::v2;
+
+    use super::Arc;
+    use crate::host::{Host, told_of};
+    use crate::session::close_by_host;
+    use crate::session::control::{Control, Waiter};
+
+    impl Host {
+        /// Archives a session; one that is open is closed first.
+        pub(crate) fn archive(self: &Arc<Self>, id: &v2::SessionId, responder: Responder) {
+            let mut responder = responder;
+            if let Some(session) = self.open_session(id) {
+                let close = close_by_host(self.next_request(), Keep::Archived);
+                match session.control(Control::Request(close, Waiter::Client(responder))) {
+                    Err(Control::Request(_, Waiter::Client(given_back))) => responder = given_back,
+                    _ => return,
+                }
+            }
+            self.set_archived(id, true, responder);
+        }
+
+        /// Takes a session out of the archive. One that is open stays open.
+        pub(crate) fn unarchive(self: &Arc<Self>, id: &v2::SessionId, responder: Responder) {
+            let mut responder = responder;
+            if let Some(session) = self.open_session(id) {
+                match session.control(Control::Unarchive(responder)) {
+                    Err(Control::Unarchive(given_back)) => responder = given_back,
+                    _ => return,
+                }
+            }
+            self.set_archived(id, false, responder);
+        }
+
+        fn set_archived(
+            self: &Arc<Self>,
+            id: &v2::SessionId,
+            archived: bool,
+            responder: Responder,
+        ) {
+            let (host, id) = (Arc::clone(self), id.clone());
+            tokio::spawn(async move {
+                let alone = host.alone.with(&id).await;
+                if host.open_session(&id).is_some() {
+                    // It was opened meanwhile.
+                    drop(alone);
+                    return match archived {
+                        true => host.archive(&id, responder),
+                        false => host.unarchive(&id, responder),
+                    };
+                }
+                let description = Description::default().archived(archived);
+                let changed = super::change(&*host.journal, &id.0, Vec::new(), description).await;
+                responder.respond(told_of(&id, changed).map(|()| serde_json::Map::new()));
+            });
+        }
+    }
+}
