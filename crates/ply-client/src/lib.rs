@@ -72,14 +72,14 @@ pub use error::{Error, PostMortem, StartFailure, TurnError};
 pub use event::{Event, Message, SessionEvent, Terminal, ToolCall, TurnId};
 pub use events::Events;
 pub use extension::{Extension, Extensions};
-pub use policy::{
-    AllowAll, AskUser, Decision, ElicitationDecision, ElicitationPolicy, Elicitations,
-    LeaveToOthers, Permissions, RejectAll,
-};
+pub use policy::{AllowAll, AskUser, Decision, LeaveToOthers, Permissions, RejectAll};
 pub use prompt::Prompt;
 pub use recent::{Recent, RecentSession};
 pub use report::{Report, ReportKind};
-pub use services::{Buffers, FileService, Files, Scope, TerminalService, Terminals};
+pub use services::{
+    Buffers, ElicitationDecision, ElicitationService, Elicitations, FileService, Files, Scope,
+    TerminalService, Terminals,
+};
 pub use session::Session;
 pub use setup::SessionSetup;
 pub use tap::Direction;

@@ -9,14 +9,14 @@ use ply_wire::method::{DecodeError, decode_params};
 use ply_wire::negotiate::Version;
 use ply_wire::v2;
 
-use super::Inbound;
-use crate::ask::{Answer, Pending, Question};
-use crate::policy::ElicitationDecision;
+use super::{Inbound, no_such_session};
+use crate::ask::{Pending, Question, Serving};
 use crate::report::ReportKind;
+use crate::services::Scope;
 
 impl Inbound {
     pub(super) fn elicitation(&self, version: Version, request: Request<'_>, responder: Responder) {
-        let Some(policy) = &self.routes.settings.elicitation else {
+        let Some(service) = self.routes.settings.elicitation.clone() else {
             return self.not_offered(request, responder);
         };
         let decoded = match version {
@@ -56,8 +56,8 @@ impl Inbound {
             return responder.respond::<()>(Err(error));
         }
         let scope = match &mut asked.mode {
-            v2::ElicitationMode::Form(form) if policy.form => &mut form.scope,
-            v2::ElicitationMode::Url(url) if policy.url => &mut url.scope,
+            v2::ElicitationMode::Form(form) if service.takes_forms() => &mut form.scope,
+            v2::ElicitationMode::Url(url) if service.takes_urls() => &mut url.scope,
             _ => {
                 let error = RpcError::invalid_params("this client did not offer this mode");
                 return responder.respond::<()>(Err(error));
@@ -65,44 +65,44 @@ impl Inbound {
         };
         let session = match scope {
             v2::ElicitationScope::Session(scope) => {
-                let session = self.session(&scope.session_id.0, request.method);
-                if let Some(session) = &session {
-                    scope.tool_call_id = scope
-                        .tool_call_id
-                        .take()
-                        .and_then(|id| session.call_meant(id));
-                }
-                session
+                let Some(session) = self.session(&scope.session_id.0, request.method) else {
+                    return responder.respond::<()>(Err(no_such_session()));
+                };
+                let call = scope.tool_call_id.take();
+                scope.tool_call_id = call.and_then(|id| session.call_meant(id));
+                Some(session)
             }
             _ => None,
         };
-        if let (v2::ElicitationMode::Url(url), Some(session)) = (&asked.mode, &session) {
-            self.routes.add_visit(url.elicitation_id.clone(), session);
+        if let v2::ElicitationMode::Url(url) = &asked.mode {
+            let id = url.elicitation_id.clone();
+            self.routes.add_visit(id, session.as_ref());
         }
         let ask = session.as_ref().and_then(|session| session.ask_opened());
         let holder = session.as_ref().map(Arc::downgrade).unwrap_or_default();
         let asked = Arc::new(asked);
         let question = Question::Elicitation(Arc::clone(&asked));
+        // Before the service is asked: if that panics, the question is dropped, which answers it.
         let pending = Pending::new(question, version, responder, holder, ask);
-        match (policy.hook.decide(&asked), session) {
-            (ElicitationDecision::Answer(action), _) => {
-                pending.answer(Answer::Elicitation(action));
-            }
-            (ElicitationDecision::Ask, Some(session)) => session.ask(&pending, &self.routes),
-            // What belongs to no session has nobody who could be asked but the policy.
-            (ElicitationDecision::Ask | ElicitationDecision::LeaveToOthers, _) => {
-                pending.answer(Answer::NotMine);
-            }
-        }
+        let serving = Serving::new(pending, session.clone(), Arc::clone(&self.routes));
+        let work = service.elicit(session.map(Scope::new), asked);
+        serving.run(work);
     }
 
-    /// Tells whoever reads the session that a visit to a URL is over. Ids that are unknown, or were told before, mean nothing
+    /// Tells the service and whoever reads the session that a visit to a URL is over. Ids that are unknown, or were told before, mean nothing
     /// (V1-ELIC-21). Both versions say it alike.
     pub(super) fn visit_finished(&self, notification: Notification<'_>) {
         match notification.params::<v2::CompleteElicitationNotification>() {
             Ok(complete) => {
-                if let Some(session) = self.routes.take_visit(&complete.elicitation_id) {
-                    session.visit_finished(&complete.elicitation_id);
+                let id = &complete.elicitation_id;
+                let Some(session) = self.routes.take_visit(id) else {
+                    return;
+                };
+                if let Some(service) = &self.routes.settings.elicitation {
+                    service.visit_finished(id);
+                }
+                if let Some(session) = session.upgrade() {
+                    session.visit_finished(id);
                 }
             }
             Err(error) => tracing::debug!(%error, "the end of a visit cannot be read"),
