@@ -22,6 +22,7 @@ pub use self::elicitation::Elicitation;
 pub use self::permission::Permission;
 pub(crate) use self::permission::call_of;
 pub(crate) use self::serving::Serving;
+use crate::Error;
 use crate::event::Event;
 use crate::lock::lock;
 use crate::session::cell::SessionCell;
@@ -244,8 +245,31 @@ impl Held {
         Self(Arc::clone(pending))
     }
 
-    fn pending(&self) -> &Pending {
-        &self.0
+    fn session(&self) -> Option<Arc<SessionCell>> {
+        self.0.session()
+    }
+
+    /// Answers, and tells if that came too late.
+    fn answer(&self, answer: Answer) -> Result<(), Error> {
+        let answered = self.0.answer(answer);
+        answered.then_some(()).ok_or(Error::Answered)
+    }
+
+    /// Answers; for a question that is closed by now this does nothing.
+    fn answer_if_open(&self, answer: Answer) {
+        self.0.answer(answer);
+    }
+
+    fn dismiss(&self) {
+        self.0.cancel();
+    }
+
+    fn is_open(&self) -> bool {
+        self.0.is_open()
+    }
+
+    async fn closed(&self) {
+        self.0.closed().await;
     }
 }
 
