@@ -9,9 +9,8 @@ use ply_session::{Edit, Entity};
 use ply_wire::{convert, v2};
 use serde_json::Value;
 
+use super::stoppable::Stoppable;
 use super::{Context, Turn};
-use crate::session::Watched;
-use crate::session::op::Op;
 use crate::{Decision, Error, Permission, Result};
 
 /// A tool call to be announced. Await it.
@@ -92,20 +91,18 @@ impl<'t> IntoFuture for NewToolCall<'t> {
                 update = update.locations(self.locations);
             }
             let id = update.tool_call_id.clone();
-            let context = self.turn.context.clone();
             let entity = Entity::ToolCall(id.clone());
-            let watched = self.can_be_cancelled.then(|| context.session.watch(entity));
+            let work = Stoppable::new(self.turn, entity, self.can_be_cancelled);
             let update = v2::SessionUpdate::ToolCallUpdate(update);
             self.turn.update(update).await?;
             let call = ToolCall {
-                context,
+                work,
                 id,
                 title: Mutex::new(self.title),
-                watched,
                 ended: false,
             };
             // What a tool does comes after the journal knows of it (D22).
-            self.turn.unless_cancelled(call.context.kept()).await??;
+            self.turn.unless_cancelled(call.context().kept()).await??;
             Ok(call)
         })
     }
@@ -118,11 +115,9 @@ impl<'t> IntoFuture for NewToolCall<'t> {
 #[derive(Debug)]
 #[must_use = "a tool call that is dropped has failed"]
 pub struct ToolCall {
-    pub(super) context: Context,
+    work: Stoppable,
     id: v2::ToolCallId,
     title: Mutex<String>,
-    /// How it hears that it alone is to stop.
-    watched: Option<Watched>,
     ended: bool,
 }
 
@@ -137,8 +132,7 @@ impl ToolCall {
     /// [`cancellable`](NewToolCall::cancellable).
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        let alone = self.watched.as_ref();
-        self.context.cancel.is_asked() || alone.is_some_and(|alone| alone.cancel.is_asked())
+        self.work.is_cancelled()
     }
 
     /// Waits until the user wants it to stop. The turn goes on after a cancel of this call alone.
@@ -147,16 +141,7 @@ impl ToolCall {
     ///
     /// Nothing is lost when it is dropped.
     pub async fn cancelled(&self) {
-        let alone = async {
-            match &self.watched {
-                Some(alone) => alone.cancel.asked().await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            () = self.context.cancel.asked() => {}
-            () = alone => {}
-        }
+        self.work.cancelled().await;
     }
 
     /// Waits for the tool's work, unless the user wants it to stop.
@@ -187,9 +172,7 @@ impl ToolCall {
     ///
     /// Dropped before it is done, the call counts as failed.
     pub async fn detach(mut self) -> Result<Self> {
-        let entity = Entity::ToolCall(self.id.clone());
-        let watched = self.watched.take();
-        self.watched = self.context.detach(entity, watched).await?;
+        self.work.detach().await?;
         Ok(self)
     }
 
@@ -205,7 +188,7 @@ impl ToolCall {
     pub async fn start(&self) -> Result<()> {
         self.report(|update| update.status(v2::ToolCallStatus::InProgress))
             .await?;
-        self.context.unless_cancelled(self.context.kept()).await
+        self.context().unless_cancelled(self.context().kept()).await
     }
 
     /// Reports anything else that goes with the call, such as the output of a terminal that it
@@ -219,7 +202,7 @@ impl ToolCall {
     ///
     /// Dropped before it is done, nothing is reported.
     pub async fn update(&self, update: v2::SessionUpdate) -> Result<()> {
-        self.context.update(update).await
+        self.context().update(update).await
     }
 
     /// Changes the title.
@@ -251,7 +234,7 @@ impl ToolCall {
         locations: impl IntoIterator<Item = (P, Option<u32>)>,
     ) -> Result<()> {
         let locations = locations.into_iter();
-        let locations = locations.map(|(path, line)| location(&self.context, path, line));
+        let locations = locations.map(|(path, line)| location(self.context(), path, line));
         let locations: Vec<_> = locations.collect();
         self.report(|update| update.locations(locations)).await
     }
@@ -312,7 +295,7 @@ impl ToolCall {
         old: Option<&str>,
         new: Option<&str>,
     ) -> Result<()> {
-        let path = self.context.absolute(path);
+        let path = self.context().absolute(path);
         let diff = v2::ToolCallContent::Diff(convert::diff::edit(&path, old, new));
         let edit = Edit {
             path,
@@ -379,7 +362,7 @@ impl ToolCall {
     pub async fn ask_with(&self, permission: impl Into<Permission>) -> Result<Decision> {
         permission
             .into()
-            .ask_about(&self.context, Some(self.id.clone()))
+            .ask_about(self.context(), Some(self.id.clone()))
             .await
     }
 
@@ -452,6 +435,10 @@ impl ToolCall {
         Ok(())
     }
 
+    pub(super) fn context(&self) -> &Context {
+        &self.work.context
+    }
+
     fn lock_title(&self) -> std::sync::MutexGuard<'_, String> {
         // No code that can panic runs under the lock, so a poisoned title is whole.
         self.title.lock().unwrap_or_else(PoisonError::into_inner)
@@ -462,7 +449,7 @@ impl ToolCall {
         change: impl FnOnce(v2::ToolCallUpdate) -> v2::ToolCallUpdate,
     ) -> Result<()> {
         let update = change(v2::ToolCallUpdate::new(self.id.clone()));
-        self.context
+        self.context()
             .update(v2::SessionUpdate::ToolCallUpdate(update))
             .await
     }
@@ -470,7 +457,7 @@ impl ToolCall {
     async fn add_item(&self, content: v2::ToolCallContent, edits: Vec<Edit>) -> Result<()> {
         let chunk = v2::ToolCallContentChunk::new(self.id.clone(), content);
         let chunk = v2::SessionUpdate::ToolCallContentChunk(chunk);
-        let (session, turn) = (&self.context.session, self.context.turn);
+        let (session, turn) = (&self.context().session, self.context().turn);
         session.update_in(turn, chunk, edits).await
     }
 }
@@ -485,11 +472,8 @@ impl Drop for ToolCall {
             false => v2::ToolCallStatus::Failed,
         };
         let update = v2::ToolCallUpdate::new(self.id.clone()).status(status);
-        self.context.session.report_now(Op::Update {
-            turn: self.context.turn,
-            update: Box::new(v2::SessionUpdate::ToolCallUpdate(update)),
-            edits: Vec::new(),
-        });
+        self.work
+            .report_now(v2::SessionUpdate::ToolCallUpdate(update));
     }
 }
 
