@@ -30,6 +30,8 @@
 //!   [`Agent::reports`].
 //! - **Questions.** A question stays open until somebody answers it, its turn ends or the agent takes it back. One that the
 //!   program lets go of is left to other clients of the session; silence never answers for them.
+//! - **Dropped futures.** A request whose future is dropped before the answer is cancelled at the agent, and a session that was made
+//!   for nobody is closed. Requests that end something stand, and so does a prompt once there is a [`Turn`].
 //! - **Ends.** A dead agent ends its turns at once and is started again when it is next needed,
 //!   and its whole process tree ends with it. A program that is itself killed cannot do that: call [`end_leftovers`] at its
 //!   start to end what the one before it left running.
