@@ -4,6 +4,7 @@ mod elicitation;
 mod files;
 mod own_terminal;
 mod permission;
+mod stoppable;
 mod terminal;
 mod tool_call;
 
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ply_session::{Entity, History, TurnId, ViewId};
+use ply_session::{History, TurnId, ViewId};
 use ply_wire::{convert, v2};
 
 pub use self::elicitation::Elicited;
@@ -23,7 +24,6 @@ pub use self::terminal::{NewTerminal, Terminal};
 pub use self::tool_call::{NewToolCall, ToolCall};
 use crate::cancel::Cancel;
 use crate::client::Client;
-use crate::session::Watched;
 use crate::session::op::Op;
 use crate::{Error, Prompt, Result, Session};
 
@@ -237,23 +237,6 @@ impl Context {
             done = work => done,
             () = self.cancel.asked() => Err(Error::cancelled()),
         }
-    }
-
-    /// Has something go on after the turn, and returns how it hears that it is to stop.
-    async fn detach(
-        &mut self,
-        entity: Entity,
-        watched: Option<Watched>,
-    ) -> Result<Option<Watched>> {
-        let Some(turn) = self.turn else {
-            return Ok(watched);
-        };
-        let watched = watched.unwrap_or_else(|| self.session.watch(entity.clone()));
-        self.session.report(Op::Outlive(turn, entity)).await?;
-        self.turn = None;
-        // The user's cancel of the turn is not about it any more (V2-CANCEL-11).
-        self.cancel = Cancel::default();
-        Ok(Some(watched))
     }
 
     async fn update(&self, update: v2::SessionUpdate) -> Result<()> {

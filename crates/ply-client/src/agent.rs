@@ -1,6 +1,7 @@
 //! An agent to talk to.
 
 mod finding;
+mod introduction;
 mod listing;
 mod login;
 mod opening;
@@ -145,7 +146,7 @@ impl Agent {
     ///
     /// # Cancel safety
     ///
-    /// The agent may log in all the same.
+    /// Dropped before it is done, the request is cancelled. The agent may log in all the same.
     #[doc(alias = "authenticate")]
     pub async fn login(&self, method: &str) -> Result<(), Error> {
         let connection = self.inner.connection().await?;
@@ -170,7 +171,7 @@ impl Agent {
     ///
     /// # Cancel safety
     ///
-    /// The agent may log out all the same.
+    /// The request is not taken back: the agent logs out all the same.
     pub async fn logout(&self) -> Result<(), Error> {
         let connection = self.inner.connection().await?;
         let can = connection.hello.can_log_out();
@@ -180,11 +181,8 @@ impl Agent {
             "remove its credentials by its own means",
         )?;
         match connection.hello.version {
-            Version::V1 => connection.ask(&v1::LogoutRequest::new(), |_| Ok(())).await,
-            Version::V2 => {
-                let request = v2::LogoutAuthRequest::new();
-                connection.ask(&request, |_| Ok(())).await
-            }
+            Version::V1 => connection.ask_to_end(&v1::LogoutRequest::new()).await,
+            Version::V2 => connection.ask_to_end(&v2::LogoutAuthRequest::new()).await,
         }
     }
 

@@ -6,6 +6,7 @@
 
 mod elicitation;
 mod permission;
+mod serving;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, Weak};
@@ -20,6 +21,8 @@ use tokio::sync::Notify;
 pub use self::elicitation::Elicitation;
 pub use self::permission::Permission;
 pub(crate) use self::permission::call_of;
+pub(crate) use self::serving::Serving;
+use crate::Error;
 use crate::event::Event;
 use crate::lock::lock;
 use crate::session::cell::SessionCell;
@@ -60,6 +63,8 @@ struct Hands {
     /// Handles of the program.
     held: usize,
     was_held: bool,
+    /// Whether a service works on the answer.
+    served: bool,
 }
 
 impl Pending {
@@ -122,10 +127,15 @@ impl Pending {
         lock(&self.responder).is_some()
     }
 
-    /// Whether a reader or the program has it.
+    /// Whether a reader, the program or a service has it.
     pub(crate) fn is_seen(&self) -> bool {
         let hands = lock(&self.hands);
-        hands.queued > 0 || hands.held > 0
+        hands.queued > 0 || hands.held > 0 || hands.served
+    }
+
+    /// Whether a service works on the answer, so that nobody else is asked.
+    pub(crate) fn is_served(&self) -> bool {
+        lock(&self.hands).served
     }
 
     pub(crate) fn lifted_as(&self) -> Option<AskId> {
@@ -235,8 +245,31 @@ impl Held {
         Self(Arc::clone(pending))
     }
 
-    fn pending(&self) -> &Pending {
-        &self.0
+    fn session(&self) -> Option<Arc<SessionCell>> {
+        self.0.session()
+    }
+
+    /// Answers, and tells if that came too late.
+    fn answer(&self, answer: Answer) -> Result<(), Error> {
+        let answered = self.0.answer(answer);
+        answered.then_some(()).ok_or(Error::Answered)
+    }
+
+    /// Answers; for a question that is closed by now this does nothing.
+    fn answer_if_open(&self, answer: Answer) {
+        self.0.answer(answer);
+    }
+
+    fn dismiss(&self) {
+        self.0.cancel();
+    }
+
+    fn is_open(&self) -> bool {
+        self.0.is_open()
+    }
+
+    async fn closed(&self) {
+        self.0.closed().await;
     }
 }
 

@@ -17,8 +17,10 @@ use crate::connection::Start;
 use crate::extension::{self, DynExtensions, Extensions};
 use crate::fate::Fate;
 use crate::limits::START_TIME_MAX;
-use crate::policy::{AskUser, ElicitationPolicy, Permissions};
-use crate::services::{self, DynFiles, DynTerminals, FileService, TerminalService};
+use crate::policy::{AskUser, Permissions};
+use crate::services::{
+    self, DynElicitations, DynFiles, DynTerminals, ElicitationService, FileService, TerminalService,
+};
 use crate::tap::{Direction, OnLine};
 
 /// How this client behaves towards an agent.
@@ -50,7 +52,7 @@ pub(crate) struct Settings {
     pub(crate) permissions: Arc<dyn Permissions>,
     pub(crate) files: Option<Arc<dyn DynFiles>>,
     pub(crate) terminals: Option<Arc<dyn DynTerminals>>,
-    pub(crate) elicitation: Option<ElicitationPolicy>,
+    pub(crate) elicitation: Option<Arc<dyn DynElicitations>>,
     pub(crate) terminal_login: bool,
     pub(crate) extensions: Option<Arc<dyn DynExtensions>>,
     pub(crate) meta: Option<v2::Meta>,
@@ -131,9 +133,9 @@ impl Client {
         self
     }
 
-    /// Takes requests for information.
-    pub fn elicitation(mut self, policy: ElicitationPolicy) -> Self {
-        self.settings.elicitation = Some(policy);
+    /// Takes requests for information: [`Elicitations`](crate::Elicitations), or a service of your own.
+    pub fn elicitation(mut self, service: impl ElicitationService) -> Self {
+        self.settings.elicitation = Some(Arc::new(services::Erased(service)));
         self
     }
 
@@ -243,7 +245,7 @@ impl fmt::Debug for Settings {
             .field("versions", &self.versions)
             .field("files", &self.files.is_some())
             .field("terminals", &self.terminals.is_some())
-            .field("elicitation", &self.elicitation)
+            .field("elicitation", &self.elicitation.is_some())
             .finish_non_exhaustive()
     }
 }

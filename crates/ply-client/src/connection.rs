@@ -6,7 +6,7 @@ mod start;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use ply_rpc::{CallError, CallOptions, Closed, Peer, RawAnswer};
+use ply_rpc::{CallError, CallOptions, Closed, OrderedCall, Peer, RawAnswer};
 use ply_wire::method::Request;
 use ply_wire::negotiate::{self, Version};
 use serde_json::value::RawValue;
@@ -175,35 +175,57 @@ impl Connection {
         }
     }
 
-    /// Asks with a deadline; `then` runs in its place among the agent's updates.
+    /// Asks with a deadline; `then` runs in its place among the agent's updates. Dropped before the answer, it cancels the
+    /// request.
     pub(crate) async fn ask<Q: Request, T: Send + 'static>(
         &self,
         params: &Q,
         then: impl FnOnce(&RawValue) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let options = CallOptions::default().deadline(CALL_TIME_MAX);
-        self.ask_with(params, options, move |answer| match answer {
-            Ok(answer) => then(&answer).map_err(Failure::Ours),
-            Err(error) => Err(Failure::Call(error)),
-        })
-        .await
+        self.ask_with(params, options, taken(then)).await
     }
 
+    /// Asks as [`ask`](Self::ask) does, under other options.
     pub(crate) async fn ask_with<Q: Request, T: Send + 'static>(
         &self,
         params: &Q,
         options: CallOptions,
         then: impl FnOnce(RawAnswer) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Error> {
+        let (call, answer) = self.send(params, options, then);
+        let wanted = Wanted(Some(call));
+        let answer = self.answered(answer).await;
+        wanted.answered();
+        answer
+    }
+
+    /// Asks for the end of something. The request stands although nobody waits for its answer: whoever lost patience with a
+    /// close does not want the session open.
+    pub(crate) async fn ask_to_end<Q: Request>(&self, params: &Q) -> Result<(), Error> {
+        let options = CallOptions::default().deadline(CALL_TIME_MAX);
+        let (_, answer) = self.send(params, options, taken(|_| Ok(())));
+        self.answered(answer).await
+    }
+
+    fn send<Q: Request, T: Send + 'static>(
+        &self,
+        params: &Q,
+        options: CallOptions,
+        then: impl FnOnce(RawAnswer) -> Result<T, Failure> + Send + 'static,
+    ) -> (OrderedCall, Answered<T>) {
         let (told, answer) = oneshot::channel();
-        let parts = &self.parts;
         let then = move |answer| drop(told.send(then(answer)));
-        parts.peer.call_then(Q::METHOD, params, options, then);
+        let peer = &self.parts.peer;
+        (peer.call_then(Q::METHOD, params, options, then), answer)
+    }
+
+    async fn answered<T>(&self, answer: Answered<T>) -> Result<T, Error> {
         match answer.await {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(Failure::Ours(error))) => Err(error),
             Ok(Err(Failure::Call(error))) => Err(self.failed(error).await),
-            Err(_) => Err(Error::Gone(Box::new(parts.end().await))),
+            Err(_) => Err(Error::Gone(Box::new(self.parts.end().await))),
         }
     }
 
@@ -216,6 +238,34 @@ impl Connection {
             },
             CallError::Peer(error) => Error::Refused(error),
             error => Error::Call(error),
+        }
+    }
+}
+
+type Answered<T> = oneshot::Receiver<Result<T, Failure>>;
+
+fn taken<T>(
+    then: impl FnOnce(&RawValue) -> Result<T, Error>,
+) -> impl FnOnce(RawAnswer) -> Result<T, Failure> {
+    |answer| match answer {
+        Ok(answer) => then(&answer).map_err(Failure::Ours),
+        Err(error) => Err(Failure::Call(error)),
+    }
+}
+
+/// Cancels a request whose answer nobody waits for any more.
+struct Wanted(Option<OrderedCall>);
+
+impl Wanted {
+    fn answered(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Wanted {
+    fn drop(&mut self) {
+        if let Some(call) = &self.0 {
+            call.cancel();
         }
     }
 }

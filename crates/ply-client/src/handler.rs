@@ -1,11 +1,11 @@
 //! What the client does with the agent's messages, on the task that reads them.
 
+mod elicitation;
 mod services;
 
 use std::sync::Arc;
 
 use ply_rpc::{Closed, Handler, Notification, Peer, Postbox, Request, Responder, RpcError};
-use ply_wire::convert;
 use ply_wire::direct::TextChunk;
 use ply_wire::method::v1 as methods_v1;
 use ply_wire::method::{DecodeError, decode_params, is_extension};
@@ -14,7 +14,7 @@ use ply_wire::{v1, v2};
 use serde::de::DeserializeOwned;
 
 use crate::ask::{self, Answer, Pending, Question};
-use crate::policy::{Decision, ElicitationDecision};
+use crate::policy::Decision;
 use crate::report::ReportKind;
 use crate::routes::{RawUpdate, Route, Routes};
 use crate::session::asking::Asked;
@@ -173,19 +173,6 @@ impl Inbound {
         )));
     }
 
-    /// Tells whoever reads the session that a visit to a URL is over. Ids that are unknown, or were told before, mean nothing
-    /// (V1-ELIC-21). Both versions say it alike.
-    fn visit_finished(&self, notification: Notification<'_>) {
-        match notification.params::<v2::CompleteElicitationNotification>() {
-            Ok(complete) => {
-                if let Some(session) = self.routes.take_visit(&complete.elicitation_id) {
-                    session.visit_finished(&complete.elicitation_id);
-                }
-            }
-            Err(error) => tracing::debug!(%error, "the end of a visit cannot be read"),
-        }
-    }
-
     fn not_offered(&self, request: Request<'_>, responder: Responder) {
         self.routes
             .report(ReportKind::UnknownMethod, request.method);
@@ -272,87 +259,6 @@ impl Inbound {
             }
             _ => {
                 pending.cancel();
-            }
-        }
-    }
-
-    fn elicitation(&self, version: Version, request: Request<'_>, responder: Responder) {
-        let Some(policy) = &self.routes.settings.elicitation else {
-            return self.not_offered(request, responder);
-        };
-        let decoded = match version {
-            Version::V1 => methods_v1::ClientInbound::decode(request.method, request.raw_params)
-                .and_then(|inbound| match inbound {
-                    methods_v1::ClientInbound::CreateElicitation(asked) => {
-                        // The ids of requests are the same in both readings of one connection.
-                        convert::elicitation::request_up(&asked, |id| {
-                            serde_json::to_value(id)
-                                .ok()
-                                .and_then(|id| serde_json::from_value(id).ok())
-                        })
-                        .ok_or(DecodeError::InvalidParams("it names no request".into()))
-                    }
-                    _ => Err(DecodeError::MethodNotFound),
-                }),
-            Version::V2 => decode_params(request.raw_params),
-        };
-        let mut asked: v2::CreateElicitationRequest = match decoded {
-            Ok(asked) => asked,
-            Err(error) => {
-                self.routes
-                    .report(ReportKind::MalformedRequest, request.method);
-                return responder.respond::<()>(Err(error.into()));
-            }
-        };
-        let is_nested = match &asked.mode {
-            v2::ElicitationMode::Form(form) => {
-                !convert::elicitation::is_flat(&form.requested_schema)
-            }
-            _ => false,
-        };
-        if is_nested {
-            self.routes
-                .report(ReportKind::MalformedRequest, request.method);
-            let error = RpcError::invalid_params("a form holds plain values and choices only");
-            return responder.respond::<()>(Err(error));
-        }
-        let scope = match &mut asked.mode {
-            v2::ElicitationMode::Form(form) if policy.form => &mut form.scope,
-            v2::ElicitationMode::Url(url) if policy.url => &mut url.scope,
-            _ => {
-                let error = RpcError::invalid_params("this client did not offer this mode");
-                return responder.respond::<()>(Err(error));
-            }
-        };
-        let session = match scope {
-            v2::ElicitationScope::Session(scope) => {
-                let session = self.session(&scope.session_id.0, request.method);
-                if let Some(session) = &session {
-                    scope.tool_call_id = scope
-                        .tool_call_id
-                        .take()
-                        .and_then(|id| session.call_meant(id));
-                }
-                session
-            }
-            _ => None,
-        };
-        if let (v2::ElicitationMode::Url(url), Some(session)) = (&asked.mode, &session) {
-            self.routes.add_visit(url.elicitation_id.clone(), session);
-        }
-        let ask = session.as_ref().and_then(|session| session.ask_opened());
-        let holder = session.as_ref().map(Arc::downgrade).unwrap_or_default();
-        let asked = Arc::new(asked);
-        let question = Question::Elicitation(Arc::clone(&asked));
-        let pending = Pending::new(question, version, responder, holder, ask);
-        match (policy.hook.decide(&asked), session) {
-            (ElicitationDecision::Answer(action), _) => {
-                pending.answer(Answer::Elicitation(action));
-            }
-            (ElicitationDecision::Ask, Some(session)) => session.ask(&pending, &self.routes),
-            // What belongs to no session has nobody who could be asked but the policy.
-            (ElicitationDecision::Ask | ElicitationDecision::LeaveToOthers, _) => {
-                pending.answer(Answer::NotMine);
             }
         }
     }

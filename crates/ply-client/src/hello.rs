@@ -59,10 +59,12 @@ pub(crate) fn request_v1(settings: &Settings) -> v1::InitializeRequest {
 }
 
 fn capabilities_v2(settings: &Settings) -> v2::ClientCapabilities {
-    let elicitation = settings.elicitation.as_ref().map(|elicitation| {
+    let elicitation = settings.elicitation.as_ref().map(|service| {
+        let form = service.takes_forms();
+        let url = service.takes_urls();
         v2::ElicitationCapabilities::new()
-            .form(elicitation.form.then(v2::ElicitationFormCapabilities::new))
-            .url(elicitation.url.then(v2::ElicitationUrlCapabilities::new))
+            .form(form.then(v2::ElicitationFormCapabilities::new))
+            .url(url.then(v2::ElicitationUrlCapabilities::new))
     });
     let auth = settings
         .terminal_login

@@ -30,6 +30,8 @@
 //!   [`Agent::reports`].
 //! - **Questions.** A question stays open until somebody answers it, its turn ends or the agent takes it back. One that the
 //!   program lets go of is left to other clients of the session; silence never answers for them.
+//! - **Dropped futures.** A request whose future is dropped before the answer is cancelled at the agent, and a session that was made
+//!   for nobody is closed. Requests that end something stand, and so does a prompt once there is a [`Turn`].
 //! - **Ends.** A dead agent ends its turns at once and is started again when it is next needed,
 //!   and its whole process tree ends with it. A program that is itself killed cannot do that: call [`end_leftovers`] at its
 //!   start to end what the one before it left running.
@@ -72,14 +74,14 @@ pub use error::{Error, PostMortem, StartFailure, TurnError};
 pub use event::{Event, Message, SessionEvent, Terminal, ToolCall, TurnId};
 pub use events::Events;
 pub use extension::{Extension, Extensions};
-pub use policy::{
-    AllowAll, AskUser, Decision, ElicitationDecision, ElicitationPolicy, Elicitations,
-    LeaveToOthers, Permissions, RejectAll,
-};
+pub use policy::{AllowAll, AskUser, Decision, LeaveToOthers, Permissions, RejectAll};
 pub use prompt::Prompt;
 pub use recent::{Recent, RecentSession};
 pub use report::{Report, ReportKind};
-pub use services::{Buffers, FileService, Files, Scope, TerminalService, Terminals};
+pub use services::{
+    Buffers, ElicitationDecision, ElicitationService, Elicitations, FileService, Files, Scope,
+    TerminalService, Terminals,
+};
 pub use session::Session;
 pub use setup::SessionSetup;
 pub use tap::Direction;

@@ -1,7 +1,4 @@
-//! Who answers the agent's questions: a policy first, then whoever reads the events.
-
-use std::fmt;
-use std::sync::Arc;
+//! Who answers permission requests: a policy first, then whoever reads the events.
 
 use ply_wire::transcript::ToolCall;
 use ply_wire::v2;
@@ -114,77 +111,4 @@ fn first_of(
     found.map_or(Decision::Cancel, |option| {
         Decision::Select(option.option_id.clone())
     })
-}
-
-/// What a policy says to a request for information.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum ElicitationDecision {
-    /// Ask whoever reads the events of the session. The question waits until somebody does; one that belongs to no session is
-    /// left to others.
-    Ask,
-    /// Leave it to the other clients of the session.
-    LeaveToOthers,
-    /// Give this answer.
-    Answer(v2::ElicitationAction),
-}
-
-/// Decides requests for information before anybody is asked.
-///
-/// It is called on the task that reads from the agent, so it must not wait.
-pub trait Elicitations: Send + Sync {
-    /// Decides one request.
-    fn decide(&self, request: &v2::CreateElicitationRequest) -> ElicitationDecision;
-}
-
-impl<F: Fn(&v2::CreateElicitationRequest) -> ElicitationDecision + Send + Sync> Elicitations for F {
-    fn decide(&self, request: &v2::CreateElicitationRequest) -> ElicitationDecision {
-        self(request)
-    }
-}
-
-/// Which requests for information a client takes, and who answers them.
-#[derive(Clone)]
-#[must_use]
-pub struct ElicitationPolicy {
-    pub(crate) form: bool,
-    pub(crate) url: bool,
-    pub(crate) hook: Arc<dyn Elicitations>,
-}
-
-impl ElicitationPolicy {
-    /// Returns a policy that asks whoever reads the events. Add the modes it takes.
-    pub fn ask_user() -> Self {
-        Self::new(|_: &v2::CreateElicitationRequest| ElicitationDecision::Ask)
-    }
-
-    /// Returns a policy that decides by `hook`. Add the modes it takes.
-    pub fn new(hook: impl Elicitations + 'static) -> Self {
-        Self {
-            form: false,
-            url: false,
-            hook: Arc::new(hook),
-        }
-    }
-
-    /// Takes forms.
-    pub fn forms(mut self) -> Self {
-        self.form = true;
-        self
-    }
-
-    /// Takes web addresses to be opened, after consent, where neither client nor model can look.
-    pub fn urls(mut self) -> Self {
-        self.url = true;
-        self
-    }
-}
-
-impl fmt::Debug for ElicitationPolicy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ElicitationPolicy")
-            .field("form", &self.form)
-            .field("url", &self.url)
-            .finish_non_exhaustive()
-    }
 }

@@ -74,19 +74,20 @@ pub(crate) enum Route {
 
 impl Routes {
     /// Notes that the user is asked to visit a URL, so that its end finds the session.
-    pub(crate) fn add_visit(&self, id: v2::ElicitationId, session: &Arc<SessionCell>) {
+    pub(crate) fn add_visit(&self, id: v2::ElicitationId, session: Option<&Arc<SessionCell>>) {
         let visits = &mut lock(&self.state).visits;
         if visits.len() >= VISITS_MAX {
             visits.pop_front();
         }
-        visits.push_back((id, Arc::downgrade(session)));
+        let session = session.map(Arc::downgrade).unwrap_or_default();
+        visits.push_back((id, session));
     }
 
-    /// Returns the session of a visit that is over, once.
-    pub(crate) fn take_visit(&self, id: &v2::ElicitationId) -> Option<Arc<SessionCell>> {
+    /// Returns the session of a visit that is over, once. Of one that belongs to no session it leads to none.
+    pub(crate) fn take_visit(&self, id: &v2::ElicitationId) -> Option<Weak<SessionCell>> {
         let visits = &mut lock(&self.state).visits;
         let at = visits.iter().position(|(known, _)| known == id)?;
-        visits.remove(at)?.1.upgrade()
+        Some(visits.remove(at)?.1)
     }
 
     pub(crate) fn new(settings: Arc<Settings>, reports: Arc<Reports>) -> Self {

@@ -91,7 +91,8 @@ impl Session {
     ///
     /// # Cancel safety
     ///
-    /// Dropped before it is done, the prompt is not sent.
+    /// Dropped before it is done, the prompt is not sent, and a request to open the session again is cancelled. Once there is a
+    /// [`Turn`], the prompt stands: dropping the turn only stops the reading, and [`Turn::cancel`] ends the work.
     #[doc(alias = "send_prompt")]
     pub async fn prompt(&self, prompt: impl Into<Prompt>) -> Result<Turn, Error> {
         let connection = self.attached().await?;
@@ -161,7 +162,7 @@ impl Session {
     ///
     /// # Cancel safety
     ///
-    /// The agent may close the session all the same.
+    /// The request is not taken back: the agent closes the session all the same.
     pub async fn close(&self) -> Result<(), Error> {
         // A life of the agent that does not have the session open has nothing to close.
         let living = self.agent.inner.living();
@@ -172,9 +173,9 @@ impl Session {
             let closed = match connection.hello.version {
                 Version::V1 => {
                     let request = convert::session::close_down(&request);
-                    connection.ask(&request, |_| Ok(())).await
+                    connection.ask_to_end(&request).await
                 }
-                Version::V2 => connection.ask(&request, |_| Ok(())).await,
+                Version::V2 => connection.ask_to_end(&request).await,
             };
             gone_is_fine(closed)?;
             connection.parts.routes.end_session(self.id()).await;

@@ -119,7 +119,8 @@ impl Turn {
     ///
     /// # Cancel safety
     ///
-    /// Dropping it drops the turn, which goes on by itself.
+    /// Dropping it drops the turn, which goes on by itself. To stop the work after a time, wait for `next` with a timeout, then
+    /// [`cancel`](Self::cancel) the turn and read on.
     pub async fn finish(mut self) -> Result<TurnEnd, TurnError> {
         let mut deadline = None;
         loop {

@@ -19,17 +19,23 @@ impl Elicitation {
     /// Returns the URL that the user is asked to visit, if that is what is asked.
     #[must_use]
     pub fn visit(&self) -> Option<Visit<'_>> {
-        match &self.request().mode {
-            v2::ElicitationMode::Url(url) => Some(Visit {
+        Visit::of(self.request())
+    }
+}
+
+impl<'a> Visit<'a> {
+    /// Returns the URL that `request` asks the user to visit, if that is what it asks.
+    #[must_use]
+    pub fn of(request: &'a v2::CreateElicitationRequest) -> Option<Self> {
+        match &request.mode {
+            v2::ElicitationMode::Url(url) => Some(Self {
                 url: &url.url,
                 id: &url.elicitation_id,
             }),
             _ => None,
         }
     }
-}
 
-impl<'a> Visit<'a> {
     /// Returns the URL, whole.
     #[must_use]
     pub fn url(&self) -> &'a str {

@@ -8,9 +8,7 @@
 
 mod support;
 
-use ply_client::{
-    Client, Elicitation, ElicitationDecision, ElicitationPolicy, Error, Event, Turn, v2,
-};
+use ply_client::{Client, Elicitation, ElicitationDecision, Elicitations, Error, Event, Turn, v2};
 use serde_json::{Value, json};
 use support::{SESSION, prompt, v1_session_of, v2_session_of};
 
@@ -24,7 +22,7 @@ fn form(scope: &str, id: &str) -> Value {
 }
 
 fn asking() -> Client {
-    Client::new().elicitation(ElicitationPolicy::ask_user().forms())
+    Client::new().elicitation(Elicitations::new().forms())
 }
 
 async fn elicitation(turn: &mut Turn) -> Elicitation {
@@ -116,10 +114,10 @@ async fn v1_elic_22_a_mode_that_was_not_offered_is_refused() {
 // Also: V1-ELIC-21.
 #[tokio::test]
 async fn a_policy_answers_also_what_belongs_to_no_session() {
-    let policy = ElicitationPolicy::new(|_: &v2::CreateElicitationRequest| {
-        ElicitationDecision::Answer(v2::ElicitationAction::Decline)
-    });
-    let client = Client::new().elicitation(policy.forms());
+    let service = Elicitations::new()
+        .forms()
+        .decide(|_| ElicitationDecision::Answer(v2::ElicitationAction::Decline));
+    let client = Client::new().elicitation(service);
     let (_session, mut script) = v1_session_of(client).await;
     let id = script
         .ask("elicitation/create", form("requestId", "7"))

@@ -11,7 +11,7 @@ mod support;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
-use ply_client::{Client, Direction, ElicitationPolicy, Event};
+use ply_client::{Client, Direction, Elicitations, Event};
 use ply_wire::method::{Kind, v1 as methods_v1, v2 as methods_v2};
 use serde_json::{Value, json};
 use support::{SESSION, Script, open, prompt, v1_with, v2_with};
@@ -23,7 +23,7 @@ fn recorded() -> (Client, Lines) {
     let lines = Lines::default();
     let sink = Arc::clone(&lines);
     let client = Client::new()
-        .elicitation(ElicitationPolicy::ask_user().forms())
+        .elicitation(Elicitations::new().forms())
         .on_line(move |direction, line| sink.lock().unwrap().push((direction, line.to_vec())));
     (client, lines)
 }

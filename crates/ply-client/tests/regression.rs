@@ -33,6 +33,7 @@ async fn a_load_that_was_given_up_does_not_stand_in_the_way_of_the_next() {
         _ = agent.load_session(SESSION, "/work") => panic!("nothing was answered"),
         request = script.expect("session/load") => request,
     };
+    script.expect("$/cancel_request").await;
     let answering = async {
         let second = script.expect("session/load").await;
         script.answer(&first, json!({})).await;

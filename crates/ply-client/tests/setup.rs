@@ -151,29 +151,36 @@ fn audio() -> v2::ContentBlock {
 
 #[tokio::test]
 async fn v2_prompt_02_only_what_the_agent_takes_is_sent() {
-    let cases = [
-        (json!({}), false),
-        (json!({ "prompt": null }), false),
+    let all = ["image", "audio", "embeddedContext"];
+    let cases: [(Value, &[&str]); 7] = [
+        (json!({}), &[]),
+        (json!({ "prompt": null }), &[]),
         (
             json!({ "prompt": { "image": null, "audio": null, "embeddedContext": null } }),
-            false,
+            &[],
+        ),
+        (json!({ "prompt": { "image": {} } }), &["image"]),
+        (json!({ "prompt": { "audio": {} } }), &["audio"]),
+        (
+            json!({ "prompt": { "embeddedContext": {} } }),
+            &["embeddedContext"],
         ),
         (
             json!({ "prompt": { "image": {}, "audio": {}, "embeddedContext": {} } }),
-            true,
+            &all,
         ),
     ];
-    for (session, is_taken) in cases {
+    for (session, taken) in cases {
         let (agent, mut script) = v2_with(Client::new(), session.clone()).await;
         let session = open(&agent, &mut script).await;
-        for block in [image(), audio()] {
+        for (name, block) in [("image", image()), ("audio", audio())] {
             let sent = session.prompt(Prompt::new("look").block(block)).await;
-            match is_taken {
+            match taken.contains(&name) {
                 true => {
                     let request = script.expect("session/prompt").await;
                     assert_eq!(request["params"]["prompt"].as_array().unwrap().len(), 2);
                 }
-                false => assert!(matches!(sent, Err(Error::NotOffered { .. }))),
+                false => assert!(matches!(sent, Err(Error::NotOffered { .. })), "{name}"),
             }
         }
         let file = Prompt::new("look").resource("file:///work/a.rs", "fn main() {}");
@@ -182,7 +189,7 @@ async fn v2_prompt_02_only_what_the_agent_takes_is_sent() {
         let sent = &request["params"]["prompt"][1]["type"];
         assert_eq!(
             *sent,
-            if is_taken {
+            if taken.contains(&"embeddedContext") {
                 "resource"
             } else {
                 "resource_link"
@@ -291,6 +298,8 @@ async fn v2_content_03_content_that_breaks_its_rules_is_refused_here() {
     let session = open(&agent, &mut script).await;
     let bad = [
         json!({ "type": "image", "data": "not base64!", "mimeType": "image/png" }),
+        json!({ "type": "audio", "data": "not base64!", "mimeType": "audio/wav" }),
+        json!({ "type": "resource", "resource": { "uri": "file:///a", "blob": "not base64!" } }),
         json!({ "type": "text", "text": "a", "annotations": { "priority": 1.5 } }),
         json!({ "type": "text", "text": "a", "annotations": { "priority": -0.1 } }),
         json!({ "type": "resource_link", "name": "a", "uri": "relative/path" }),

@@ -9,7 +9,7 @@
 
 mod support;
 
-use ply_client::{Client, ElicitationPolicy, Event, Events, LeaveToOthers, Permission, Turn};
+use ply_client::{Client, Elicitations, Event, Events, LeaveToOthers, Permission, Turn};
 use serde_json::{Value, json};
 use support::{SESSION, heard, prompt, v1_session, v1_session_of, v2_session, words_of};
 
@@ -176,7 +176,7 @@ async fn a_cancel_answers_questions_of_turns_of_others() {
 
 #[tokio::test]
 async fn an_elicitation_that_nobody_reads_is_not_answered() {
-    let client = Client::new().elicitation(ElicitationPolicy::ask_user().forms());
+    let client = Client::new().elicitation(Elicitations::new().forms());
     let (session, mut script) = v1_session_of(client).await;
     let (turn, request) = prompt(&session, &mut script, "hi").await;
     let params = json!({

@@ -11,8 +11,8 @@ mod support;
 use std::time::Duration;
 
 use ply_client::{
-    Client, ElicitationPolicy, Error, Files, ReportKind, StartFailure, Supported, Terminals,
-    Transport, Version,
+    Client, Elicitations, Error, Files, ReportKind, StartFailure, Supported, Terminals, Transport,
+    Version,
 };
 use ply_rpc::transport::memory;
 use serde_json::{Value, json};
@@ -63,7 +63,7 @@ async fn v1_init_03_the_request_says_what_the_client_offers_and_nothing_else() {
     let client = Client::new()
         .files(Files::read_only())
         .terminals(Terminals::new())
-        .elicitation(ElicitationPolicy::ask_user().forms());
+        .elicitation(Elicitations::new().forms());
     let (_, _, request) = greet(client, v1_answer()).await;
     let capabilities = &request["params"]["clientCapabilities"];
     assert_eq!(capabilities["fs"]["readTextFile"], true);

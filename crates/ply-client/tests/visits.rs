@@ -11,12 +11,12 @@ mod support;
 use std::io::ErrorKind;
 use std::net::TcpListener;
 
-use ply_client::{Client, Elicitation, ElicitationPolicy, Event, Turn, v2};
+use ply_client::{Client, Elicitation, Elicitations, Event, Turn, v2};
 use serde_json::{Value, json};
 use support::{SESSION, prompt, v1_session_of, v2_session_of};
 
 fn asking() -> Client {
-    Client::new().elicitation(ElicitationPolicy::ask_user().forms().urls())
+    Client::new().elicitation(Elicitations::new().forms().urls())
 }
 
 fn visit(url: &str, id: &str) -> Value {

@@ -102,6 +102,29 @@ struct Pending {
     waiter: Waiter,
     patience: Patience,
     deadline: Option<Deadline>,
+    /// The place of the request, while it has not left.
+    waits: Option<Ticket>,
+    /// Whether the peer was told that the answer is no longer wanted.
+    cancelled: bool,
+}
+
+/// A call that the link's task gives up.
+#[derive(Debug)]
+pub(crate) struct GivenUp {
+    pub(crate) id: i64,
+    pub(crate) waiter: Waiter,
+    pub(crate) deadline: Deadline,
+    pub(crate) waits: Option<Ticket>,
+    pub(crate) cancelled: bool,
+}
+
+/// What there is to do about a call that is cancelled.
+#[derive(Debug)]
+pub(crate) enum ToCancel {
+    /// The peer has to be told.
+    Tell,
+    /// The request may not have left.
+    Withdraw(Ticket),
 }
 
 /// When the link's task gives a call up, and what it needs to know for that.
@@ -110,8 +133,6 @@ pub(crate) struct Deadline {
     pub(crate) at: Instant,
     pub(crate) after: Duration,
     pub(crate) method: Box<str>,
-    /// The place of the request, while it has not left.
-    pub(crate) waits: Option<Ticket>,
 }
 
 /// How a response was used.
@@ -151,6 +172,8 @@ impl Calls {
             waiter,
             patience,
             deadline,
+            waits: None,
+            cancelled: false,
         };
         state.pending.insert(id, pending);
         Ok(())
@@ -158,11 +181,19 @@ impl Calls {
 
     /// Notes that the request has not left yet, for the case that it is given up.
     pub(crate) fn waits(&self, id: i64, ticket: Ticket) {
-        let mut state = self.lock();
-        let pending = state.pending.get_mut(&id);
-        if let Some(deadline) = pending.and_then(|pending| pending.deadline.as_mut()) {
-            deadline.waits = Some(ticket);
+        if let Some(pending) = self.lock().pending.get_mut(&id) {
+            pending.waits = Some(ticket);
         }
+    }
+
+    /// Notes that a call is cancelled; none if it is answered, or was cancelled before.
+    pub(crate) fn cancel(&self, id: i64) -> Option<ToCancel> {
+        let mut state = self.lock();
+        let pending = state.pending.get_mut(&id)?;
+        if std::mem::replace(&mut pending.cancelled, true) {
+            return None;
+        }
+        Some(pending.waits.map_or(ToCancel::Tell, ToCancel::Withdraw))
     }
 
     /// Returns when the link's task has to look for calls that waited too long.
@@ -171,11 +202,17 @@ impl Calls {
     }
 
     /// Takes out a call whose time is over by `now`; whoever takes it fails it.
-    pub(crate) fn take_overdue(&self, now: Instant) -> Option<(i64, Waiter, Deadline)> {
+    pub(crate) fn take_overdue(&self, now: Instant) -> Option<GivenUp> {
         let mut state = self.lock();
         let (_, id) = *state.deadlines.first().filter(|(at, _)| *at <= now)?;
         let pending = state.take(id)?;
-        Some((id, pending.waiter, pending.deadline?))
+        Some(GivenUp {
+            id,
+            waiter: pending.waiter,
+            deadline: pending.deadline?,
+            waits: pending.waits,
+            cancelled: pending.cancelled,
+        })
     }
 
     /// Stops waiting for `id`; returns who waited, if it was still waited for.

@@ -64,6 +64,6 @@ pub use limits::Limits;
 pub use link::{Link, connect};
 pub use noise::Noise;
 pub use options::{Garbage, Options};
-pub use ordered::RawAnswer;
+pub use ordered::{OrderedCall, RawAnswer};
 pub use peer::{CANCEL_REQUEST, Peer};
 pub use postbox::{Postbox, Posted};

@@ -2,17 +2,18 @@
 
 use std::future::Future as _;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::Context;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::time::{Instant, Sleep};
 
-use crate::calls::{Deadline, Failure, Outcome, Waiter};
+use crate::calls::{Deadline, Failure, Outcome, ToCancel, Waiter};
 use crate::frame::Encoded;
 use crate::outbox::{Admission, OutboxClosed};
 use crate::peer::Shared;
-use crate::{CallError, CallOptions, Peer};
+use crate::{CallError, CallOptions, Peer, RpcError};
 
 /// The raw answer to a call.
 pub type RawAnswer = Result<Box<RawValue>, CallError>;
@@ -22,7 +23,7 @@ impl Peer {
     ///
     /// It runs exactly once and must not wait: on the link's task, like a [`Handler`](crate::Handler), or on a task of its own
     /// if the request cannot be made, but never before this returns. That the deadline passes or the link ends is told to it as
-    /// an error.
+    /// an error. The returned handle cancels the call; dropping it changes nothing.
     ///
     /// # Panics
     ///
@@ -33,8 +34,21 @@ impl Peer {
         params: &(impl Serialize + ?Sized),
         options: CallOptions,
         then: impl FnOnce(RawAnswer) + Send + 'static,
+    ) -> OrderedCall {
+        let shared = Arc::clone(&self.shared);
+        let id = shared.calls.next_id();
+        self.begin(id, method, params, options, then);
+        OrderedCall { shared, id }
+    }
+
+    fn begin(
+        &self,
+        id: i64,
+        method: &str,
+        params: &(impl Serialize + ?Sized),
+        options: CallOptions,
+        then: impl FnOnce(RawAnswer) + Send + 'static,
     ) {
-        let id = self.shared.calls.next_id();
         match Encoded::request(id, method, params) {
             Ok(frame) => self.send_then(id, method, frame, options, then),
             Err(error) => {
@@ -80,7 +94,6 @@ impl Peer {
                 at: Instant::now().checked_add(after)?,
                 after,
                 method: method.into(),
-                waits: None,
             })
         });
         let has_deadline = deadline.is_some();
@@ -106,6 +119,32 @@ impl Peer {
         if has_deadline {
             // The link's task has to set its clock, also while nothing can be written.
             shared.outbox.wake();
+        }
+    }
+}
+
+/// A call whose answer goes to the code that was given with it.
+#[derive(Debug, Clone)]
+pub struct OrderedCall {
+    shared: Arc<Shared>,
+    id: i64,
+}
+
+impl OrderedCall {
+    /// Tells the peer once, by `$/cancel_request`, that the answer is no longer wanted. The peer still answers, and the code gets
+    /// that. A call that was answered is left alone.
+    ///
+    /// A request that waits for its turn is withdrawn instead; then the code runs here, with [`RpcError::REQUEST_CANCELLED`].
+    pub fn cancel(&self) {
+        let shared = &*self.shared;
+        match shared.calls.cancel(self.id) {
+            Some(ToCancel::Withdraw(ticket)) if shared.outbox.withdraw(ticket) => {
+                if let Some(waiter) = shared.calls.forget(self.id) {
+                    waiter.tell(Err(Failure::Peer(RpcError::cancelled())));
+                }
+            }
+            Some(_) => shared.tell_cancelled(self.id),
+            None => {}
         }
     }
 }
@@ -136,14 +175,19 @@ impl Overdue {
             if sleep.as_mut().poll(cx).is_pending() {
                 return;
             }
-            while let Some((id, waiter, deadline)) = shared.calls.take_overdue(at) {
-                let waits = deadline.waits;
+            while let Some(call) = shared.calls.take_overdue(at) {
                 // A request that never left says nothing about the peer.
-                if !waits.is_some_and(|ticket| shared.outbox.withdraw(ticket)) {
-                    shared.calls.deadline_missed(&deadline.method);
-                    shared.tell_cancelled(id);
+                if !call
+                    .waits
+                    .is_some_and(|ticket| shared.outbox.withdraw(ticket))
+                {
+                    shared.calls.deadline_missed(&call.deadline.method);
+                    if !call.cancelled {
+                        shared.tell_cancelled(call.id);
+                    }
                 }
-                waiter.tell(Err(Failure::Deadline(deadline.after)));
+                let after = call.deadline.after;
+                call.waiter.tell(Err(Failure::Deadline(after)));
             }
         }
     }

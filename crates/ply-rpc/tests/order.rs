@@ -14,7 +14,7 @@ use std::time::Duration;
 use ply_rpc::transport::memory;
 use ply_rpc::{
     CallError, CallOptions, Closed, Handler, Limits, Notification, Options, Peer, RawAnswer,
-    Request, Responder,
+    Request, Responder, RpcError,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -463,6 +463,72 @@ async fn an_ordered_call_that_cannot_leave_is_given_up_in_time_too() {
         matches!(answer, Err(CallError::Deadline { .. })),
         "{answer:?}"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_ordered_call_is_cancelled_once_and_its_answer_is_still_taken() {
+    let mut rig = Rig::new(Options::client());
+    let (tell, told) = tokio::sync::oneshot::channel();
+    let options = CallOptions::default().deadline(Duration::from_secs(5));
+    let call = rig.peer.call_then("question", &(), options, |answer| {
+        tell.send(answer).unwrap();
+    });
+    let id = rig.json().await["id"].clone();
+    call.cancel();
+    call.cancel();
+    let cancel = rig.json().await;
+    assert_eq!(cancel["method"], "$/cancel_request");
+    assert_eq!(cancel["params"]["requestId"], id);
+    rig.send(format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":7}}\n"
+    ))
+    .await;
+    assert_eq!(told.await.unwrap().unwrap().get(), "7");
+    call.cancel();
+    // Nothing was written since: neither by the second cancellation nor by the late one, nor by the deadline.
+    tokio::time::advance(Duration::from_secs(6)).await;
+    rig.still_alive().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_call_that_nobody_answers_is_not_cancelled_again_by_its_deadline() {
+    let mut rig = Rig::new(Options::client());
+    let (tell, told) = tokio::sync::oneshot::channel();
+    let options = CallOptions::default().deadline(Duration::from_secs(5));
+    let call = rig.peer.call_then("question", &(), options, |answer| {
+        tell.send(answer).unwrap();
+    });
+    rig.json().await;
+    call.cancel();
+    assert_eq!(rig.json().await["method"], "$/cancel_request");
+    let answer = told.await.unwrap();
+    assert!(
+        matches!(answer, Err(CallError::Deadline { .. })),
+        "{answer:?}"
+    );
+    rig.still_alive().await;
+}
+
+#[tokio::test]
+async fn an_ordered_call_that_cannot_leave_is_withdrawn() {
+    let mut options = Options::client();
+    options.limits.outbox_bytes = 1;
+    let mut rig = Rig::with_pipe(options, 8);
+    rig.peer.notify_now("update", &"x".repeat(1000)).unwrap();
+    let (tell, told) = tokio::sync::oneshot::channel();
+    let call = rig
+        .peer
+        .call_then("question", &(), CallOptions::default(), |answer| {
+            tell.send(answer).unwrap();
+        });
+    call.cancel();
+    let answer = told.await.unwrap();
+    assert!(
+        matches!(&answer, Err(CallError::Peer(error)) if error.code == RpcError::REQUEST_CANCELLED),
+        "{answer:?}"
+    );
+    assert_eq!(rig.json().await["method"], "update");
+    rig.still_alive().await;
 }
 
 #[tokio::test]

@@ -139,6 +139,19 @@ pub enum Stop {
     Cancelled,
 }
 
+/// The reason of another agent, to be passed on. One that there is no word for here counts as the end of the turn.
+impl From<&v2::StopReason> for Stop {
+    fn from(reason: &v2::StopReason) -> Self {
+        match reason {
+            v2::StopReason::MaxTokens => Self::MaxTokens,
+            v2::StopReason::MaxTurnRequests => Self::MaxTurnRequests,
+            v2::StopReason::Refusal => Self::Refusal,
+            v2::StopReason::Cancelled => Self::Cancelled,
+            _ => Self::EndTurn,
+        }
+    }
+}
+
 impl From<Stop> for v2::StopReason {
     fn from(stop: Stop) -> Self {
         match stop {
@@ -147,6 +160,24 @@ impl From<Stop> for v2::StopReason {
             Stop::MaxTurnRequests => Self::MaxTurnRequests,
             Stop::Refusal => Self::Refusal,
             Stop::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stop_reason_that_is_passed_on_stays_what_it_is() {
+        for stop in [
+            Stop::EndTurn,
+            Stop::MaxTokens,
+            Stop::MaxTurnRequests,
+            Stop::Refusal,
+            Stop::Cancelled,
+        ] {
+            assert_eq!(Stop::from(&v2::StopReason::from(stop)), stop);
         }
     }
 }

@@ -1,11 +1,13 @@
 //! Every order of events in a small world, to a depth.
 //!
-//! Two clients, one of each version, two prompts of which the second waits for its turn, one question, a cancel, and a
-//! journal that answers late, fails in passing, fails for good, or fails after it has written. In each state every event
-//! that is possible is tried. After each event the invariants of the core are checked; from each state the world is also
-//! brought to rest, and then nobody may wait.
+//! Two clients, one of each version, two prompts of which the second waits for its turn, one question, which each client may
+//! approve, dismiss or leave to the other, a cancel, and a journal that answers late, fails in passing, fails for good, or
+//! fails after it has written. In each state every event that is possible is tried. After each event the invariants of the
+//! core are checked; from each state the world is also brought to rest, and then nobody may wait.
 
 mod check;
+mod effects;
+mod questions;
 mod small;
 
 use std::collections::HashSet;

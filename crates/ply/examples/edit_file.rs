@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use ply::agent::v2::ToolKind;
-use ply::agent::{Agent, Decision, Error, Result, Stop, Turn};
+use ply::agent::{Agent, Decision, Result, Stop, Turn};
 
 struct Todo;
 
@@ -18,28 +18,22 @@ impl Agent for Todo {
         let new = old.clone().unwrap_or_default() + &line;
 
         // A call that is dropped before it is finished, by `?` for example, is reported as failed.
-        let call = turn
-            .tool_call("Add a line to TODO.md")
-            .kind(ToolKind::Edit)
-            .location(&path, None)
-            .await?;
+        let call = turn.tool_call("Add a line to TODO.md");
+        let call = call.kind(ToolKind::Edit).location(&path, None).await?;
         call.add_diff(&path, old.as_deref(), Some(&new)).await?;
-        match call.ask().await? {
-            decision if decision.is_allowed() => {
-                call.start().await?;
-                write(turn, &path, &new).await?;
-                call.finish().await?;
-                turn.say("Added.").await?;
-            }
-            // The user dismissed the question: stop instead of trying something else.
-            Decision::Dismissed => {
-                call.cancel().await?;
-                return Ok(Stop::Cancelled);
-            }
-            _ => {
-                call.fail("Not allowed.").await?;
-                turn.say("Then I leave the file alone.").await?;
-            }
+        let decision = call.ask().await?;
+        if decision.is_allowed() {
+            call.start().await?;
+            write(turn, &path, &new).await?;
+            call.finish().await?;
+            turn.say("Added.").await?;
+        } else if decision == Decision::Dismissed {
+            // Stop instead of trying something else.
+            call.cancel().await?;
+            return Ok(Stop::Cancelled);
+        } else {
+            call.fail("Not allowed.").await?;
+            turn.say("Then I leave the file alone.").await?;
         }
         Ok(Stop::EndTurn)
     }
@@ -53,11 +47,10 @@ async fn read(turn: &Turn, path: &Path) -> Option<String> {
 }
 
 async fn write(turn: &Turn, path: &Path, text: &str) -> Result<()> {
-    if turn.can_write_files() {
-        return turn.write_text_file(path, text).await;
+    match turn.can_write_files() {
+        true => turn.write_text_file(path, text).await,
+        false => Ok(tokio::fs::write(path, text).await?),
     }
-    let written = tokio::fs::write(path, text).await;
-    written.map_err(|error| Error::msg(error.to_string()))
 }
 
 #[tokio::main]

@@ -5,7 +5,7 @@
 
 use ply::agent::serde_json::{self, Value, json};
 use ply::agent::transcript::MessageKind;
-use ply::agent::{Agent, Error, Result, Stop, Turn};
+use ply::agent::{Agent, Result, Stop, Turn};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 
@@ -17,45 +17,33 @@ struct Model {
 impl Agent for Model {
     async fn prompt(&self, turn: &mut Turn) -> Result<Stop> {
         let history = turn.history().await?;
-        let messages = history.transcript().messages();
-        let messages = messages.filter(|message| message.kind != MessageKind::Thought);
-        let messages: Vec<_> = messages
-            .map(|message| {
-                let agent = message.kind == MessageKind::Agent;
-                let role = if agent { "assistant" } else { "user" };
-                json!({ "role": role, "content": message.text() })
-            })
-            .collect();
-        let body = json!({ "model": self.name, "messages": messages, "stream": true });
-        // Ends early when the user cancels the turn; the connection is closed with it.
-        turn.unless_cancelled(self.stream(turn, &body.to_string()))
-            .await?
-    }
-}
-
-impl Model {
-    async fn stream(&self, turn: &Turn, body: &str) -> Result<Stop> {
-        let failed = |error: std::io::Error| Error::msg(format!("the model failed: {error}"));
-        let mut connection = TcpStream::connect(&self.address).await.map_err(failed)?;
-        let (host, length) = (&self.address, body.len());
-        let request = format!(
-            "POST /api/chat HTTP/1.0\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
-        );
-        let sent = connection.write_all(request.as_bytes()).await;
-        sent.map_err(failed)?;
-        let mut lines = BufReader::new(connection).lines();
-        while let Some(line) = lines.next_line().await.map_err(failed)? {
-            // The lines of the header are no JSON.
-            let Ok(part) = serde_json::from_str::<Value>(&line) else {
-                continue;
+        let messages = history.transcript().messages().filter_map(|message| {
+            let role = match message.kind {
+                MessageKind::User => "user",
+                MessageKind::Agent => "assistant",
+                MessageKind::Thought => return None,
             };
+            Some(json!({ "role": role, "content": message.text() }))
+        });
+        let messages: Vec<_> = messages.collect();
+        let body = json!({ "model": self.name, "messages": messages, "stream": true });
+        let body = body.to_string();
+
+        // Ends early when the user cancels the turn; the connection is closed with it.
+        let connecting = TcpStream::connect(&self.address);
+        let mut connection = turn.unless_cancelled(connecting).await??;
+        let (host, length) = (&self.address, body.len());
+        let header = format!("Host: {host}\r\nContent-Length: {length}\r\n");
+        let request = format!("POST /api/chat HTTP/1.0\r\n{header}\r\n{body}");
+        connection.write_all(request.as_bytes()).await?;
+        let mut lines = BufReader::new(connection).lines();
+        while let Some(line) = turn.unless_cancelled(lines.next_line()).await?? {
+            // The lines of the header are no JSON.
+            let part: Value = serde_json::from_str(&line).unwrap_or_default();
             if let Some(text) = part.pointer("/message/content").and_then(Value::as_str) {
                 turn.say(text).await?;
             }
-            if part
-                .get("done_reason")
-                .is_some_and(|reason| reason == "length")
-            {
+            if part.get("done_reason") == Some(&json!("length")) {
                 return Ok(Stop::MaxTokens);
             }
         }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ply_client::{
-    Agent, AllowAll, Client, Command, ElicitationDecision, ElicitationPolicy, Error, Event, Files,
+    Agent, AllowAll, Client, Command, ElicitationDecision, Elicitations, Error, Event, Files,
     Prompt, Report, ReportKind, Session, SessionFilter, Supported, Terminals, TurnEnd, TurnError,
     v2,
 };
@@ -210,7 +210,7 @@ async fn what_is_attached_to_a_prompt_is_seen() {
 #[tokio::test]
 async fn forms_and_pages_are_shown_where_the_client_has_them() {
     for version in BOTH {
-        let policy = ElicitationPolicy::new(accept).forms().urls();
+        let policy = Elicitations::new().forms().urls().decide(accept);
         let client = Client::new().versions(version).elicitation(policy);
         let agent = start(client, &[]).await;
         let session = agent.new_session("/project").await.unwrap();

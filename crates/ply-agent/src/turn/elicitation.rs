@@ -124,7 +124,7 @@ impl ToolCall {
         message: impl Into<String>,
         schema: v2::ElicitationSchema,
     ) -> Result<Elicited> {
-        self.context
+        self.context()
             .elicit_form(Some(self.id().clone()), message.into(), schema)
             .await
     }

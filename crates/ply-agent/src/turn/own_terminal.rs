@@ -9,10 +9,9 @@ use base64::engine::general_purpose::STANDARD;
 use ply_session::Entity;
 use ply_wire::v2;
 
-use super::{Context, Turn};
+use super::Turn;
+use super::stoppable::Stoppable;
 use crate::Result;
-use crate::session::Watched;
-use crate::session::op::Op;
 
 /// A terminal of the agent's own to be shown. Await it.
 #[derive(Debug)]
@@ -77,16 +76,14 @@ impl<'t> IntoFuture for NewOwnTerminal<'t> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            let context = self.turn.context.clone();
             let id = self.update.terminal_id.clone();
             let entity = Entity::Terminal(id.clone());
-            let watched = self.can_be_cancelled.then(|| context.session.watch(entity));
+            let work = Stoppable::new(self.turn, entity, self.can_be_cancelled);
             let update = v2::SessionUpdate::TerminalUpdate(self.update);
             self.turn.update(update).await?;
             Ok(OwnTerminal {
-                context,
+                work,
                 id,
-                watched,
                 ended: false,
             })
         })
@@ -97,9 +94,8 @@ impl<'t> IntoFuture for NewOwnTerminal<'t> {
 #[derive(Debug)]
 #[must_use = "a terminal that is dropped has ended"]
 pub struct OwnTerminal {
-    context: Context,
+    work: Stoppable,
     id: v2::TerminalId,
-    watched: Option<Watched>,
     ended: bool,
 }
 
@@ -125,7 +121,7 @@ impl OwnTerminal {
         }
         let chunk = v2::TerminalOutputChunk::new(self.id.clone(), STANDARD.encode(output));
         let chunk = v2::SessionUpdate::TerminalOutputChunk(chunk);
-        self.context.update(chunk).await
+        self.work.context.update(chunk).await
     }
 
     /// Reports that the command has ended with this code.
@@ -154,7 +150,7 @@ impl OwnTerminal {
     pub async fn exit_with(mut self, status: v2::TerminalExitStatus) -> Result<()> {
         let update = v2::TerminalUpdate::new(self.id.clone()).exit_status(status);
         let update = v2::SessionUpdate::TerminalUpdate(update);
-        self.context.update(update).await?;
+        self.work.context.update(update).await?;
         self.ended = true;
         Ok(())
     }
@@ -163,8 +159,7 @@ impl OwnTerminal {
     /// [`cancellable`](NewOwnTerminal::cancellable).
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        let alone = self.watched.as_ref();
-        self.context.cancel.is_asked() || alone.is_some_and(|alone| alone.cancel.is_asked())
+        self.work.is_cancelled()
     }
 
     /// Waits until the user wants it to stop. End the command then, and report its [`exit`](Self::exit).
@@ -173,16 +168,7 @@ impl OwnTerminal {
     ///
     /// Nothing is lost when it is dropped.
     pub async fn cancelled(&self) {
-        let alone = async {
-            match &self.watched {
-                Some(alone) => alone.cancel.asked().await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            () = self.context.cancel.asked() => {}
-            () = alone => {}
-        }
+        self.work.cancelled().await;
     }
 
     /// Lets the command go on after its turn, in the background: neither the turn's end nor its cancel ends it. Clients are
@@ -196,9 +182,7 @@ impl OwnTerminal {
     ///
     /// Dropped before it is done, the command has ended in a way that nobody knows.
     pub async fn detach(mut self) -> Result<Self> {
-        let entity = Entity::Terminal(self.id.clone());
-        let watched = self.watched.take();
-        self.watched = self.context.detach(entity, watched).await?;
+        self.work.detach().await?;
         Ok(self)
     }
 }
@@ -216,10 +200,7 @@ impl Drop for OwnTerminal {
         }
         let ended = v2::TerminalExitStatus::new();
         let update = v2::TerminalUpdate::new(self.id.clone()).exit_status(ended);
-        self.context.session.report_now(Op::Update {
-            turn: self.context.turn,
-            update: Box::new(v2::SessionUpdate::TerminalUpdate(update)),
-            edits: Vec::new(),
-        });
+        self.work
+            .report_now(v2::SessionUpdate::TerminalUpdate(update));
     }
 }

@@ -15,6 +15,8 @@ pub struct Permission {
     title: String,
     description: Option<String>,
     command: Option<String>,
+    /// What a question of another agent is about.
+    subject: Option<v2::RequestPermissionSubject>,
     options: Vec<v2::PermissionOption>,
 }
 
@@ -58,6 +60,7 @@ impl Permission {
             title: title.into(),
             description: None,
             command: None,
+            subject: None,
             options: Vec::new(),
         }
     }
@@ -125,7 +128,7 @@ impl Permission {
                     v2::CommandPermissionSubject::new(command, cwd),
                 ))
             }
-            (None, None) => None,
+            (None, None) => self.subject,
         };
         let id = context.session.id().clone();
         v2::RequestPermissionRequest::new(id, self.title, self.options)
@@ -145,6 +148,19 @@ impl From<&str> for Permission {
 impl From<String> for Permission {
     fn from(title: String) -> Self {
         Self::new(title)
+    }
+}
+
+/// The question of another agent, to be passed on: its words, its options and what it is about.
+impl From<&v2::RequestPermissionRequest> for Permission {
+    fn from(request: &v2::RequestPermissionRequest) -> Self {
+        Self {
+            title: request.title.clone(),
+            description: request.description.clone(),
+            command: None,
+            subject: request.subject.clone(),
+            options: request.options.clone(),
+        }
     }
 }
 

@@ -206,8 +206,11 @@ async fn v2_content_03_data_that_is_not_base64_is_refused_on_both_ways() {
     for version in BOTH {
         let agent = script(|turn| {
             Box::pin(async move {
+                let blob = json!({"uri": "file:///a", "blob": "not base64!"});
                 let bad = [
                     json!({"type": "image", "data": "not base64!", "mimeType": "image/png"}),
+                    json!({"type": "audio", "data": "not base64!", "mimeType": "audio/wav"}),
+                    json!({"type": "resource", "resource": blob}),
                     json!({"type": "text", "text": "a", "annotations": {"priority": 1.5}}),
                     json!({"type": "resource_link", "name": "a", "uri": "relative/path"}),
                 ];

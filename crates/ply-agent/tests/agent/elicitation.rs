@@ -278,9 +278,15 @@ async fn v1_elic_12_secrets_and_nested_values_are_not_asked_for_in_forms() {
                 let secret = ElicitationSchema::new().string("password", true);
                 assert!(turn.elicit_form("Who are you?", secret).await.is_err());
                 // V1-ELIC-13.
-                let nested = json!({"type": "object", "properties": {"a": {"type": "object"}}});
-                let nested: ElicitationSchema = serde_json::from_value(nested)?;
-                assert!(turn.elicit_form("Where?", nested).await.is_err());
+                for field in [
+                    json!({"type": "string", "title": "Your password"}),
+                    json!({"type": "object"}),
+                    json!({"type": "array", "items": {"type": "object"}}),
+                ] {
+                    let form = json!({"type": "object", "properties": {"a": field}});
+                    let form: ElicitationSchema = serde_json::from_value(form)?;
+                    assert!(turn.elicit_form("Where?", form).await.is_err());
+                }
                 // V1-ELIC-25.
                 for url in ["http://example.org/", "https://a:b@example.org/"] {
                     assert!(turn.elicit_url("Log in", url).await.is_err());

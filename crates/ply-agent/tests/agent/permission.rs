@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ply_agent::v2::PermissionOptionKind as Kind;
-use ply_agent::{Agent, Decision, Permission, Stop};
+use ply_agent::{Agent, Decision, Permission, Stop, v2};
 use serde_json::{Value, json};
 
 use crate::script::*;
@@ -264,4 +264,37 @@ async fn v2_perm_11_a_question_may_be_about_a_command_or_about_nothing() {
             assert_eq!(status(&talk.call("Go on?")), "failed");
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_of_another_agent_is_passed_on_as_it_is() {
+    let relay = script(|turn| {
+        Box::pin(async move {
+            let call = turn.tool_call("Remove the tree").await?;
+            let subject =
+                v2::ToolCallPermissionSubject::new(v2::ToolCallUpdate::new(call.id().clone()));
+            let option = v2::PermissionOption::new("hm", "Well", Kind::RejectOnce);
+            let asked = v2::RequestPermissionRequest::new("inner", "Remove it?", vec![option])
+                .description("It is old.".to_owned())
+                .subject(v2::RequestPermissionSubject::ToolCall(Box::new(subject)));
+            let decision = turn.ask(&asked).await?;
+            turn.say(format!("{:?}", decision.option_id())).await?;
+            call.cancel().await?;
+            Ok(Stop::EndTurn)
+        })
+    });
+    let mut talk = talk(Version::V2, relay).await;
+    talk.prompt("go").await;
+    let ask = talk.method("session/request_permission").await;
+    let call = talk.call("Remove the tree")[0]["toolCallId"].clone();
+    assert_eq!(
+        ask["params"],
+        json!({
+            "sessionId": talk.session,
+            "title": "Remove it?",
+            "description": "It is old.",
+            "options": [{ "optionId": "hm", "name": "Well", "kind": "reject_once" }],
+            "subject": { "type": "tool_call", "toolCall": { "toolCallId": call } },
+        })
+    );
 }

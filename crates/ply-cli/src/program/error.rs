@@ -23,7 +23,9 @@ const CANDIDATES_MAX: usize = 10;
 #[non_exhaustive]
 pub(crate) enum Error {
     /// Neither the arguments nor the environment say where the store is.
-    #[error("there is no place for sessions: HOME is not set, and the user has no home directory")]
+    #[error(
+        "there is no place for sessions: neither HOME nor the user's password entry names a home directory"
+    )]
     NoStore,
     /// No session has the id, or begins with it.
     #[error("no session of {} has the id `{}`", text::path(store), Line(id))]

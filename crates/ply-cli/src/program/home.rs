@@ -9,7 +9,7 @@ use rustix::fs::{Access, access};
 const HOME: &str = "HOME";
 
 /// Returns a variable of the environment. Where `HOME` is not set, the directory in the user's password entry stands for it: some
-/// editors start agents with nothing but `PATH`.
+/// editors start agents with nothing but `PATH`. A `HOME` that is not absolute is a mistake, and there is none then.
 pub(crate) fn variable(name: &str) -> Option<OsString> {
     let value = std::env::var_os(name);
     match name {
@@ -18,14 +18,16 @@ pub(crate) fn variable(name: &str) -> Option<OsString> {
     }
 }
 
-/// Returns the first of these that can be one.
+/// Returns the one that counts, if it can be one.
 fn home(set: Option<OsString>, entry: Option<PathBuf>) -> Option<OsString> {
     let is_absolute = |home: &OsString| Path::new(home).is_absolute();
     // Users of services have entries such as `/` and `/nonexistent`, where nothing can be kept.
     let is_usable = |home: &PathBuf| home.is_dir() && access(home, Access::WRITE_OK).is_ok();
-    let entry = || entry.filter(is_usable).map(OsString::from);
-    set.filter(is_absolute)
-        .or_else(|| entry().filter(is_absolute))
+    let home = match set.filter(|home| !home.is_empty()) {
+        Some(set) => Some(set),
+        None => entry.filter(is_usable).map(OsString::from),
+    };
+    home.filter(is_absolute)
 }
 
 #[cfg(test)]
@@ -41,7 +43,8 @@ mod tests {
         };
         let set = Some(PathBuf::from("/home/me"));
         assert_eq!(of(Some("/home/me"), &temp), set);
-        for unset in [None, Some(""), Some("here")] {
+        assert_eq!(of(Some("here"), &temp), None);
+        for unset in [None, Some("")] {
             assert_eq!(of(unset, &temp), Some(temp.clone()));
             assert_eq!(of(unset, Path::new("/nonexistent")), None);
             assert_eq!(of(unset, Path::new(".")), None);

@@ -9,9 +9,6 @@ use tokio::process::Command;
 use crate::place::{PLY, Place, soon};
 use crate::raw::{Raw, prompt};
 
-/// A user that has no password entry.
-const NOBODY: [&str; 3] = ["unshare", "--user", "--map-user=54321"];
-
 /// Returns a command with nothing in its environment but the path.
 fn bare(words: &[&str]) -> Command {
     let mut command = Command::new(words[0]);
@@ -68,17 +65,14 @@ async fn an_agent_started_with_nothing_but_path_takes_its_home_from_the_password
 
 #[tokio::test]
 async fn an_agent_without_any_home_keeps_sessions_in_memory_and_says_so() {
-    let can = bare(&NOBODY).arg("true").status().await;
-    if !can.is_ok_and(|status| status.success()) {
-        return eprintln!("skipped: `unshare --user` does not work here");
-    }
     let place = Place::new();
     for with_store in [false, true] {
         let stderr = place.path("stderr");
         let file = std::fs::File::create(&stderr).unwrap();
-        let mut command = bare(&NOBODY);
+        let mut command = bare(&[PLY, "agent", "--model", "offline"]);
         command
-            .args([PLY, "agent", "--model", "offline"])
+            // A relative one is none, and stands before the password entry.
+            .env("HOME", "nowhere")
             .env("TMPDIR", place.path("tmp"));
         if with_store {
             command.arg("--store").arg(place.store());

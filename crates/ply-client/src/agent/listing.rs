@@ -52,7 +52,7 @@ impl Agent {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is changed by it.
+    /// Dropped before it is done, the request is cancelled. Nothing is changed by it.
     pub async fn list_sessions(
         &self,
         filter: SessionFilter,
@@ -81,7 +81,7 @@ impl Agent {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is changed by it.
+    /// Dropped before it is done, the request is cancelled. Nothing is changed by it.
     pub async fn list_page(
         &self,
         filter: &SessionFilter,
@@ -129,7 +129,7 @@ impl Agent {
     ///
     /// # Cancel safety
     ///
-    /// The agent may delete the session all the same.
+    /// The request is not taken back: the agent deletes the session all the same.
     pub async fn delete_session(&self, id: impl Into<v2::SessionId>) -> Result<(), Error> {
         let id = id.into();
         let connection = self.inner.connection().await?;
@@ -144,9 +144,9 @@ impl Agent {
         let deleted = match connection.hello.version {
             Version::V1 => {
                 let request = convert::session::delete_down(&request);
-                connection.ask(&request, |_| Ok(())).await
+                connection.ask_to_end(&request).await
             }
-            Version::V2 => connection.ask(&request, |_| Ok(())).await,
+            Version::V2 => connection.ask_to_end(&request).await,
         };
         gone_is_fine(deleted)?;
         connection.parts.routes.end_session(&id).await;

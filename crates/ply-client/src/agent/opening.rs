@@ -2,18 +2,15 @@
 
 use std::sync::Arc;
 
-use ply_rpc::CallOptions;
 use ply_wire::convert;
-use ply_wire::method::Request;
 use ply_wire::negotiate::Version;
 use ply_wire::{v1, v2};
 use serde_json::value::RawValue;
 
+use super::introduction::introduce;
 use super::{Agent, read};
-use crate::connection::{Connection, Failure};
+use crate::connection::Connection;
 use crate::hello::offered;
-use crate::limits::CALL_TIME_MAX;
-use crate::report::ReportKind;
 use crate::session::cell::{History, SessionCell, State};
 use crate::{Error, Session, SessionSetup};
 
@@ -36,7 +33,8 @@ impl Agent {
     ///
     /// # Cancel safety
     ///
-    /// The agent may make the session all the same; its updates are then ignored.
+    /// Dropped before it is done, the request is cancelled. A session that the agent makes all the same is closed, if the agent
+    /// can close sessions; its updates are ignored.
     #[doc(alias = "build_session")]
     pub async fn new_session(&self, setup: impl Into<SessionSetup>) -> Result<Session, Error> {
         let setup = setup.into();
@@ -70,7 +68,7 @@ impl Agent {
                 .await?
             }
         };
-        Ok(Session::new(self.clone(), cell))
+        Ok(Session::new(self.clone(), cell.claim()))
     }
 
     /// Opens an old session and takes in its history.
@@ -82,7 +80,8 @@ impl Agent {
     ///
     /// # Cancel safety
     ///
-    /// The agent may open the session all the same; its updates are then ignored.
+    /// Dropped before it is done, the request is cancelled. The agent may open the session all the same; its updates are then
+    /// ignored. It is not closed, because other clients may be using it.
     pub async fn load_session(
         &self,
         id: impl Into<v2::SessionId>,
@@ -201,7 +200,7 @@ pub(super) enum Settled {
 }
 
 impl Settled {
-    fn apply(self, session: &mut State) {
+    pub(super) fn apply(self, session: &mut State) {
         let meta = match self {
             Self::V1(modes, options, meta) => {
                 session.opened_v1(modes.as_ref(), options.as_deref());
@@ -214,45 +213,6 @@ impl Settled {
         };
         session.opened_meta(meta);
     }
-}
-
-/// Asks for a new session. It exists from the very answer on, so that the next update finds it.
-pub(super) async fn introduce<Q: Request>(
-    connection: &Connection,
-    request: &Q,
-    setup: SessionSetup,
-    read: impl FnOnce(&RawValue) -> Result<(v2::SessionId, Settled), Error> + Send + 'static,
-) -> Result<Arc<SessionCell>, Error> {
-    let wire = connection.wire();
-    let routes = Arc::clone(&wire.routes);
-    routes.introduction_begins();
-    let options = CallOptions::default().deadline(CALL_TIME_MAX);
-    let then = move |answer: Result<Box<RawValue>, _>| {
-        let opened = match answer {
-            Ok(answer) => read(&answer).map_err(Failure::Ours),
-            Err(error) => Err(Failure::Call(error)),
-        };
-        match opened {
-            Ok((id, settled)) => {
-                let cell = SessionCell::new(id, setup);
-                let Some(attached) = cell.attach(wire, History::Taken) else {
-                    routes.introduction_ends(None);
-                    routes.report(ReportKind::SessionIdReused, "session/new");
-                    return Err(Failure::Ours(Error::SessionOpen));
-                };
-                cell.opened(attached, |session| settled.apply(session));
-                for update in routes.introduction_ends(Some(&cell)) {
-                    cell.update(update, 0, &routes);
-                }
-                Ok(cell)
-            }
-            Err(failure) => {
-                routes.introduction_ends(None);
-                Err(failure)
-            }
-        }
-    };
-    connection.ask_with(request, options, then).await
 }
 
 /// Opens an old session on a connection. Its updates find it before the answer comes.

@@ -32,7 +32,8 @@ impl Agent {
         id: impl Into<v2::SessionId>,
         setup: impl Into<crate::SessionSetup>,
     ) -> Result<crate::Session, Error> {
-        use super::opening::{Settled, has_sessions, introduce, unsupported};
+        use super::introduction::introduce;
+        use super::opening::{Settled, has_sessions, unsupported};
         use ply_wire::v1;
 
         let (id, setup) = (id.into(), setup.into());
@@ -66,7 +67,7 @@ impl Agent {
                 .await?
             }
         };
-        Ok(crate::Session::new(self.clone(), cell))
+        Ok(crate::Session::new(self.clone(), cell.claim()))
     }
 
     /// Returns whether the agent has a session in memory, and what it does. The session is not opened for that, and an `idle`

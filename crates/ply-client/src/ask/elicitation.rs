@@ -37,8 +37,7 @@ impl Elicitation {
     ///
     /// The answer is queued at once; dropped later, it is sent all the same.
     pub async fn answer(&self, action: v2::ElicitationAction) -> Result<(), Error> {
-        let answered = self.held.pending().answer(Answer::Elicitation(action));
-        answered.then_some(()).ok_or(Error::Answered)
+        self.held.answer(Answer::Elicitation(action))
     }
 
     /// Declines to answer.
@@ -47,9 +46,8 @@ impl Elicitation {
     ///
     /// As for [`Elicitation::answer`].
     pub async fn decline(&self) {
-        self.held
-            .pending()
-            .answer(Answer::Elicitation(v2::ElicitationAction::Decline));
+        let decline = v2::ElicitationAction::Decline;
+        self.held.answer_if_open(Answer::Elicitation(decline));
     }
 
     /// Leaves it to the other clients of the session.
@@ -58,13 +56,13 @@ impl Elicitation {
     ///
     /// As for [`Elicitation::answer`].
     pub async fn leave_to_others(&self) {
-        self.held.pending().answer(Answer::NotMine);
+        self.held.answer_if_open(Answer::NotMine);
     }
 
     /// Returns whether it still waits for an answer.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.held.pending().is_open()
+        self.held.is_open()
     }
 
     /// Waits until it was answered, here or elsewhere, or taken back by the agent.
@@ -73,6 +71,6 @@ impl Elicitation {
     ///
     /// Nothing is lost when it is dropped.
     pub async fn closed(&self) {
-        self.held.pending().closed().await;
+        self.held.closed().await;
     }
 }

@@ -39,7 +39,7 @@ impl Permission {
     /// Returns the tool call that it is about as it is now, with all that its updates and this request said of it.
     #[must_use]
     pub fn tool_call(&self) -> Option<ToolCall> {
-        let session = self.held.pending().session()?;
+        let session = self.held.session()?;
         session.read(|transcript| call_of(&self.request, transcript).cloned())
     }
 
@@ -121,7 +121,7 @@ impl Permission {
     ///
     /// As for [`Permission::allow_once`].
     pub async fn cancel(&self) {
-        self.held.pending().cancel();
+        self.held.dismiss();
     }
 
     /// Leaves it to the other clients of the session. If there are none, the agent takes it as not allowed.
@@ -130,13 +130,13 @@ impl Permission {
     ///
     /// As for [`Permission::allow_once`].
     pub async fn leave_to_others(&self) {
-        self.held.pending().answer(Answer::NotMine);
+        self.held.answer_if_open(Answer::NotMine);
     }
 
     /// Returns whether it still waits for an answer.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.held.pending().is_open()
+        self.held.is_open()
     }
 
     /// Waits until it was answered, here or elsewhere, or taken back by the agent.
@@ -145,7 +145,7 @@ impl Permission {
     ///
     /// Nothing is lost when it is dropped.
     pub async fn closed(&self) {
-        self.held.pending().closed().await;
+        self.held.closed().await;
     }
 
     fn select_kind(&self, kind: &v2::PermissionOptionKind) -> Result<(), Error> {
@@ -162,8 +162,7 @@ impl Permission {
     fn selected(&self, option: v2::PermissionOptionId) -> Result<(), Error> {
         let outcome = v2::SelectedPermissionOutcome::new(option);
         let outcome = v2::RequestPermissionOutcome::Selected(outcome);
-        let answered = self.held.pending().answer(Answer::Permission(outcome));
-        answered.then_some(()).ok_or(Error::Answered)
+        self.held.answer(Answer::Permission(outcome))
     }
 }
 

@@ -5,11 +5,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use ply_rpc::RpcError;
-use ply_wire::v1;
+use ply_wire::{v1, v2};
 
+use super::elicitation::{ElicitationDecision, ElicitationService};
 use super::service::{FileService, Scope, TerminalService};
 
-type Work<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+/// The work on an answer.
+pub(crate) type Work<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// [`FileService`] in a form that can be kept without knowing its type.
 pub(crate) trait DynFiles: Send + Sync {
@@ -52,6 +54,18 @@ pub(crate) trait DynTerminals: Send + Sync {
     ) -> Work<Result<v1::ReleaseTerminalResponse, RpcError>>;
     fn end_session(self: Arc<Self>, session: v1::SessionId) -> Work<()>;
     fn end_all(self: Arc<Self>) -> Work<()>;
+}
+
+/// [`ElicitationService`] in a form that can be kept without knowing its type.
+pub(crate) trait DynElicitations: Send + Sync {
+    fn takes_forms(&self) -> bool;
+    fn takes_urls(&self) -> bool;
+    fn elicit(
+        self: Arc<Self>,
+        session: Option<Scope>,
+        request: Arc<v2::CreateElicitationRequest>,
+    ) -> Work<ElicitationDecision>;
+    fn visit_finished(&self, id: &v2::ElicitationId);
 }
 
 /// A service whose type is forgotten.
@@ -132,5 +146,27 @@ impl<T: TerminalService> DynTerminals for Erased<T> {
 
     fn end_all(self: Arc<Self>) -> Work<()> {
         Box::pin(async move { self.0.end_all().await })
+    }
+}
+
+impl<T: ElicitationService> DynElicitations for Erased<T> {
+    fn takes_forms(&self) -> bool {
+        self.0.takes_forms()
+    }
+
+    fn takes_urls(&self) -> bool {
+        self.0.takes_urls()
+    }
+
+    fn elicit(
+        self: Arc<Self>,
+        session: Option<Scope>,
+        request: Arc<v2::CreateElicitationRequest>,
+    ) -> Work<ElicitationDecision> {
+        Box::pin(async move { self.0.elicit(session.as_ref(), &request).await })
+    }
+
+    fn visit_finished(&self, id: &v2::ElicitationId) {
+        self.0.visit_finished(id);
     }
 }

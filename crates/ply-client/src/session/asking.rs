@@ -19,6 +19,12 @@ pub(super) struct OpenAsk {
     pending: Arc<Pending>,
 }
 
+impl OpenAsk {
+    fn is(&self, pending: &Pending) -> bool {
+        std::ptr::eq(&*self.pending, pending)
+    }
+}
+
 /// A permission request in the words of its version.
 pub(crate) enum Asked {
     V1(Box<LenientPermissionRequest>),
@@ -79,26 +85,38 @@ impl SessionCell {
         ask
     }
 
-    /// Holds a question open and tells it to whoever reads the session. In a turn that was cancelled it is cancelled too
-    /// (V1-CANCEL-03), and a session that nobody holds any more has nobody to ask.
+    /// Holds a question open and tells it to whoever reads the session, unless a service works on it. In a turn that was
+    /// cancelled it is cancelled too (V1-CANCEL-03), and a session that nobody holds any more has nobody to ask.
     pub(crate) fn ask(&self, pending: &Arc<Pending>, routes: &Routes) {
-        let answer = {
+        let is_served = pending.is_served();
+        let (answer, is_new) = {
             let mut state = self.lock();
+            if !pending.is_open() {
+                return;
+            }
+            let at = state.asks.iter().position(|ask| ask.is(pending));
             if state.is_cancelling() {
-                Some(pending.cancelled())
-            } else if state.abandoned || state.closed {
-                Some(Answer::NotMine)
+                (Some(pending.cancelled()), false)
+            } else if state.closed || (state.abandoned && !is_served) {
+                (Some(Answer::NotMine), false)
             } else {
-                let turn = state.current_turn();
-                state.readers.ask(turn, || Ticket::new(pending));
-                let pending = Arc::clone(pending);
-                state.asks.push(OpenAsk { turn, pending });
-                None
+                // One that a service has passed on belongs to the turn it was asked in.
+                let known = at.and_then(|at| state.asks.get(at));
+                let turn = known.map_or_else(|| state.current_turn(), |known| known.turn);
+                if !is_served {
+                    state.readers.ask(turn, || Ticket::new(pending));
+                }
+                if at.is_none() {
+                    let pending = Arc::clone(pending);
+                    state.asks.push(OpenAsk { turn, pending });
+                }
+                (None, at.is_none())
             }
         };
         match answer {
             Some(answer) => drop(pending.answer(answer)),
-            None => routes.add_ask(pending),
+            None if is_new => routes.add_ask(pending),
+            None => {}
         }
     }
 
@@ -113,8 +131,7 @@ impl SessionCell {
     pub(crate) fn ask_closed(&self, pending: &Pending) {
         let closed = {
             let mut state = self.lock();
-            let is_it = |ask: &OpenAsk| std::ptr::eq(&*ask.pending, pending);
-            let at = state.asks.iter().position(is_it);
+            let at = state.asks.iter().position(|ask| ask.is(pending));
             let closed = at.map(|at| state.asks.remove(at));
             state.lift_closed(pending);
             closed
@@ -122,11 +139,11 @@ impl SessionCell {
         drop(closed);
     }
 
-    /// Notes that nobody holds the session any more: what it is asked is for others to answer.
+    /// Notes that nobody holds the session any more: what it is asked, and no service works on, is for others to answer.
     pub(super) fn abandon(&self) {
         let mut state = self.lock();
         state.abandoned = true;
-        state.close_asks(|_| true, |_| Answer::NotMine);
+        state.close_asks(|ask| !ask.pending.is_served(), |_| Answer::NotMine);
     }
 }
 
@@ -139,7 +156,8 @@ impl State {
     /// Tells a new reader which questions are open.
     pub(super) fn tell_asks(&mut self, reader: u64) {
         if let Some(reader) = self.readers.get_mut(reader) {
-            for ask in &self.asks {
+            let to_tell = self.asks.iter().filter(|ask| !ask.pending.is_served());
+            for ask in to_tell {
                 reader.push_ask(ask.turn, Ticket::new(&ask.pending));
             }
         }

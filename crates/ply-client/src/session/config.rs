@@ -28,7 +28,7 @@ impl Session {
     ///
     /// # Cancel safety
     ///
-    /// The agent may set the option all the same.
+    /// Dropped before it is done, the request is cancelled. The agent may set the option all the same; the session then shows it.
     pub async fn set_config_option(
         &self,
         option: impl Into<v2::SessionConfigId>,
@@ -92,7 +92,7 @@ impl Session {
     ///
     /// # Cancel safety
     ///
-    /// The agent may set the mode all the same.
+    /// As for [`set_config_option`](Self::set_config_option).
     pub async fn set_mode(&self, mode: impl Into<v1::SessionModeId>) -> Result<(), Error> {
         let mode = mode.into();
         let value =

@@ -20,14 +20,14 @@ impl Session {
     ///
     /// # Cancel safety
     ///
-    /// The agent may cancel the call all the same.
+    /// The request is not taken back: the agent cancels the call all the same.
     pub async fn cancel_tool_call(&self, id: &v2::ToolCallId) -> Result<(), Error> {
         let call = self.tool_call(id);
         let can = call.is_some_and(|call| call.can_be_cancelled());
         offered(can, "cancelling this tool call", HINT)?;
         let connection = self.attached().await?;
         let request = v2::CancelToolCallRequest::new(self.id().clone(), id.clone());
-        connection.ask(&request, |_| Ok(())).await
+        connection.ask_to_end(&request).await
     }
 
     /// Cancels the command of one terminal of the agent. As for [`cancel_tool_call`](Self::cancel_tool_call); it is over when
@@ -39,7 +39,7 @@ impl Session {
     ///
     /// # Cancel safety
     ///
-    /// The agent may end the command all the same.
+    /// The request is not taken back: the agent ends the command all the same.
     pub async fn cancel_terminal(&self, id: &v2::TerminalId) -> Result<(), Error> {
         let can = self.with_transcript(|transcript| {
             let terminal = transcript.terminal(id);
@@ -48,7 +48,7 @@ impl Session {
         offered(can, "cancelling this terminal", HINT)?;
         let connection = self.attached().await?;
         let request = v2::CancelTerminalRequest::new(self.id().clone(), id.clone());
-        connection.ask(&request, |_| Ok(())).await
+        connection.ask_to_end(&request).await
     }
 
     /// Returns the work that goes on beside turns; none if the agent does not report it, which is not the same as no work.

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ply_session::{
-    Answer, Answers, Ask, AskId, Attach, Close, Core, Effect, How, Input, Keep, Level, Message,
-    Outcome, Persist, Prompt, Pull, Question, Reply, RequestId, Response, Settings, Setup, Stop,
-    TurnId, ViewId, Viewer,
+    Answers, Ask, AskId, Attach, Close, Core, How, Input, Keep, Level, Outcome, Persist, Prompt,
+    Pull, Question, Reply, RequestId, Settings, Setup, Stop, TurnId, ViewId, Viewer,
 };
 use ply_wire::negotiate::Version;
 use ply_wire::project::Shows;
@@ -31,6 +30,10 @@ pub(super) enum Event {
     Ask,
     /// The client of version 1, or of version 2, approves.
     Approve(u64),
+    /// Its user dismisses the question.
+    Dismiss(u64),
+    /// It answers the question with an error: nobody answers there.
+    Leave(u64),
     /// The agent's code ends.
     End,
     /// The journal is done with the append under way.
@@ -63,23 +66,25 @@ struct Happened {
 
 #[derive(Debug)]
 pub(super) struct Small {
-    core: Core,
+    pub(super) core: Core,
     now: Duration,
     happened: Happened,
     append: Option<Persist>,
-    opens: Option<Option<u64>>,
-    releases: bool,
-    records: Vec<Vec<u8>>,
-    synced: usize,
+    pub(super) opens: Option<Option<u64>>,
+    pub(super) releases: bool,
+    pub(super) records: Vec<Vec<u8>>,
+    pub(super) synced: usize,
     epoch: u64,
     /// The code that runs, and whether it was told to stop.
-    code: Option<(TurnId, bool)>,
-    started: BTreeSet<RequestId>,
+    pub(super) code: Option<(TurnId, bool)>,
+    pub(super) started: BTreeSet<RequestId>,
+    /// The client whose prompt the newest turn is about.
+    pub(super) prompter: Option<ViewId>,
     pub(super) seen: Seen,
 }
 
-const V1: ViewId = ViewId(1);
-const V2: ViewId = ViewId(2);
+pub(super) const V1: ViewId = ViewId(1);
+pub(super) const V2: ViewId = ViewId(2);
 
 impl Small {
     pub(super) fn new() -> Self {
@@ -97,6 +102,7 @@ impl Small {
             epoch: 0,
             code: None,
             started: BTreeSet::new(),
+            prompter: None,
             seen: Seen::default(),
         };
         let attach = |(view, version)| {
@@ -134,7 +140,10 @@ impl Small {
         add(self.code.is_some() && !happened.said, Event::Say);
         add(self.code.is_some() && !happened.asked, Event::Ask);
         for view in [V1, V2] {
-            add(self.seen.is_asked(view), Event::Approve(view.0));
+            let is_asked = self.seen.is_asked(view);
+            add(is_asked, Event::Approve(view.0));
+            add(is_asked, Event::Dismiss(view.0));
+            add(is_asked, Event::Leave(view.0));
         }
         add(self.code.is_some(), Event::End);
         let is_appending = self.append.is_some();
@@ -198,6 +207,8 @@ impl Small {
                 let ask = AskId(1);
                 self.feed(Input::Answer { ask, view, reply })
             }
+            Event::Dismiss(view) => self.dismissed(ViewId(view)),
+            Event::Leave(view) => self.given_up(ViewId(view), Reply::Failed),
             Event::End => {
                 let Some((turn, _)) = self.code.take() else {
                     return Ok(());
@@ -288,7 +299,7 @@ impl Small {
         self.seen.at_rest()
     }
 
-    fn feed(&mut self, input: Input) -> Result<(), Broken> {
+    pub(super) fn feed(&mut self, input: Input) -> Result<(), Broken> {
         if let Some(request) = input.request() {
             self.seen.sent(request);
         }
@@ -327,78 +338,6 @@ impl Small {
             return Err("a turn was cancelled and its code was not told".into());
         }
         Ok(())
-    }
-
-    fn perform(&mut self, effects: Vec<Effect>) -> Result<(), Broken> {
-        for effect in effects {
-            match effect {
-                Effect::Create => self.opens = Some(None),
-                Effect::Open { from } => self.opens = Some(Some(from)),
-                Effect::Release { .. } => {
-                    self.opens = None;
-                    self.releases = true;
-                }
-                Effect::Start(start) => {
-                    if self.code.replace((start.turn, false)).is_some() {
-                        return Err("a turn starts while another runs".into());
-                    }
-                    self.started.insert(RequestId(start.prompt.0));
-                    let message = start.message.map(|id| id.to_string()).unwrap_or_default();
-                    self.is_safe(&message)?;
-                    self.is_safe("\"running\"")?;
-                }
-                Effect::Cancel { turn } => match &mut self.code {
-                    Some((running, told)) if *running == turn && !*told => *told = true,
-                    _ => return Err("a turn is cancelled that does not run".into()),
-                },
-                Effect::Abandon { turn } => match self.code.take() {
-                    Some((running, _)) if running == turn => self.seen.waits_for = false,
-                    _ => return Err("a turn is abandoned that does not run".into()),
-                },
-                Effect::Resolve { answer, .. } => {
-                    if matches!(answer, Answer::Selected(_)) {
-                        self.is_safe("\"answered\"")?;
-                    }
-                    self.seen.resolved()?;
-                }
-                Effect::Retract { view, .. } => self.seen.retracted(view)?,
-                Effect::Respond { request, .. } => self.seen.responded(request)?,
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    fn sent(&mut self, view: ViewId, message: &Message) -> Result<(), Broken> {
-        match message {
-            Message::Respond { request, response } => {
-                match response {
-                    Ok(Response::Prompt(accepted)) => {
-                        self.is_safe(&accepted.message_id.to_string())?;
-                    }
-                    Ok(Response::PromptV1(_)) if self.started.contains(request) => {
-                        self.is_safe("\"idle\"")?;
-                    }
-                    _ => {}
-                }
-                self.seen.responded(*request)
-            }
-            Message::Ask { .. } => self.seen.asked(view),
-            Message::Update(json) => self.seen.updated(view, json.as_str()),
-            _ => Ok(()),
-        }
-    }
-
-    /// Checks that something is in a record that no crash takes away.
-    fn is_safe(&self, what: &str) -> Result<(), Broken> {
-        let safe = self.records.iter().take(self.synced);
-        let found = safe
-            .filter_map(|record| std::str::from_utf8(record).ok())
-            .any(|record| record.contains(what));
-        match found || self.seen.is_lost {
-            true => Ok(()),
-            false => Err(format!("{what} is acted on and may be lost")),
-        }
     }
 }
 

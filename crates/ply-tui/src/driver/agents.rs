@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use ply_client::{
-    Agent, Client, Command, ElicitationPolicy, Error, Files, Recent, RecentSession, Session,
-    Terminals, Version,
+    Agent, Client, Command, Elicitations, Error, Files, Recent, RecentSession, Session, Terminals,
+    Version,
 };
 use tokio::sync::{Notify, OnceCell, mpsc};
 use tokio::time::Instant;
@@ -129,7 +129,7 @@ impl Agents {
             let log = log.clone();
             let mut client = Client::new()
                 .info("ply", env!("CARGO_PKG_VERSION"))
-                .elicitation(ElicitationPolicy::ask_user().forms())
+                .elicitation(Elicitations::new().forms())
                 .on_line(move |direction, line| {
                     let at = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
                     log.push(at, AgentId(place), direction, line);

@@ -108,10 +108,19 @@
 //! them with the session. Only version 1 of the protocol has requests for either: a client that depends on them restricts
 //! itself with [`versions`](crate::client::Client::versions).
 //!
+//! # Requests for information
+//!
+//! An agent may ask for a form to be filled in, or for an address to be opened. [`Elicitations`](crate::client::Elicitations) offers
+//! that and asks whoever reads the events. An editor with forms of its own implements
+//! [`ElicitationService`](crate::client::ElicitationService), an `async fn` that answers when the user has; it is also asked what
+//! belongs to no session, such as the questions of a login.
+//!
 //! # Cancelling
 //!
 //! [`Turn::cancel`](crate::client::Turn::cancel) asks the agent to stop; the turn then ends with the stop reason
-//! `cancelled`. Dropping a turn cancels nothing: the agent goes on and the transcript grows. An agent that ignores a cancel
+//! `cancelled`. Dropping a turn cancels nothing: the agent goes on and the transcript grows. Other futures cancel
+//! their request when they are dropped, by a timeout for example; those that end something, such as
+//! [`Session::close`](crate::client::Session::close), do not. An agent that ignores a cancel
 //! is reported as [`Event::CancelOverdue`](crate::client::Event::CancelOverdue), and [`Agent::kill`](crate::client::Agent::kill) ends it.
 //!
 //! # Old sessions

@@ -60,7 +60,7 @@
 //! | handler of `RequestPermissionRequest` | [`Event::Permission`](crate::client::Event::Permission), or a policy: [`Permissions`](crate::client::Permissions) |
 //! | handlers of `ReadTextFileRequest`, `WriteTextFileRequest` | [`Files`](crate::client::Files), [`Buffers`](crate::client::Buffers), or your own [`FileService`](crate::client::FileService) |
 //! | handlers of `CreateTerminalRequest` and the four others | [`Terminals`](crate::client::Terminals), or your own [`TerminalService`](crate::client::TerminalService) |
-//! | handler of `CreateElicitationRequest` | [`Event::Elicitation`](crate::client::Event::Elicitation), [`Elicitations`](crate::client::Elicitations) |
+//! | handler of `CreateElicitationRequest` | [`Event::Elicitation`](crate::client::Event::Elicitation), [`ElicitationService`](crate::client::ElicitationService) |
 //! | `#[derive(JsonRpcRequest)]` on a type of your own | [`Extensions`](crate::client::Extensions) |
 //! | code that joins chunks and patches tool calls | [`Session::transcript`](crate::client::Session::transcript) |
 //! | `is_connection_terminated(&error)` | [`Error::Gone`](crate::client::Error::Gone); the next request starts the agent again |

@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use ply_client::{
-    AllowAll, AskUser, Client, Command, ElicitationDecision, ElicitationPolicy, Event, Files,
-    Supported, Terminals, v2,
+    AllowAll, AskUser, Client, Command, ElicitationDecision, Elicitations, Event, Files, Supported,
+    Terminals, v2,
 };
 
 /// How long a person takes to decide.
@@ -45,7 +45,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let decline = |_: &v2::CreateElicitationRequest| {
             ElicitationDecision::Answer(v2::ElicitationAction::Decline)
         };
-        client = client.elicitation(ElicitationPolicy::new(decline).forms());
+        client = client.elicitation(Elicitations::new().forms().decide(decline));
     }
     let command: Command = words.collect();
     let agent = client.spawn(command).await?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use coder_tests::{Reply, Setup, World};
 use ply_agent::v2::{self, ToolCallContent, ToolKind};
-use ply_client::{ElicitationDecision, ElicitationPolicy, Supported};
+use ply_client::{ElicitationDecision, Elicitations, Supported};
 use ply_coder::permission::Mode;
 use serde_json::json;
 
@@ -98,7 +98,9 @@ async fn a_question_to_the_user_needs_a_client_with_forms() {
         ElicitationDecision::Answer(v2::ElicitationAction::Accept(accept))
     };
     let setup = Setup {
-        client: Box::new(move |client| client.elicitation(ElicitationPolicy::new(answers).forms())),
+        client: Box::new(move |client| {
+            client.elicitation(Elicitations::new().forms().decide(answers))
+        }),
         ..Setup::default()
     };
     let world = World::with(setup, [ask(), Reply::say("ok")]).await;

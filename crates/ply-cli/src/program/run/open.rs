@@ -3,7 +3,7 @@
 use ply_client::Error as E;
 use ply_client::text::{self, Line};
 use ply_client::{
-    Agent, Client, ElicitationPolicy, Session, SessionSetup, StartFailure, Supported, Version, v2,
+    Agent, Client, Elicitations, Session, SessionSetup, StartFailure, Supported, Version, v2,
 };
 
 use super::ending::{Confirmed, Cut, Ended};
@@ -52,7 +52,7 @@ pub(super) async fn open(
         .info("ply-run", env!("CARGO_PKG_VERSION"))
         .versions(request.versions);
     if request.permit.asks() {
-        client = client.elicitation(ElicitationPolicy::ask_user().forms());
+        client = client.elicitation(Elicitations::new().forms());
     }
     let refusals = Refusals::default();
     client = offer(client, &request.offer, &request.permit, &refusals);

@@ -1,0 +1,110 @@
+//! A new session, from the request to whoever asked for it.
+
+use std::sync::Arc;
+
+use ply_rpc::{CallOptions, RawAnswer};
+use ply_wire::convert;
+use ply_wire::method::Request;
+use ply_wire::negotiate::Version;
+use ply_wire::{v1, v2};
+use serde_json::value::RawValue;
+use tokio::runtime::Handle;
+
+use super::opening::Settled;
+use crate::connection::{Connection, Failure};
+use crate::limits::CALL_TIME_MAX;
+use crate::report::ReportKind;
+use crate::session::cell::{History, SessionCell, Wire};
+use crate::{Error, SessionSetup};
+
+/// Asks for a new session. It exists from the very answer on, so that the next update finds it.
+pub(super) async fn introduce<Q: Request>(
+    connection: &Connection,
+    request: &Q,
+    setup: SessionSetup,
+    read: impl FnOnce(&RawValue) -> Result<(v2::SessionId, Settled), Error> + Send + 'static,
+) -> Result<Unclaimed, Error> {
+    let wire = connection.wire();
+    let can_close = connection.hello.can_close();
+    // What goes wrong with a call is told on a task, and whoever drops the answer may be on none.
+    let runtime = Handle::current();
+    let routes = Arc::clone(&wire.routes);
+    routes.introduction_begins();
+    let options = CallOptions::default().deadline(CALL_TIME_MAX);
+    let then = move |answer: Result<Box<RawValue>, _>| {
+        let opened = match answer {
+            Ok(answer) => read(&answer).map_err(Failure::Ours),
+            Err(error) => Err(Failure::Call(error)),
+        };
+        match opened {
+            Ok((id, settled)) => {
+                let cell = SessionCell::new(id, setup);
+                let Some(attached) = cell.attach(wire.clone(), History::Taken) else {
+                    routes.introduction_ends(None);
+                    routes.report(ReportKind::SessionIdReused, "session/new");
+                    return Err(Failure::Ours(Error::SessionOpen));
+                };
+                cell.opened(attached, |session| settled.apply(session));
+                for update in routes.introduction_ends(Some(&cell)) {
+                    cell.update(update, 0, &routes);
+                }
+                Ok(Unclaimed {
+                    cell,
+                    close_on: can_close.then_some(wire),
+                    runtime,
+                    is_claimed: false,
+                })
+            }
+            Err(failure) => {
+                routes.introduction_ends(None);
+                Err(failure)
+            }
+        }
+    };
+    connection.ask_with(request, options, then).await
+}
+
+/// A new session on its way to whoever asked for it. Dropped before it is claimed, it is closed at the agent.
+#[must_use = "dropped, it closes the session"]
+pub(super) struct Unclaimed {
+    cell: Arc<SessionCell>,
+    /// Where it can be closed; none for an agent that closes no sessions.
+    close_on: Option<Wire>,
+    runtime: Handle,
+    is_claimed: bool,
+}
+
+impl Unclaimed {
+    pub(super) fn claim(mut self) -> Arc<SessionCell> {
+        self.is_claimed = true;
+        Arc::clone(&self.cell)
+    }
+}
+
+impl Drop for Unclaimed {
+    fn drop(&mut self) {
+        if self.is_claimed {
+            return;
+        }
+        self.cell.close();
+        let Some(wire) = &self.close_on else {
+            return;
+        };
+        let _entered = self.runtime.enter();
+        let options = CallOptions::default().deadline(CALL_TIME_MAX);
+        let request = v2::CloseSessionRequest::new(self.cell.id.clone());
+        let done = |answer: RawAnswer| {
+            if let Err(error) = answer {
+                tracing::debug!(%error, "a session that nobody wants could not be closed");
+            }
+        };
+        let peer = &wire.peer;
+        match wire.version {
+            Version::V1 => {
+                let request = convert::session::close_down(&request);
+                peer.call_then(v1::CloseSessionRequest::METHOD, &request, options, done)
+            }
+            Version::V2 => peer.call_then(v2::CloseSessionRequest::METHOD, &request, options, done),
+        };
+    }
+}
