@@ -142,6 +142,10 @@ impl Core {
             return self.open_if_failed(out);
         }
         let is_done = self.is_kept() && self.gated.is_empty();
+        if is_overdue && !is_done {
+            // Also when something else comes before the clock: whoever waits hears that it is given up.
+            self.close_overdue(out);
+        }
         if is_done || is_overdue {
             self.closing.is_releasing = true;
             let delete = self.closing.deletes;

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use ply_session::{
-    Answer, Ask, AskId, Input, Level, Question, RECORD_TEXT_BYTES_MAX, Reply, Settings, ViewId,
+    Answer, Ask, AskId, CLOSE_TIME_MAX, Input, Level, Question, RECORD_TEXT_BYTES_MAX, Reply,
+    Settings, ViewId,
 };
 use ply_wire::v2;
 
@@ -187,4 +188,30 @@ fn words_that_wait_together_are_not_joined_to_a_record_of_any_size() {
     world.unstick();
     let longest = world.journal.records.iter().map(Vec::len).max();
     assert!(longest < Some(RECORD_TEXT_BYTES_MAX), "{longest:?}");
+}
+
+/// Seed 9117.
+#[test]
+fn what_waits_for_a_journal_is_answered_when_a_report_comes_before_the_clock() {
+    let mut world = World::new();
+    world.attach(1, V2);
+    world.prompt(1, "one");
+    world.end();
+    world.journal.appends = Mode::Stuck;
+    world.forget();
+    let request = world.request();
+    let title = "A name".to_owned();
+    world.step(Input::SetTitle { request, title });
+    let close = world.close(1);
+    // The deadline has passed, but the first to come is not the clock.
+    world.now += CLOSE_TIME_MAX + Duration::from_secs(1);
+    world.say("late");
+    let done = world.done();
+    let refused = format!("refuse {}", request.0);
+    assert!(
+        done.iter().any(|effect| effect.starts_with(&refused)),
+        "{done:?}"
+    );
+    let seen = world.seen(1);
+    assert_eq!(seen.last(), Some(&format!("answer {close}")), "{seen:?}");
 }
