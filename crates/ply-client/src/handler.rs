@@ -44,8 +44,9 @@ impl Handler for Inbound {
         }
     }
 
-    fn line(&mut self, _: &Peer, line: &str) -> bool {
-        let Some(chunk) = TextChunk::read(line) else {
+    fn line(&mut self, _: &Peer, line: &[u8]) -> bool {
+        let chunk = str::from_utf8(line).ok().and_then(TextChunk::read);
+        let Some(chunk) = chunk else {
             return false;
         };
         let Some(version) = self.routes.version.get() else {

@@ -94,9 +94,6 @@ impl<H: Handler> Dispatch<H> {
     /// Offers a line to the handler as it is; returns whether it was taken.
     fn taken_whole(&mut self, line: &[u8]) -> bool {
         let Self { peer, handler, .. } = self;
-        let Ok(line) = std::str::from_utf8(line) else {
-            return false;
-        };
         match catch_unwind(AssertUnwindSafe(|| handler.line(peer, line))) {
             Ok(taken) => {
                 self.spoken |= taken;
@@ -104,6 +101,7 @@ impl<H: Handler> Dispatch<H> {
             }
             Err(_) => {
                 tracing::error!("the handler panicked");
+                self.spoken = true;
                 true
             }
         }

@@ -27,7 +27,7 @@ pub trait Handler: Send + 'static {
     /// Takes a whole line before its envelope is read, for messages that come so often that a shorter way pays.
     ///
     /// Returns whether it did. A handler must leave every line that is not a valid notification to the envelope's reader.
-    fn line(&mut self, peer: &Peer, line: &str) -> bool {
+    fn line(&mut self, peer: &Peer, line: &[u8]) -> bool {
         let _ = (peer, line);
         false
     }

@@ -181,8 +181,9 @@ impl Overdue {
                     .waits
                     .is_some_and(|ticket| shared.outbox.withdraw(ticket))
                 {
-                    shared.calls.deadline_missed(&call.deadline.method);
+                    // Nor does one that is not answered because nobody wants the answer.
                     if !call.cancelled {
+                        shared.calls.deadline_missed(&call.deadline.method);
                         shared.tell_cancelled(call.id);
                     }
                 }

@@ -73,8 +73,8 @@ impl<'a> TextChunk<'a> {
         let (mut is_rpc, mut is_update, mut params) = (false, false, None);
         reader.object(|reader, name| {
             match name {
-                "jsonrpc" if !is_rpc => is_rpc = reader.plain_text()? == "2.0",
-                "method" if !is_update => is_update = reader.plain_text()? == "session/update",
+                "jsonrpc" if !is_rpc => is_rpc = reader.word("2.0")?,
+                "method" if !is_update => is_update = reader.word("session/update")?,
                 "params" if params.is_none() => params = Some(Self::params(reader)?),
                 _ => return None,
             }
@@ -159,7 +159,7 @@ fn text_block<'a>(reader: &mut Reader<'a>) -> Option<Cow<'a, str>> {
     let (mut is_text, mut text) = (false, None);
     reader.object(|reader, name| {
         match name {
-            "type" if !is_text => is_text = reader.plain_text()? == "text",
+            "type" if !is_text => is_text = reader.word("text")?,
             "text" if text.is_none() => text = Some(reader.text()?),
             _ => return None,
         }

@@ -27,7 +27,7 @@ pub(super) async fn introduce<Q: Request>(
     let wire = connection.wire();
     let can_close = connection.hello.can_close();
     // What goes wrong with a call is told on a task, and whoever drops the answer may be on none.
-    let runtime = Handle::current();
+    let runtime = Handle::try_current().ok();
     let routes = Arc::clone(&wire.routes);
     routes.introduction_begins();
     let options = CallOptions::default().deadline(CALL_TIME_MAX);
@@ -70,7 +70,7 @@ pub(super) struct Unclaimed {
     cell: Arc<SessionCell>,
     /// Where it can be closed; none for an agent that closes no sessions.
     close_on: Option<Wire>,
-    runtime: Handle,
+    runtime: Option<Handle>,
     is_claimed: bool,
 }
 
@@ -87,10 +87,10 @@ impl Drop for Unclaimed {
             return;
         }
         self.cell.close();
-        let Some(wire) = &self.close_on else {
+        let (Some(wire), Some(runtime)) = (&self.close_on, &self.runtime) else {
             return;
         };
-        let _entered = self.runtime.enter();
+        let _entered = runtime.enter();
         let options = CallOptions::default().deadline(CALL_TIME_MAX);
         let request = v2::CloseSessionRequest::new(self.cell.id.clone());
         let done = |answer: RawAnswer| {

@@ -59,6 +59,10 @@ impl Serving {
 
     fn decided(self, decision: ElicitationDecision) {
         match (decision, &self.session) {
+            // The turn may have been cancelled while the service thought about it.
+            (ElicitationDecision::Answer(_), Some(session)) if session.is_cancelling() => {
+                self.pending.cancel();
+            }
             (ElicitationDecision::Answer(action), _) => {
                 self.pending.answer(Answer::Elicitation(action));
             }

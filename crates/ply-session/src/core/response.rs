@@ -141,7 +141,7 @@ pub(super) fn after(how: How, transcript: &Transcript, version: Version) -> Vec<
         v2::SessionUpdate::StateUpdate(state) => {
             let is_told = matches!(state, v2::StateUpdate::Idle(idle)
                 if idle.stop_reason.is_none() && idle.background.is_none());
-            how == How::New && !is_told
+            matches!(how, How::New | How::Fork) && !is_told
         }
         // What the agent said while it prepared a new session.
         _ => how == How::New,

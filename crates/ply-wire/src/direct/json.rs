@@ -74,6 +74,13 @@ impl<'a> Reader<'a> {
         Some(text)
     }
 
+    /// Reads this one string, and gives up on any other: what is not told apart here must not be read past, or a member that
+    /// occurs twice would go unnoticed.
+    #[inline]
+    pub(super) fn word(&mut self, word: &str) -> Option<bool> {
+        (self.plain_text()? == word).then_some(true)
+    }
+
     /// Reads a string.
     #[inline]
     pub(super) fn text(&mut self) -> Option<Cow<'a, str>> {
