@@ -4,6 +4,7 @@
 
 mod binary;
 mod counts;
+mod gate;
 mod machine;
 mod report;
 mod sample;
@@ -48,6 +49,10 @@ pub(crate) enum Command {
     ///
     /// A missed target is a result, not a failure; a client that ends with another transcript is a failure.
     Clients(Clients),
+    /// Instructions for each message, compared with `bench/instructions.json`; more than 5 % above it fails.
+    ///
+    /// Counted by callgrind, so other work on the machine changes nothing.
+    Gate(gate::Gate),
 }
 
 #[derive(clap::Args)]
@@ -169,6 +174,7 @@ struct Choice<'a> {
 
 pub(crate) fn run(command: &Command) -> Result<()> {
     let choice = match command {
+        Command::Gate(gate) => return gate::run(gate),
         Command::Agent(agent) => Choice {
             suite: &suite::CODER,
             works: suite::CODER.works.to_vec(),

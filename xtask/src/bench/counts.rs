@@ -82,6 +82,23 @@ pub(super) fn measure(
     Ok(counts)
 }
 
+/// Counts the instructions of the client and of the agent for each message, in a way that gives the same each time.
+pub(super) fn instructions(
+    binary: &Binary,
+    suite: &Suite,
+    work: &str,
+    peer: &str,
+) -> Result<(f64, f64)> {
+    let scratch = Scratch::new()?;
+    let run = Run {
+        binary,
+        command: suite.command,
+        scratch: &scratch,
+        tool: Tool::Callgrind,
+    };
+    per_message(&run, work, peer)
+}
+
 /// A program under a tool.
 struct Run<'a> {
     binary: &'a Binary,

@@ -1,0 +1,112 @@
+//! Instructions for each message, compared with a file in the repository: a regression shows without a clock.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::binary::Binary;
+use super::counts;
+use super::suite;
+use crate::Result;
+use crate::build::Profile;
+
+/// What is counted: works whose cost for each message does not depend on how processes take turns.
+const WORKS: [&str; 4] = ["updates", "roundtrip", "option", "permission"];
+/// Ours on one thread, which runs the same instructions each time.
+const PEER: &str = "ply";
+/// How much more than the file says fails, in percent.
+const WORSE_PERCENT: f64 = 5.0;
+
+#[derive(clap::Args)]
+pub(crate) struct Gate {
+    /// Writes what is counted to the file instead of comparing.
+    #[arg(long)]
+    update: bool,
+}
+
+/// Instructions for each message, by work and side.
+type Counts = BTreeMap<String, BTreeMap<String, f64>>;
+
+pub(super) fn run(gate: &Gate) -> Result<()> {
+    let binary = Binary::build(Profile::Release)?;
+    let mut counted = Counts::new();
+    for work in WORKS {
+        super::progress(&format!("counting instructions: {work}"));
+        let (client, agent) = counts::instructions(&binary, &suite::SDK, work, PEER)?;
+        let sides = [("client", client), ("agent", agent)];
+        let sides = sides.map(|(side, count)| (side.to_owned(), count.round()));
+        counted.insert(work.to_owned(), sides.into());
+    }
+    let file = file();
+    if gate.update {
+        let text = serde_json::to_string_pretty(&counted)?;
+        return Ok(std::fs::write(file, text + "\n")?);
+    }
+    let kept: Counts = serde_json::from_str(&std::fs::read_to_string(&file)?)?;
+    let (lines, worse) = compare(&kept, &counted);
+    for line in lines {
+        println!("{line}");
+    }
+    match worse {
+        0 => Ok(()),
+        worse => Err(format!(
+            "{worse} counts are more than {WORSE_PERCENT} % above {}; if that is meant, run `cargo xtask bench gate --update`",
+            file.display()
+        )
+        .into()),
+    }
+}
+
+/// Says how each count compares, and how many are worse.
+fn compare(kept: &Counts, counted: &Counts) -> (Vec<String>, usize) {
+    let (mut lines, mut worse) = (Vec::new(), 0);
+    for (work, sides) in counted {
+        for (side, count) in sides {
+            let before = kept.get(work).and_then(|sides| sides.get(side));
+            let Some(before) = before.filter(|before| **before > 0.0) else {
+                worse += 1;
+                lines.push(format!("{work:10} {side:6} {count:8.0}  not in the file"));
+                continue;
+            };
+            let percent = (count / before - 1.0) * 100.0;
+            let is_worse = percent > WORSE_PERCENT;
+            worse += usize::from(is_worse);
+            let verdict = if is_worse { "  worse" } else { "" };
+            lines.push(format!(
+                "{work:10} {side:6} {count:8.0}  was {before:8.0}  {percent:+5.1} %{verdict}"
+            ));
+        }
+    }
+    (lines, worse)
+}
+
+fn file() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../bench/instructions.json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(client: f64) -> Counts {
+        let sides = BTreeMap::from([("client".to_owned(), client)]);
+        Counts::from([("updates".to_owned(), sides)])
+    }
+
+    #[test]
+    fn more_than_the_margin_is_worse_and_less_is_not() {
+        assert_eq!(compare(&counts(100.0), &counts(105.0)).1, 0);
+        assert_eq!(compare(&counts(100.0), &counts(50.0)).1, 0);
+        assert_eq!(compare(&counts(100.0), &counts(106.0)).1, 1);
+        assert_eq!(compare(&Counts::new(), &counts(1.0)).1, 1);
+    }
+
+    #[test]
+    fn the_file_has_every_count() {
+        let kept = std::fs::read_to_string(file()).expect("the file is there");
+        let kept: Counts = serde_json::from_str(&kept).expect("it is JSON");
+        for work in WORKS {
+            let sides: Vec<_> = kept[work].keys().map(String::as_str).collect();
+            assert_eq!(sides, ["agent", "client"], "{work}");
+        }
+    }
+}
