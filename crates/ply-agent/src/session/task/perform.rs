@@ -160,7 +160,11 @@ impl Task {
 
     /// Takes the session out of the archive. One that is not in the journal is not in there either.
     #[cfg(feature = "unstable_session_archive")]
-    pub(super) fn unarchive(&self, responder: ply_rpc::Responder) {
+    pub(super) fn unarchive(&mut self, responder: ply_rpc::Responder) {
+        if !self.core.engine().is_open() {
+            // Its journal is being given back, and the end may put it into the archive.
+            return self.late.push(Control::Unarchive(responder));
+        }
         if self.core.has_failed() {
             let error = "the journal of the session failed; see the agent's log";
             return responder.respond::<()>(Err(ply_rpc::RpcError::internal(error)));
@@ -246,6 +250,7 @@ impl Task {
                 }
             });
         }
+        late.append(&mut self.late);
         late.extend(self.session.0.inbox.close());
         self.host.forget(&self.session);
         self.host.come_late(&self.session, late);
