@@ -123,14 +123,19 @@ async fn fill(
     source: &v2::SessionId,
 ) -> Result<(), Error> {
     let mut from = 0;
+    // That it is a copy comes first: one that is cut off in the middle would use ids of its past again.
+    let mut page = vec![fork_record(source)];
     while from < point.records {
         match records.read(from, COPY_BYTES).await {
             Ok(batch) if batch.records.is_empty() => break,
             Ok(batch) => {
                 let left = usize::try_from(point.records - from).unwrap_or(usize::MAX);
                 let first = batch.records.into_iter().take(left);
-                let first: Vec<_> = first.filter(|record| is_forked(record)).collect();
-                log.append(first, Durability::Written, None).await?;
+                let next: Vec<_> = first.filter(|record| is_forked(record)).collect();
+                if !next.is_empty() {
+                    let page = std::mem::replace(&mut page, next);
+                    log.append(page, Durability::Written, None).await?;
+                }
                 from = batch.next;
             }
             Err(Error::Damaged { next, .. }) if next > from => {
@@ -140,7 +145,6 @@ async fn fill(
             Err(error) => return Err(error),
         }
     }
-    let last = vec![fork_record(source)];
-    log.append(last, Durability::Durable, None).await?;
+    log.append(page, Durability::Durable, None).await?;
     Ok(())
 }

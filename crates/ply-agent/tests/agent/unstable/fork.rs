@@ -233,3 +233,20 @@ async fn a_fork_that_cannot_be_written_is_an_error_and_the_source_goes_on() {
     assert_eq!(listed(&mut client, json!({})).await.len(), 1);
     assert_eq!(hear(&mut client, &session, "say two").await, "two");
 }
+
+/// Cut off behind that, it uses no id of its past again.
+#[tokio::test(start_paused = true)]
+async fn the_first_thing_that_is_written_of_a_fork_is_that_it_is_one() {
+    let journal = crate::journals::Gated::open();
+    let server = actor().serve().journal(journal.clone());
+    let mut client = v2_with(&server, json!({})).await;
+    let session = client.session().await;
+    run(&mut client, &session, "say one").await;
+    journal.set_open(false);
+    let asked = client.ask("session/fork", of(&session)).await;
+    let written = journal.waiting().await;
+    assert!(written.starts_with(r#"{"forked":"#), "{written}");
+    journal.set_open(true);
+    let seen = client.answered(asked).await;
+    assert!(seen.last().unwrap()["result"].is_object(), "{seen:#?}");
+}
