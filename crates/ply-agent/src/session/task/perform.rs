@@ -151,10 +151,15 @@ impl Task {
             return;
         };
         tokio::spawn(async move {
-            // A session that ends just then is looked for anew, and then is what its journal holds.
-            if readable.await.is_ok() {
-                drop(tell.send(Ok(records)));
-            }
+            let told = match readable.await {
+                // What is damaged is there for everybody, and left out of the copy.
+                Ok(_) | Err(ply_journal::Error::Damaged { .. }) => Ok(records),
+                // A session that ends just then is looked for anew, and then is what its journal holds.
+                Err(ply_journal::Error::Closed | ply_journal::Error::Deleted) => return,
+                Err(error) => Err(Error::from(error).to_v2()),
+            };
+            // Whoever asked may have gone away.
+            drop(tell.send(told));
         });
     }
 

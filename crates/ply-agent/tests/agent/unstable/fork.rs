@@ -250,3 +250,20 @@ async fn the_first_thing_that_is_written_of_a_fork_is_that_it_is_one() {
     let seen = client.answered(asked).await;
     assert!(seen.last().unwrap()["result"].is_object(), "{seen:#?}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_open_session_whose_records_are_damaged_is_forked() {
+    let journal = crate::journals::Gated::open();
+    let server = actor().serve().journal(journal.clone());
+    let mut client = v2_with(&server, json!({})).await;
+    let session = client.session().await;
+    run(&mut client, &session, "say one").await;
+    journal.set_reads_fail(true);
+    let refused = error(&mut client, "session/fork", of(&session)).await;
+    let reason = refused["message"].as_str().unwrap();
+    assert!(reason.contains("the disk is full"), "{refused}");
+    journal.set_reads_fail(false);
+    journal.damage(0..100);
+    let copy = fork(&mut client, &session).await;
+    assert_eq!(hear(&mut client, &copy, "say two").await, "two");
+}
