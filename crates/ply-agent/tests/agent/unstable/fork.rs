@@ -267,3 +267,29 @@ async fn an_open_session_whose_records_are_damaged_is_forked() {
     let copy = fork(&mut client, &session).await;
     assert_eq!(hear(&mut client, &copy, "say two").await, "two");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_fork_that_nobody_waits_for_is_not_copied_to_its_end() {
+    let journal = crate::journals::Gated::open();
+    let server = actor().serve().journal(journal.clone());
+    let mut client = v2_with(&server, json!({})).await;
+    let session = client.session().await;
+    let long = format!("say {}", "x".repeat(200_000));
+    for _ in 0..4 {
+        run(&mut client, &session, &long).await;
+    }
+    journal.set_open(false);
+    let asked = client.ask("session/fork", of(&session)).await;
+    journal.waiting().await;
+    client
+        .notify("$/cancel_request", json!({"requestId": asked}))
+        .await;
+    // Whatever was sent before this has reached the agent.
+    client.ok("session/list", json!({})).await;
+    let calls = journal.calls();
+    journal.set_open(true);
+    let answer = client.answered(asked).await.pop().unwrap();
+    assert_eq!(answer["error"]["code"], -32800, "{answer}");
+    assert_eq!(journal.calls(), calls + 1, "the copy is deleted");
+    assert_eq!(listed(&mut client, json!({})).await.len(), 1);
+}
