@@ -121,6 +121,29 @@ async fn a_title_is_the_one_that_the_agent_stored() {
 }
 
 #[tokio::test]
+async fn a_title_that_was_set_does_not_replace_one_that_came_behind_it() {
+    for (agent, mut script) in both(everything()).await {
+        let session = open(&agent, &mut script).await;
+        let title = || session.with_transcript(|transcript| transcript.info().title.clone());
+        let mut setting = std::pin::pin!(session.set_title("Plums"));
+        let request = tokio::select! {
+            biased;
+            set = &mut setting => panic!("{set:?}"),
+            request = script.expect("session/set_title") => request,
+        };
+        script.answer(&request, json!({ "title": "Plums" })).await;
+        script
+            .update(json!({ "sessionUpdate": "session_info_update", "title": "Pears" }))
+            .await;
+        while title().as_deref() != Some("Pears") {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(setting.await.unwrap(), "Plums");
+        assert_eq!(title().as_deref(), Some("Pears"));
+    }
+}
+
+#[tokio::test]
 async fn an_archived_session_is_closed_here_and_found_with_a_filter() {
     for (agent, mut script) in both(everything()).await {
         let session = open(&agent, &mut script).await;

@@ -79,8 +79,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },
-    /// Everything before this was copied from another session. The ids that are made after it are others than those that the
-    /// source made.
+    /// The session began as a copy of another one. The ids that are made in it are others than those that the source made.
     Forked {
         /// The source.
         from: v2::SessionId,

@@ -84,7 +84,7 @@ pub fn is_forked(record: &[u8]) -> bool {
     )
 }
 
-/// Returns the record that comes behind those that were copied.
+/// Returns the record that a fork begins with, before those that are copied.
 #[must_use]
 pub fn fork_record(from: &v2::SessionId) -> Vec<u8> {
     let from = from.clone();

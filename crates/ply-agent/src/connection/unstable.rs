@@ -33,10 +33,13 @@ impl Connection {
         if let Err(error) = super::setup::check(&setup, self.host.about(), client.version) {
             return responder.respond::<()>(Err(error));
         }
-        let forking = self.host.fork(&request.session_id, setup.cwd.clone());
+        let source = request.session_id;
+        // Now, so that what the client sends next is not part of it.
+        let asked = self.host.ask_for_records(&source);
         let (entry, client) = (self.entry(), Arc::clone(client));
         tokio::spawn(async move {
-            match forking.await {
+            let (host, cwd) = (&entry.host, setup.cwd.clone());
+            match host.fork(&source, asked, cwd, &responder).await {
                 Ok(fork) if responder.is_cancelled() => {
                     entry.host.delete_unknown(&fork);
                     responder.respond::<()>(Err(RpcError::cancelled()));

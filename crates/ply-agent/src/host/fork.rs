@@ -1,11 +1,9 @@
 //! Copies of sessions.
 
-use std::future::Future;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use ply_journal::{Durability, Error, Head, Journal, Log, Records};
-use ply_rpc::RpcError;
+use ply_rpc::{Responder, RpcError};
 use ply_session::{ForkPoint, Forking, Input, fork_record, is_forked};
 use ply_wire::link::rpc_error_v2;
 use ply_wire::v2;
@@ -22,40 +20,41 @@ const COPY_BYTES: usize = 256 * 1024;
 const FORK_TRIES_MAX: usize = 16;
 
 impl Host {
-    /// Copies a session up to its last finished turn, and returns the id of the copy. What its clients sent before this is
-    /// called is part of it.
-    pub(crate) fn fork(
-        self: &Arc<Self>,
+    /// Copies a session up to its last finished turn, and returns the id of the copy. What its clients sent before it was
+    /// `asked` is part of it. Stops when nobody waits for the answer any more.
+    pub(crate) async fn fork(
+        &self,
         source: &v2::SessionId,
+        mut asked: Option<oneshot::Receiver<ForkAnswer>>,
         cwd: PathBuf,
-    ) -> impl Future<Output = Result<v2::SessionId, RpcError>> + Send + use<> {
-        let (host, source) = (Arc::clone(self), source.clone());
-        let mut asked = self.ask_for_records(&source);
-        async move {
-            for _ in 0..FORK_TRIES_MAX {
-                let upto = match asked.take().or_else(|| host.ask_for_records(&source)) {
-                    Some(told) => match told.await {
-                        Ok(Ok(records)) => records,
-                        Ok(Err(error)) => return Err(rpc_error_v2(&error)),
-                        // It is over; what it was is in the journal.
-                        Err(_) => continue,
-                    },
-                    None => u64::MAX,
-                };
-                return match copy(&*host.journal, &source, upto, cwd).await {
-                    Ok(Some(fork)) => Ok(fork),
-                    Ok(None) => Err(no_such_session(&source)),
-                    Err(error) => Err(crate::Error::from(error).to_rpc()),
-                };
-            }
-            Err(RpcError::internal(
-                "the session is opened and closed all the time",
-            ))
+        responder: &Responder,
+    ) -> Result<v2::SessionId, RpcError> {
+        for _ in 0..FORK_TRIES_MAX {
+            let upto = match asked.take().or_else(|| self.ask_for_records(source)) {
+                Some(told) => match told.await {
+                    Ok(Ok(records)) => records,
+                    Ok(Err(error)) => return Err(rpc_error_v2(&error)),
+                    // It is over; what it was is in the journal.
+                    Err(_) => continue,
+                },
+                None => u64::MAX,
+            };
+            return match copy(&*self.journal, source, upto, cwd, responder).await {
+                Ok(Some(fork)) => Ok(fork),
+                Ok(None) => Err(no_such_session(source)),
+                Err(error) => Err(error.to_rpc()),
+            };
         }
+        Err(RpcError::internal(
+            "the session is opened and closed all the time",
+        ))
     }
 
     /// Asks a session how much of it is in the journal; none if it is not open.
-    fn ask_for_records(&self, source: &v2::SessionId) -> Option<oneshot::Receiver<ForkAnswer>> {
+    pub(crate) fn ask_for_records(
+        &self,
+        source: &v2::SessionId,
+    ) -> Option<oneshot::Receiver<ForkAnswer>> {
         let session = self.open_session(source)?;
         let (tell, told) = oneshot::channel();
         let request = self.next_request();
@@ -70,19 +69,20 @@ async fn copy(
     source: &v2::SessionId,
     upto: u64,
     cwd: PathBuf,
-) -> Result<Option<v2::SessionId>, Error> {
+    responder: &Responder,
+) -> Result<Option<v2::SessionId>, crate::Error> {
     let Some((_, records)) = journal.look(&source.0).await? else {
         return Ok(None);
     };
-    let point = fork_point(&*records, upto).await?;
+    let point = fork_point(&*records, upto, responder).await?;
     let fork = fresh_id();
     let mut head = Head::new(&*fork.0, cwd, clock::now_ms());
     head.title.clone_from(&point.title);
     // The id names the creation too, since nobody else knows it.
     let log = journal.create(head, &fork.0).await?.log;
-    let copied = fill(&*log, &*records, &point, source).await;
+    let copied = fill(&*log, &*records, &point, source, responder).await;
     let closed = log.close().await;
-    if let Err(error) = copied.and(closed) {
+    if let Err(error) = copied.and(closed.map_err(Into::into)) {
         // Nobody was told of it.
         if let Err(error) = journal.delete(&fork.0).await {
             tracing::error!(session = %fork.0, %error, "a copy that failed is not deleted");
@@ -93,7 +93,11 @@ async fn copy(
 }
 
 /// Finds where the copy ends, among the first records.
-async fn fork_point(records: &dyn Records, upto: u64) -> Result<ForkPoint, Error> {
+async fn fork_point(
+    records: &dyn Records,
+    upto: u64,
+    responder: &Responder,
+) -> Result<ForkPoint, crate::Error> {
     let (mut forking, mut from) = (Forking::default(), 0);
     while from < upto {
         match records.read(from, COPY_BYTES).await {
@@ -109,8 +113,9 @@ async fn fork_point(records: &dyn Records, upto: u64) -> Result<ForkPoint, Error
                 forking.missing(next - from);
                 from = next;
             }
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         }
+        turn_the_page(responder).await?;
     }
     Ok(forking.point())
 }
@@ -121,26 +126,41 @@ async fn fill(
     records: &dyn Records,
     point: &ForkPoint,
     source: &v2::SessionId,
-) -> Result<(), Error> {
+    responder: &Responder,
+) -> Result<(), crate::Error> {
     let mut from = 0;
+    // That it is a copy comes first: one that is cut off in the middle would use ids of its past again.
+    let mut page = vec![fork_record(source)];
     while from < point.records {
         match records.read(from, COPY_BYTES).await {
             Ok(batch) if batch.records.is_empty() => break,
             Ok(batch) => {
                 let left = usize::try_from(point.records - from).unwrap_or(usize::MAX);
                 let first = batch.records.into_iter().take(left);
-                let first: Vec<_> = first.filter(|record| is_forked(record)).collect();
-                log.append(first, Durability::Written, None).await?;
+                let next: Vec<_> = first.filter(|record| is_forked(record)).collect();
+                if !next.is_empty() {
+                    let page = std::mem::replace(&mut page, next);
+                    log.append(page, Durability::Written, None).await?;
+                }
                 from = batch.next;
             }
             Err(Error::Damaged { next, .. }) if next > from => {
                 tracing::warn!(session = %source.0, from, next, "damaged records are not copied");
                 from = next;
             }
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         }
+        turn_the_page(responder).await?;
     }
-    let last = vec![fork_record(source)];
-    log.append(last, Durability::Durable, None).await?;
+    log.append(page, Durability::Durable, None).await?;
     Ok(())
+}
+
+/// Lets others run, since a journal in memory never waits, and stops what nobody waits for any more.
+async fn turn_the_page(responder: &Responder) -> Result<(), crate::Error> {
+    tokio::task::yield_now().await;
+    match responder.is_cancelled() {
+        true => Err(crate::Error::cancelled()),
+        false => Ok(()),
+    }
 }

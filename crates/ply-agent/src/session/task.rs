@@ -51,6 +51,8 @@ pub(crate) struct Task {
     asks: HashMap<AskId, oneshot::Sender<Answer>>,
     calls: HashMap<(AskId, ViewId), Asked>,
     barriers: Barriers,
+    /// Requests that came while the session ended, for when it is over.
+    late: Vec<Control>,
     alarm: Alarm,
     is_over: bool,
 }
@@ -98,6 +100,7 @@ impl Task {
             asks: HashMap::new(),
             calls: HashMap::new(),
             barriers: Barriers::default(),
+            late: Vec::new(),
             alarm: Alarm::default(),
             is_over: false,
         }

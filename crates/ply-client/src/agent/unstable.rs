@@ -119,23 +119,37 @@ impl Agent {
         id: impl Into<v2::SessionId>,
         title: impl Into<String>,
     ) -> Result<String, Error> {
+        self.set_title_then(id.into(), title.into(), |_| {}).await
+    }
+
+    /// Names a session; `then` hears the title that the agent stored, in its place among the agent's updates.
+    #[cfg(feature = "unstable_session_set_title")]
+    pub(crate) async fn set_title_then(
+        &self,
+        id: v2::SessionId,
+        title: String,
+        then: impl FnOnce(&str) + Send + 'static,
+    ) -> Result<String, Error> {
         let connection = self.inner.connection().await?;
         let can = connection.hello.can_set_titles();
         offered(can, "titles of the user's own", "keep them yourself")?;
-        let request = v2::SetSessionTitleRequest::new(id.into(), title);
+        let request = v2::SetSessionTitleRequest::new(id, title);
         match connection.hello.version {
             Version::V1 => {
-                let then = |answer: &_| {
+                let then = move |answer: &_| {
                     let answer = read("session/set_title", answer)?;
-                    Ok(convert::set_title_response_up(&answer).title)
+                    let title = convert::set_title_response_up(&answer).title;
+                    then(&title);
+                    Ok(title)
                 };
                 connection
                     .ask(&convert::set_title_down(&request), then)
                     .await
             }
             Version::V2 => {
-                let then = |answer: &_| {
+                let then = move |answer: &_| {
                     let answer: v2::SetSessionTitleResponse = read("session/set_title", answer)?;
+                    then(&answer.title);
                     Ok(answer.title)
                 };
                 connection.ask(&request, then).await

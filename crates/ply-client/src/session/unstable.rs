@@ -45,10 +45,10 @@ impl Session {
     /// The agent may name the session all the same.
     #[cfg(feature = "unstable_session_set_title")]
     pub async fn set_title(&self, title: impl Into<String>) -> Result<String, Error> {
-        let id = self.id().clone();
-        let title = self.agent.set_session_title(id, title).await?;
-        self.cell.titled(&title);
-        Ok(title)
+        let (id, cell) = (self.id().clone(), std::sync::Arc::clone(&self.cell));
+        // In its place among the updates, so that it replaces no title that came later.
+        let then = move |title: &str| cell.titled(title);
+        self.agent.set_title_then(id, title.into(), then).await
     }
 
     /// Archives the session, which closes it. As for [`Agent::archive_session`](crate::Agent::archive_session).

@@ -151,16 +151,25 @@ impl Task {
             return;
         };
         tokio::spawn(async move {
-            // A session that ends just then is looked for anew, and then is what its journal holds.
-            if readable.await.is_ok() {
-                drop(tell.send(Ok(records)));
-            }
+            let told = match readable.await {
+                // What is damaged is there for everybody, and left out of the copy.
+                Ok(_) | Err(ply_journal::Error::Damaged { .. }) => Ok(records),
+                // A session that ends just then is looked for anew, and then is what its journal holds.
+                Err(ply_journal::Error::Closed | ply_journal::Error::Deleted) => return,
+                Err(error) => Err(Error::from(error).to_v2()),
+            };
+            // Whoever asked may have gone away.
+            drop(tell.send(told));
         });
     }
 
     /// Takes the session out of the archive. One that is not in the journal is not in there either.
     #[cfg(feature = "unstable_session_archive")]
-    pub(super) fn unarchive(&self, responder: ply_rpc::Responder) {
+    pub(super) fn unarchive(&mut self, responder: ply_rpc::Responder) {
+        if !self.core.engine().is_open() {
+            // Its journal is being given back, and the end may put it into the archive.
+            return self.late.push(Control::Unarchive(responder));
+        }
         if self.core.has_failed() {
             let error = "the journal of the session failed; see the agent's log";
             return responder.respond::<()>(Err(ply_rpc::RpcError::internal(error)));
@@ -246,6 +255,7 @@ impl Task {
                 }
             });
         }
+        late.append(&mut self.late);
         late.extend(self.session.0.inbox.close());
         self.host.forget(&self.session);
         self.host.come_late(&self.session, late);

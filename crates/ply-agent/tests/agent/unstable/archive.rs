@@ -139,3 +139,30 @@ async fn a_session_is_deleted_from_the_archive_and_one_that_is_unknown_is_not_fo
         assert_eq!(client.fails("session/list", odd).await, INVALID_PARAMS);
     }
 }
+
+/// It comes while the session is given back, and counts though the session was being archived.
+#[tokio::test]
+async fn a_session_that_ends_is_taken_out_when_it_is_over() {
+    for mut stage in stages() {
+        let gate = std::sync::Arc::new(tokio::sync::Semaphore::new(0));
+        stage.actor.close_gate = Some(gate.clone());
+        let server = stage.serve();
+        let mut client = stage.connect(&server).await;
+        let session = client.session().await;
+        run(&mut client, &session, "say words").await;
+        let archive = client.ask("session/archive", of(&session)).await;
+        let unarchive = client.ask("session/unarchive", of(&session)).await;
+        // Whatever was sent before this has reached the session.
+        client
+            .ok("session/status", json!({"sessionId": session}))
+            .await;
+        let is_done = |message: &Value| message["id"] == archive || message["id"] == unarchive;
+        assert!(!client.log.iter().any(is_done), "{:#?}", client.log);
+        gate.add_permits(1);
+        for _ in 0..2 {
+            let seen = client.until(is_done).await;
+            assert_eq!(seen.last().unwrap()["result"], json!({}));
+        }
+        assert_eq!(ids(&list(&mut client, "exclude").await), [&session]);
+    }
+}

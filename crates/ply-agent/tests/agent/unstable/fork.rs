@@ -233,3 +233,63 @@ async fn a_fork_that_cannot_be_written_is_an_error_and_the_source_goes_on() {
     assert_eq!(listed(&mut client, json!({})).await.len(), 1);
     assert_eq!(hear(&mut client, &session, "say two").await, "two");
 }
+
+/// Cut off behind that, it uses no id of its past again.
+#[tokio::test(start_paused = true)]
+async fn the_first_thing_that_is_written_of_a_fork_is_that_it_is_one() {
+    let journal = crate::journals::Gated::open();
+    let server = actor().serve().journal(journal.clone());
+    let mut client = v2_with(&server, json!({})).await;
+    let session = client.session().await;
+    run(&mut client, &session, "say one").await;
+    journal.set_open(false);
+    let asked = client.ask("session/fork", of(&session)).await;
+    let written = journal.waiting().await;
+    assert!(written.starts_with(r#"{"forked":"#), "{written}");
+    journal.set_open(true);
+    let seen = client.answered(asked).await;
+    assert!(seen.last().unwrap()["result"].is_object(), "{seen:#?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_open_session_whose_records_are_damaged_is_forked() {
+    let journal = crate::journals::Gated::open();
+    let server = actor().serve().journal(journal.clone());
+    let mut client = v2_with(&server, json!({})).await;
+    let session = client.session().await;
+    run(&mut client, &session, "say one").await;
+    journal.set_reads_fail(true);
+    let refused = error(&mut client, "session/fork", of(&session)).await;
+    let reason = refused["message"].as_str().unwrap();
+    assert!(reason.contains("the disk is full"), "{refused}");
+    journal.set_reads_fail(false);
+    journal.damage(0..100);
+    let copy = fork(&mut client, &session).await;
+    assert_eq!(hear(&mut client, &copy, "say two").await, "two");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fork_that_nobody_waits_for_is_not_copied_to_its_end() {
+    let journal = crate::journals::Gated::open();
+    let server = actor().serve().journal(journal.clone());
+    let mut client = v2_with(&server, json!({})).await;
+    let session = client.session().await;
+    let long = format!("say {}", "x".repeat(200_000));
+    for _ in 0..4 {
+        run(&mut client, &session, &long).await;
+    }
+    journal.set_open(false);
+    let asked = client.ask("session/fork", of(&session)).await;
+    journal.waiting().await;
+    client
+        .notify("$/cancel_request", json!({"requestId": asked}))
+        .await;
+    // Whatever was sent before this has reached the agent.
+    client.ok("session/list", json!({})).await;
+    let calls = journal.calls();
+    journal.set_open(true);
+    let answer = client.answered(asked).await.pop().unwrap();
+    assert_eq!(answer["error"]["code"], -32800, "{answer}");
+    assert_eq!(journal.calls(), calls + 1, "the copy is deleted");
+    assert_eq!(listed(&mut client, json!({})).await.len(), 1);
+}
