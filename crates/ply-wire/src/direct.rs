@@ -102,7 +102,6 @@ impl<'a> TextChunk<'a> {
         })
     }
 
-    #[expect(clippy::type_complexity, reason = "three parts of one chunk")]
     fn update(reader: &mut Reader<'a>) -> Option<(Kind, Option<Cow<'a, str>>, Cow<'a, str>)> {
         let (mut kind, mut message, mut text) = (None, None, None);
         reader.object(|reader, name| {
