@@ -27,7 +27,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let tell = |version, findings| {
             let run = Run::new(version, findings, Duration::ZERO);
             let report = Report::new(Side::Client, "a client", None, vec![run]);
-            std::fs::write(&out, report.to_json().to_string())
+            // As a whole: it is read while the client goes on.
+            let part = out.with_extension("part");
+            std::fs::write(&part, report.to_json().to_string())?;
+            std::fs::rename(&part, &out)
         };
         ply_check::client::serve_interactive(reader, writer, tell).await?;
     } else {
