@@ -176,6 +176,10 @@ impl Core {
         for prompt in prompts {
             self.refuse_prompt(prompt, &error);
         }
+        // Those who sent a prompt again after it was given up wait for nothing else.
+        for (request, view) in self.operations.take_repeats(|_, _| true) {
+            respond(self.view(view), request, Err(error.clone()), out);
+        }
         self.fail_options(&error, out);
         // What the agent asked for or reports does not outlive the session.
         let (own, others) = std::mem::take(&mut self.waiting)

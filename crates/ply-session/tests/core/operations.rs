@@ -246,3 +246,24 @@ fn a_prompt_that_is_in_the_journal_after_all_is_not_carried_out_again() {
         world.assert_same(&[1, 2]);
     }
 }
+
+/// Seed 36471.
+#[test]
+fn a_prompt_that_is_sent_again_after_the_session_was_lost_is_answered() {
+    let mut world = World::new();
+    world.attach(1, V1);
+    world.prompt_as(1, "one", Some("key"));
+    world.journal.releases = false;
+    let error = v2::Error::new(-32603, "moved");
+    world.step(Input::Lost { error });
+    world.forget();
+    let again = world.prompt_as(1, "one", Some("key"));
+    assert_eq!(world.seen(1), [""; 0]);
+    world.step(Input::Released);
+    let seen = world.seen(1);
+    let refused = format!("refuse {again}");
+    assert!(
+        seen.iter().any(|line| line.starts_with(&refused)),
+        "{seen:?}"
+    );
+}
