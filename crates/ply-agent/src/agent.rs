@@ -325,6 +325,21 @@ impl About {
             .meta(self.meta.clone())
     }
 
+    /// Returns whether requests of this method are served; those that are not unstable always are, or say themselves why not.
+    pub(crate) fn offers(&self, method: &str) -> bool {
+        match method {
+            #[cfg(feature = "unstable_session_fork")]
+            "session/fork" => self.session_fork,
+            #[cfg(feature = "unstable_session_status")]
+            "session/status" => self.session_status,
+            #[cfg(feature = "unstable_session_set_title")]
+            "session/set_title" => self.session_set_title,
+            #[cfg(feature = "unstable_session_archive")]
+            "session/archive" | "session/unarchive" => self.session_archive,
+            _ => true,
+        }
+    }
+
     pub(crate) fn implementation(&self) -> v2::Implementation {
         v2::Implementation::new(self.name.clone(), self.version.clone()).title(self.title.clone())
     }

@@ -175,6 +175,9 @@ impl Handler for Connection {
             return;
         };
         let (method, params) = (request.method, request.raw_params);
+        if !self.host.about().offers(method) {
+            return responder.respond::<()>(Err(RpcError::method_not_found()));
+        }
         if method == "session/prompt"
             && let Some(prompt) = params.and_then(|params| PlainPrompt::read(params.get()))
         {

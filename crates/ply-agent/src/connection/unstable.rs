@@ -19,9 +19,6 @@ impl Connection {
         request: v2::ForkSessionRequest,
         responder: Responder,
     ) {
-        if !self.host.about().session_fork {
-            return not_found(responder);
-        }
         let setup = crate::SessionSetup {
             cwd: request.cwd.0,
             additional_directories: super::setup::paths(request.additional_directories),
@@ -58,9 +55,6 @@ impl Connection {
         request: &v2::SessionStatusRequest,
         responder: Responder,
     ) {
-        if !self.host.about().session_status {
-            return not_found(responder);
-        }
         let version = client.version;
         let asked = crate::host::StatusAsked { version, responder };
         self.host.status(&request.session_id, asked);
@@ -69,9 +63,6 @@ impl Connection {
     /// Names a session.
     #[cfg(feature = "unstable_session_set_title")]
     pub(super) fn set_title(&self, request: &v2::SetSessionTitleRequest, responder: Responder) {
-        if !self.host.about().session_set_title {
-            return not_found(responder);
-        }
         match ply_session::title_of(&request.title) {
             Ok(title) => self.host.set_title(&request.session_id, title, responder),
             Err(error) => {
@@ -83,9 +74,6 @@ impl Connection {
     /// Closes a session and leaves it out of default listings.
     #[cfg(feature = "unstable_session_archive")]
     pub(super) fn archive(&self, id: &v2::SessionId, responder: Responder) {
-        if !self.host.about().session_archive {
-            return not_found(responder);
-        }
         // It ends whatever comes of its journal, so the view is never taken up again.
         drop(self.views.leave(id));
         self.host.archive(id, responder);
@@ -94,13 +82,6 @@ impl Connection {
     /// Returns a session to default listings.
     #[cfg(feature = "unstable_session_archive")]
     pub(super) fn unarchive(&self, id: &v2::SessionId, responder: Responder) {
-        if !self.host.about().session_archive {
-            return not_found(responder);
-        }
         self.host.unarchive(id, responder);
     }
-}
-
-fn not_found(responder: Responder) {
-    responder.respond::<()>(Err(RpcError::method_not_found()));
 }

@@ -132,21 +132,34 @@ pub(super) fn after(how: How, transcript: &Transcript, version: Version) -> Vec<
     if how == How::Replay {
         return Vec::new();
     }
-    let updates = transcript.updates().filter(|update| match update {
-        v2::SessionUpdate::ConfigOptionUpdate(_) => false,
-        v2::SessionUpdate::AvailableCommandsUpdate(_) => version == Version::V1,
-        v2::SessionUpdate::SessionInfoUpdate(_) | v2::SessionUpdate::UsageUpdate(_) => true,
-        v2::SessionUpdate::PlanUpdate(_) => true,
-        // A session that was just made counts as idle; one that was resumed has said its state.
-        v2::SessionUpdate::StateUpdate(state) => {
-            let is_told = matches!(state, v2::StateUpdate::Idle(idle)
-                if idle.stop_reason.is_none() && idle.background.is_none());
-            matches!(how, How::New | How::Fork) && !is_told
-        }
-        // What the agent said while it prepared a new session.
-        _ => how == How::New,
+    let updates = transcript.updates().filter_map(|update| {
+        let is_shown = match &update {
+            v2::SessionUpdate::ConfigOptionUpdate(_) => false,
+            v2::SessionUpdate::AvailableCommandsUpdate(_) => version == Version::V1,
+            v2::SessionUpdate::SessionInfoUpdate(_) | v2::SessionUpdate::UsageUpdate(_) => true,
+            v2::SessionUpdate::PlanUpdate(_) => true,
+            v2::SessionUpdate::StateUpdate(state) => return state_after(how, state),
+            // What the agent said while it prepared a new session.
+            _ => how == How::New,
+        };
+        is_shown.then_some(update)
     });
     updates.collect()
+}
+
+/// Returns what is told of the state. A session that was just made counts as idle; one that was resumed has said its state. How
+/// the last turn before a fork ended is no end of a turn of the fork.
+fn state_after(how: How, state: &v2::StateUpdate) -> Option<v2::SessionUpdate> {
+    let told = match (how, state) {
+        (How::Resume | How::Replay, _) => return None,
+        (How::Fork, v2::StateUpdate::Idle(idle)) => {
+            v2::StateUpdate::Idle(idle.clone().stop_reason(None))
+        }
+        (_, state) => state.clone(),
+    };
+    let is_plain = matches!(&told, v2::StateUpdate::Idle(idle)
+        if idle.stop_reason.is_none() && idle.background.is_none());
+    (!is_plain).then_some(v2::SessionUpdate::StateUpdate(told))
 }
 
 /// Returns what a client is told about a prompt that was refused.
