@@ -21,7 +21,7 @@ impl Transcript {
         self.slots.iter().map(|slot| &slot.entry)
     }
 
-    /// Returns the entry at a place that a [`Change`] named.
+    /// Returns the entry at a place that a [`Change`](super::Change) named.
     #[must_use]
     pub fn entry(&self, place: usize) -> Option<&Entry> {
         self.slots.get(place).map(|slot| &*slot.entry)
