@@ -68,7 +68,7 @@ fn compare(kept: &Counts, counted: &Counts) -> (Vec<String>, usize) {
                 continue;
             };
             let percent = (count / before - 1.0) * 100.0;
-            let is_worse = percent > WORSE_PERCENT;
+            let is_worse = *count > before * (1.0 + WORSE_PERCENT / 100.0);
             worse += usize::from(is_worse);
             let verdict = if is_worse { "  worse" } else { "" };
             lines.push(format!(
