@@ -17,7 +17,7 @@ use ply_wire::v2;
 use proptest::prelude::*;
 use support::ledger::Ledger;
 
-#[path = "support/mod.rs"]
+#[path = "session/support/mod.rs"]
 mod support;
 
 /// One input, with small numbers that meet. Turns are counted back from the one that runs: 0 is

@@ -204,7 +204,7 @@ fn permission_kind(kind: &v2::PermissionOptionKind) -> Option<v1::PermissionOpti
     })
 }
 
-/// The kinds of update in the version 1 schema; `tests/samples.rs` compares them with it.
+/// The kinds of update in the version 1 schema; `tests/wire/samples.rs` compares them with it.
 const KNOWN_UPDATES: [&str; 14] = [
     "user_message_chunk",
     "agent_message_chunk",

@@ -1,0 +1,184 @@
+//! Futures that are dropped before the agent's answer.
+
+use std::pin::pin;
+
+use crate::support::{
+    SESSION, Script, greet, open, prompt, reported, v1_session, v2_session, words_of,
+};
+use ply_client::{Agent, Client, ReportKind, SessionFilter, v2};
+use serde_json::{Value, json};
+
+/// An agent that can do everything that is asked for here.
+async fn able(version: u16) -> (Agent, Script) {
+    let method = match version {
+        1 => json!({ "id": "key", "name": "API key" }),
+        _ => json!({ "type": "agent", "methodId": "key", "name": "API key" }),
+    };
+    let answer = json!({
+        "protocolVersion": version,
+        "info": { "name": "script", "version": "0" },
+        "capabilities": { "session": { "delete": {} } },
+        "agentCapabilities": {
+            "loadSession": true,
+            "sessionCapabilities": { "resume": {}, "list": {}, "close": {}, "delete": {} },
+            "auth": { "logout": {} },
+        },
+        "authMethods": [method],
+    });
+    let (agent, script, _) = greet(Client::new(), answer).await;
+    (agent.unwrap(), script)
+}
+
+/// Drops a future once the agent has its request, which is returned.
+async fn drop_when_asked<T>(work: impl Future<Output = T>, script: &mut Script) -> Value {
+    tokio::select! {
+        biased;
+        _ = work => panic!("it was not answered"),
+        request = script.next() => request,
+    }
+}
+
+#[track_caller]
+fn is_cancel_of(cancel: &Value, request: &Value) {
+    assert_eq!(cancel["method"], "$/cancel_request", "{request}");
+    assert_eq!(cancel["params"], json!({ "requestId": request["id"] }));
+}
+
+#[tokio::test]
+async fn a_request_that_nobody_waits_for_is_cancelled() {
+    for version in [1, 2] {
+        let (agent, mut script) = able(version).await;
+        let session = open(&agent, &mut script).await;
+        script.update(mode_option(version)).await;
+        script.silent().await;
+        let requests = [
+            drop_when_asked(agent.new_session("/work"), &mut script).await,
+            script.next().await,
+            drop_when_asked(agent.load_session("old", "/work"), &mut script).await,
+            script.next().await,
+            drop_when_asked(agent.resume_session("old", "/work"), &mut script).await,
+            script.next().await,
+            drop_when_asked(agent.list_sessions(SessionFilter::all()), &mut script).await,
+            script.next().await,
+            drop_when_asked(agent.login("key"), &mut script).await,
+            script.next().await,
+            drop_when_asked(session.set_mode("plan"), &mut script).await,
+            script.next().await,
+        ];
+        for pair in requests.chunks(2) {
+            is_cancel_of(&pair[1], &pair[0]);
+        }
+        script.silent().await;
+    }
+}
+
+fn mode_option(version: u16) -> Value {
+    let id = if version == 1 { "id" } else { "configId" };
+    let group = json!([{ "value": "ask", "name": "Ask" }, { "value": "plan", "name": "Plan" }]);
+    let option = json!({
+        id: "mode", "name": "Mode", "category": "mode", "type": "select",
+        "currentValue": "ask", "options": group,
+    });
+    json!({ "sessionUpdate": "config_option_update", "configOptions": [option] })
+}
+
+#[tokio::test]
+async fn what_ends_something_is_not_taken_back() {
+    for version in [1, 2] {
+        let (agent, mut script) = able(version).await;
+        let session = open(&agent, &mut script).await;
+        drop_when_asked(agent.delete_session("old"), &mut script).await;
+        drop_when_asked(session.close(), &mut script).await;
+        drop_when_asked(agent.logout(), &mut script).await;
+        script.silent().await;
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_was_made_for_nobody_is_closed() {
+    for version in [1, 2] {
+        let (agent, mut script) = able(version).await;
+        let request = drop_when_asked(agent.new_session("/work"), &mut script).await;
+        is_cancel_of(&script.next().await, &request);
+        script
+            .answer(&request, json!({ "sessionId": SESSION }))
+            .await;
+        let close = script.expect("session/close").await;
+        assert_eq!(close["params"], json!({ "sessionId": SESSION }));
+        script.answer(&close, json!({})).await;
+        // Its updates are those of a session that is known and ignored.
+        script.update(words_of("m", "hello")).await;
+        script.silent().await;
+        assert_eq!(reported(&agent, ReportKind::UnknownSession), 0);
+        // The agent is as good as before.
+        open(&agent, &mut script).await;
+    }
+}
+
+#[tokio::test]
+async fn a_session_is_closed_whose_caller_goes_after_the_answer_came() {
+    let (agent, mut script) = able(1).await;
+    let request = {
+        let mut opening = pin!(agent.new_session("/work"));
+        let request = tokio::select! {
+            biased;
+            _ = &mut opening => panic!("it was not answered"),
+            request = script.next() => request,
+        };
+        script
+            .answer(&request, json!({ "sessionId": SESSION }))
+            .await;
+        // The answer is read before this is answered, and the future is not polled again.
+        script.silent().await;
+        request
+    };
+    assert_eq!(request["method"], "session/new");
+    script.expect("session/close").await;
+    script.silent().await;
+}
+
+#[tokio::test]
+async fn an_agent_that_closes_no_sessions_is_not_asked_to() {
+    let (agent, mut script, _) = greet(Client::new(), json!({ "protocolVersion": 1 })).await;
+    let agent = agent.unwrap();
+    let request = drop_when_asked(agent.new_session("/work"), &mut script).await;
+    is_cancel_of(&script.next().await, &request);
+    script
+        .answer(&request, json!({ "sessionId": SESSION }))
+        .await;
+    script.silent().await;
+}
+
+#[tokio::test]
+async fn an_old_session_is_left_open_for_others() {
+    for version in [1, 2] {
+        let (agent, mut script) = able(version).await;
+        let request = drop_when_asked(agent.load_session("old", "/work"), &mut script).await;
+        is_cancel_of(&script.next().await, &request);
+        script.answer(&request, json!({})).await;
+        script.silent().await;
+        // Whoever tries again gets it.
+        let answering = async {
+            let request = script.next().await;
+            script.answer(&request, json!({})).await;
+        };
+        let (session, ()) = tokio::join!(agent.load_session("old", "/work"), answering);
+        assert_eq!(session.unwrap().id(), &v2::SessionId::new("old"));
+    }
+}
+
+#[tokio::test]
+async fn a_turn_that_is_dropped_goes_on() {
+    for is_v2 in [false, true] {
+        let (session, mut script) = if is_v2 {
+            v2_session().await
+        } else {
+            v1_session().await
+        };
+        let (turn, _) = prompt(&session, &mut script, "hi").await;
+        drop(turn);
+        script.silent().await;
+        session.cancel().await.unwrap();
+        script.expect("session/cancel").await;
+    }
+}
