@@ -100,11 +100,13 @@ impl Server {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
+        // Standard output is the process's own; what an author connects may be anything.
+        let is_own = hang_up == HangUp::Ends;
         let connection = Connection::new(Arc::clone(self.host()), hang_up);
         let views = connection.views();
         let mut limits = Limits::default();
         limits.outbox_bytes = OUTBOX_BYTES_MAX;
-        let options = Options::agent().limits(limits);
+        let options = Options::agent().limits(limits).direct_writes(is_own);
         let (peer, link) = ply_rpc::connect(reader, writer, connection, options);
         let _leaves = Leave(peer.clone(), views);
         tokio::spawn(link);

@@ -214,18 +214,16 @@ impl Connection {
         options: CallOptions,
         then: impl FnOnce(RawAnswer) -> Result<T, Failure> + Send + 'static,
     ) -> (OrderedCall, Answered<T>) {
-        let (told, answer) = oneshot::channel();
-        let then = move |answer| drop(told.send(then(answer)));
         let peer = &self.parts.peer;
-        (peer.call_then(Q::METHOD, params, options, then), answer)
+        peer.call_read(Q::METHOD, params, options, then)
     }
 
     async fn answered<T>(&self, answer: Answered<T>) -> Result<T, Error> {
         match answer.await {
-            Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(Failure::Ours(error))) => Err(error),
-            Ok(Err(Failure::Call(error))) => Err(self.failed(error).await),
-            Err(_) => Err(Error::Gone(Box::new(self.parts.end().await))),
+            Some(Ok(answer)) => Ok(answer),
+            Some(Err(Failure::Ours(error))) => Err(error),
+            Some(Err(Failure::Call(error))) => Err(self.failed(error).await),
+            None => Err(Error::Gone(Box::new(self.parts.end().await))),
         }
     }
 
@@ -242,7 +240,7 @@ impl Connection {
     }
 }
 
-type Answered<T> = oneshot::Receiver<Result<T, Failure>>;
+type Answered<T> = ply_rpc::Answered<Result<T, Failure>>;
 
 fn taken<T>(
     then: impl FnOnce(&RawValue) -> Result<T, Error>,

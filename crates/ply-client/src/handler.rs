@@ -19,12 +19,14 @@ use crate::report::ReportKind;
 use crate::routes::{RawUpdate, Route, Routes};
 use crate::session::asking::Asked;
 use crate::session::cell::SessionCell;
+use crate::session::locked::Quiet;
 
 /// The handler of one connection.
 pub(crate) struct Inbound {
     routes: Arc<Routes>,
     /// Where notifications of extensions wait; made for the first one.
     postbox: Option<Postbox>,
+    quiet: Quiet,
 }
 
 impl Handler for Inbound {
@@ -63,6 +65,7 @@ impl Handler for Inbound {
                 None => return false,
             },
         };
+        self.quiet.add(&session);
         session.update(update, line.len(), &self.routes);
         true
     }
@@ -94,7 +97,10 @@ impl Handler for Inbound {
         };
         match read {
             Ok((id, update)) => match self.routes.find(&id.0) {
-                Route::Session(session) => session.update(update, bytes, &self.routes),
+                Route::Session(session) => {
+                    self.quiet.add(&session);
+                    session.update(update, bytes, &self.routes);
+                }
                 Route::Nobody => {}
                 Route::Unknown => self.routes.hold(id, update, bytes),
             },
@@ -102,6 +108,10 @@ impl Handler for Inbound {
                 .routes
                 .report(ReportKind::MalformedUpdate, &error.to_string()),
         }
+    }
+
+    fn caught_up(&mut self) {
+        self.quiet.end();
     }
 
     fn ended(&mut self, _: &Peer, reason: &Closed) {
@@ -135,6 +145,7 @@ impl Inbound {
         Self {
             routes,
             postbox: None,
+            quiet: Quiet::default(),
         }
     }
 
@@ -208,7 +219,7 @@ impl Inbound {
         }
     }
 
-    fn permission(&self, version: Version, request: Request<'_>, responder: Responder) {
+    fn permission(&mut self, version: Version, request: Request<'_>, responder: Responder) {
         let asked = match version {
             Version::V1 => methods_v1::lenient_permission_request(request.raw_params)
                 .map(|asked| Asked::V1(Box::new(asked))),
@@ -227,6 +238,7 @@ impl Inbound {
         let Some(session) = self.session(asked.session_id(), request.method) else {
             return responder.respond::<()>(Err(no_such_session()));
         };
+        self.quiet.add(&session);
         let Some((ask, request)) = session.permission_asked(asked) else {
             self.routes
                 .report(ReportKind::BogusPermission, "no options");

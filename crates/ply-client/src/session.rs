@@ -8,6 +8,7 @@ mod entities;
 pub(crate) mod hold;
 mod known;
 mod lag;
+pub(crate) mod locked;
 mod matching;
 mod options;
 pub(crate) mod readers;

@@ -8,9 +8,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
-use tokio::sync::oneshot;
 use tokio::time::Sleep;
 
+use crate::answered::{self, Answered};
 use crate::calls::{Outcome, Patience, Waiter};
 use crate::frame::Encoded;
 use crate::outbox::{Admission, OutboxClosed, Ticket};
@@ -64,7 +64,7 @@ pub struct InFlight<R> {
 enum Progress {
     /// The request waits its turn, or is out; the answer will come here.
     Asked {
-        answer: oneshot::Receiver<Outcome>,
+        answer: Answered<Outcome>,
         waits: Option<Ticket>,
         cancelled: bool,
     },
@@ -111,12 +111,12 @@ impl<R> InFlight<R> {
             method: method.into(),
             reason,
         };
-        let (task, answer) = oneshot::channel();
+        let (task, answer) = answered::pair();
         let waits = shared
             .calls
             .wait_for(id, options.patience(), Waiter::Task(task), None);
-        waits.map_err(|(reason, _)| closed(reason))?;
-        let waits = match shared.outbox.send(frame) {
+        let waiting = waits.map_err(|(reason, _)| closed(reason))?;
+        let waits = match shared.send_request(frame, waiting) {
             Ok(Admission::Entered) => None,
             Ok(Admission::Waits(ticket)) => Some(ticket),
             Err(OutboxClosed) => {
@@ -177,7 +177,7 @@ impl<R> InFlight<R> {
                 Poll::Pending => Poll::Pending,
                 Poll::Ready(outcome) => {
                     self.progress = Progress::Over;
-                    Poll::Ready(outcome.map_err(|_| self.closed(self.shared.reason())))
+                    Poll::Ready(outcome.ok_or_else(|| self.closed(self.shared.reason())))
                 }
             },
             Progress::Failed(error) => {

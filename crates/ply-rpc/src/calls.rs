@@ -4,12 +4,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
 use std::time::Duration;
 
 use serde_json::value::RawValue;
-use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use crate::answered::Teller;
 use crate::limits::DEADLINES_MISSED_MAX;
 use crate::outbox::Ticket;
 use crate::{CallError, Closed, RpcError};
@@ -45,21 +46,30 @@ impl Failure {
 /// Who gets the outcome.
 pub(crate) enum Waiter {
     /// A task that waits for it.
-    Task(oneshot::Sender<Outcome>),
-    /// Code that the link's task runs, in the answer's place among the messages.
-    Then(Box<dyn FnOnce(Outcome) + Send>),
+    Task(Teller<Outcome>),
+    /// Code that the link's task runs, in the answer's place among the messages, and that returns whom to wake.
+    Then(Box<dyn FnOnce(Outcome) -> Option<Waker> + Send>),
 }
 
 impl Waiter {
-    pub(crate) fn tell(self, outcome: Outcome) {
+    /// Returns whom to wake.
+    #[must_use]
+    pub(crate) fn tell_quietly(self, outcome: Outcome) -> Option<Waker> {
         match self {
-            // The caller may have gone at this very moment; then nobody wants the answer.
-            Self::Task(task) => drop(task.send(outcome)),
+            Self::Task(task) => task.tell(outcome),
             Self::Then(then) => {
-                if catch_unwind(AssertUnwindSafe(|| then(outcome))).is_err() {
+                let told = catch_unwind(AssertUnwindSafe(|| then(outcome)));
+                told.unwrap_or_else(|_| {
                     tracing::error!("the code that takes an answer panicked");
-                }
+                    None
+                })
             }
+        }
+    }
+
+    pub(crate) fn tell(self, outcome: Outcome) {
+        if let Some(waker) = self.tell_quietly(outcome) {
+            waker.wake();
         }
     }
 }
@@ -92,6 +102,8 @@ struct State {
     urgent: usize,
     /// The calls that the link's task gives up in time, the next one first.
     deadlines: BTreeSet<(Instant, i64)>,
+    /// When the link's task looks at them next.
+    clock: Option<Instant>,
     closed: Option<Closed>,
     /// Deadlines missed in a row, per method.
     missed: HashMap<Box<str>, u8>,
@@ -106,6 +118,15 @@ struct Pending {
     waits: Option<Ticket>,
     /// Whether the peer was told that the answer is no longer wanted.
     cancelled: bool,
+}
+
+/// What waits besides a new call.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Waiting {
+    /// How many calls, with the new one.
+    pub(crate) calls: usize,
+    /// Whether the link's task has to set its clock for it.
+    pub(crate) needs_clock: bool,
 }
 
 /// A call that the link's task gives up.
@@ -136,10 +157,10 @@ pub(crate) struct Deadline {
 }
 
 /// How a response was used.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Resolved {
-    /// It answered a waiting call.
-    Answered,
+    /// It is for a call that waits; whoever resolves it tells the waiter.
+    Waited(Waiter),
     /// It came for a call of ours that no longer waits.
     Late,
     /// It is for no call of ours.
@@ -160,14 +181,16 @@ impl Calls {
         patience: Patience,
         waiter: Waiter,
         deadline: Option<Deadline>,
-    ) -> Result<(), (Closed, Waiter)> {
+    ) -> Result<Waiting, (Closed, Waiter)> {
         let mut state = self.lock();
         if let Some(closed) = &state.closed {
             return Err((closed.clone(), waiter));
         }
         state.urgent += usize::from(patience == Patience::Urgent);
-        let at = deadline.as_ref().map(|deadline| (deadline.at, id));
-        state.deadlines.extend(at);
+        let at = deadline.as_ref().map(|deadline| deadline.at);
+        state.deadlines.extend(at.map(|at| (at, id)));
+        let rings_before = |at| state.clock.is_some_and(|clock| clock <= at);
+        let needs_clock = at.is_some_and(|at| !rings_before(at));
         let pending = Pending {
             waiter,
             patience,
@@ -176,7 +199,10 @@ impl Calls {
             cancelled: false,
         };
         state.pending.insert(id, pending);
-        Ok(())
+        Ok(Waiting {
+            calls: state.pending.len(),
+            needs_clock,
+        })
     }
 
     /// Notes that the request has not left yet, for the case that it is given up.
@@ -196,9 +222,16 @@ impl Calls {
         Some(pending.waits.map_or(ToCancel::Tell, ToCancel::Withdraw))
     }
 
-    /// Returns when the link's task has to look for calls that waited too long.
-    pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        self.lock().deadlines.first().map(|(at, _)| *at)
+    /// Returns when the link's task has to look for calls that waited too long, given when its clock rings next. A clock that
+    /// rings too early is left alone: to set it for each call would cost more than a look now and then.
+    pub(crate) fn next_look(&self, clock: Option<Instant>) -> Option<Instant> {
+        let mut state = self.lock();
+        let next = state.deadlines.first().map(|(at, _)| *at);
+        state.clock = match (clock, next) {
+            (Some(clock), Some(next)) => Some(clock.min(next)),
+            (clock, next) => clock.or(next),
+        };
+        state.clock
     }
 
     /// Takes out a call whose time is over by `now`; whoever takes it fails it.
@@ -222,7 +255,8 @@ impl Calls {
         pending.map(|pending| pending.waiter)
     }
 
-    pub(crate) fn resolve(&self, id: Option<i64>, outcome: impl FnOnce() -> Outcome) -> Resolved {
+    /// Takes out the call that an answer is for.
+    pub(crate) fn resolve(&self, id: Option<i64>) -> Resolved {
         let mut state = self.lock();
         let Some(id) = id else {
             return Resolved::Unknown;
@@ -238,9 +272,7 @@ impl Calls {
         if let Some(deadline) = &pending.deadline {
             state.missed.remove(&deadline.method);
         }
-        drop(state);
-        pending.waiter.tell(outcome());
-        Resolved::Answered
+        Resolved::Waited(pending.waiter)
     }
 
     /// Fails everything that waits, and everything that ever will.

@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
+use std::task::Waker;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -28,6 +29,10 @@ pub(crate) struct Dispatch<H> {
     garbage_answers: GarbageAnswers,
     /// Whether a message was ever seen.
     spoken: bool,
+    /// Whether anything was handed over since the last rest.
+    busy: bool,
+    /// Tasks whose answer has come. They are woken together, since each may be on another thread.
+    woken: Vec<Waker>,
 }
 
 impl<H: Handler> Dispatch<H> {
@@ -37,11 +42,14 @@ impl<H: Handler> Dispatch<H> {
             handler,
             garbage_answers: GarbageAnswers::default(),
             spoken: false,
+            busy: false,
+            woken: Vec::new(),
         }
     }
 
     /// Takes one frame; an error ends the link.
     pub(crate) fn frame(&mut self, frame: Frame<'_>) -> Result<(), Closed> {
+        self.busy = true;
         match frame {
             Frame::Line(line) => self.line(line),
             Frame::TooLong { bytes, head } => self.too_long(bytes, head),
@@ -63,8 +71,21 @@ impl<H: Handler> Dispatch<H> {
         self.frame(frame).err().unwrap_or(Closed::Eof)
     }
 
+    /// Wakes whoever was not worth waking for each message.
+    pub(crate) fn caught_up(&mut self) {
+        if !std::mem::take(&mut self.busy) {
+            return;
+        }
+        self.woken.drain(..).for_each(Waker::wake);
+        let handler = &mut self.handler;
+        if catch_unwind(AssertUnwindSafe(|| handler.caught_up())).is_err() {
+            tracing::error!("the handler panicked");
+        }
+    }
+
     /// Tells the handler that the input is over.
     pub(crate) fn ended(&mut self, reason: &Closed) {
+        self.caught_up();
         let Self { peer, handler, .. } = self;
         if catch_unwind(AssertUnwindSafe(|| handler.ended(peer, reason))).is_err() {
             tracing::error!("the handler panicked at the end of the input");
@@ -190,8 +211,11 @@ impl<H: Handler> Dispatch<H> {
             )),
             Outcome::Neither => Err(Failure::BadAnswer("it has both a result and an error")),
         };
-        match self.peer.shared.calls.resolve(id.as_i64(), outcome) {
-            Resolved::Answered => self.well_formed(),
+        match self.peer.shared.calls.resolve(id.as_i64()) {
+            Resolved::Waited(waiter) => {
+                self.well_formed();
+                self.woken.extend(waiter.tell_quietly(outcome()));
+            }
             Resolved::Late => tracing::debug!(%id, "an answer came after its call had given up"),
             Resolved::Unknown => {
                 tracing::warn!("ignored an answer to a request that was never made")
@@ -254,8 +278,9 @@ impl<H: Handler> Dispatch<H> {
     /// Ends the call that an unusable answer was meant for.
     fn bad_answer(&self, id: &RequestId, reason: &'static str) {
         tracing::warn!(%id, reason, "an answer cannot be used");
-        let failed = || Err(Failure::BadAnswer(reason));
-        self.peer.shared.calls.resolve(id.as_i64(), failed);
+        if let Resolved::Waited(waiter) = self.peer.shared.calls.resolve(id.as_i64()) {
+            waiter.tell(Err(Failure::BadAnswer(reason)));
+        }
     }
 
     /// Deals with input that is no message.

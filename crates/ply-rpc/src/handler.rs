@@ -42,6 +42,11 @@ pub trait Handler: Send + 'static {
         Poll::Ready(())
     }
 
+    /// Hears that every message that has come so far is handed over, and that what could be written is written.
+    ///
+    /// For what is better done once for many messages than once for each, such as waking the task that reads them.
+    fn caught_up(&mut self) {}
+
     /// Hears that no more messages will come. Answers can still be given for a while.
     fn ended(&mut self, peer: &Peer, reason: &Closed) {
         let _ = (peer, reason);

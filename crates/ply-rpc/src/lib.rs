@@ -34,6 +34,7 @@
 //!
 //! A link belongs to a tokio runtime with IO and time enabled.
 
+mod answered;
 mod call;
 mod calls;
 pub mod clean;
@@ -55,7 +56,9 @@ mod peer;
 mod postbox;
 mod served;
 pub mod transport;
+mod writing;
 
+pub use answered::Answered;
 pub use call::{CallOptions, InFlight};
 pub use error::{CallError, Closed, RpcError, decode_reason};
 pub use handler::{Cancellation, Handler, Notification, Request, Responder};

@@ -82,3 +82,5 @@ impl Default for Limits {
         }
     }
 }
+/// While no more calls than this wait, each is written by whoever makes it; more of them are better written together.
+pub(crate) const DIRECT_CALLS_MAX: usize = 4;

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::io::ErrorKind;
 use std::pin::{Pin, pin};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -20,6 +20,7 @@ use crate::ordered::Overdue;
 use crate::outbox::Outbox;
 use crate::peer::Shared;
 use crate::served::Served;
+use crate::writing::{self, Direct, Writing};
 use crate::{Closed, Handler, Options, Peer};
 
 /// Joins `reader` and `writer` into a link to the peer at their other end.
@@ -28,10 +29,12 @@ use crate::{Closed, Handler, Options, Peer};
 pub fn connect<R, W, H>(reader: R, writer: W, handler: H, options: Options) -> (Peer, Link<R, W, H>)
 where
     R: AsyncRead + Unpin,
-    W: AsyncWrite + Unpin,
+    W: AsyncWrite + Unpin + Send + 'static,
     H: Handler + Unpin,
 {
     let limits = options.limits.clone();
+    let writing = Arc::new(Mutex::new(Writing::new(writer)));
+    let direct: Weak<dyn Direct> = Arc::downgrade(&(Arc::clone(&writing) as Arc<dyn Direct>));
     let shared = Arc::new(Shared {
         outbox: Outbox::new(limits.outbox_bytes),
         calls: Calls::default(),
@@ -41,6 +44,7 @@ where
         closed: OnceLock::new(),
         ended: Notify::new(),
         odd_ids_get_null: AtomicBool::new(false),
+        direct,
         options,
     });
     let peer = Peer {
@@ -50,10 +54,7 @@ where
         reader,
         decoder: Decoder::new(limits.line_bytes),
         dispatch: Dispatch::new(peer.clone(), handler),
-        writer,
-        segment: Vec::new(),
-        written: 0,
-        unflushed: false,
+        writing,
         phase: Phase::Open,
         deadline: None,
         idle: None,
@@ -73,11 +74,7 @@ pub struct Link<R, W, H> {
     reader: R,
     decoder: Decoder,
     dispatch: Dispatch<H>,
-    writer: W,
-    /// What is being written, and how much of it is.
-    segment: Vec<u8>,
-    written: usize,
-    unflushed: bool,
+    writing: Arc<Mutex<Writing<W>>>,
     phase: Phase,
     /// Ends every phase but the first.
     deadline: Option<Pin<Box<Sleep>>>,
@@ -148,6 +145,7 @@ where
             let read = self.read(cx, &mut burst)?;
             // After reading, so that answers given meanwhile leave in the same round.
             let wrote = self.write(cx)?;
+            self.dispatch.caught_up();
             self.check_end(cx, &read)?;
             if burst == 0 {
                 cx.waker().wake_by_ref();
@@ -202,48 +200,22 @@ where
         if self.shared.unwritable.get().is_some() {
             return Ok(Step::Stuck);
         }
-        let mut step = Step::Stuck;
-        loop {
-            if self.written == self.segment.len() {
-                let segment = std::mem::take(&mut self.segment);
-                self.shared.outbox.recycle(segment);
-                self.written = 0;
-                match self.shared.outbox.poll_take() {
-                    Poll::Ready(segment) => self.segment = segment,
-                    Poll::Pending => {
-                        if self.shared.outbox.let_more_in() {
-                            // They go first, and what they send is written together.
-                            cx.waker().wake_by_ref();
-                        }
-                        break;
-                    }
+        let outbox = &self.shared.outbox;
+        let wrote = writing::lock(&self.writing).write(outbox, cx);
+        match wrote {
+            Ok(wrote) => {
+                if wrote.emptied && outbox.let_more_in() {
+                    // They go first, and what they send is written together.
+                    cx.waker().wake_by_ref();
                 }
+                Ok(if wrote.moved {
+                    Step::Moved
+                } else {
+                    Step::Stuck
+                })
             }
-            let rest = self.segment.get(self.written..).unwrap_or_default();
-            match Pin::new(&mut self.writer).poll_write(cx, rest) {
-                Poll::Pending => return Ok(step),
-                Poll::Ready(Ok(0)) => return self.write_failed(ErrorKind::WriteZero.into()),
-                Poll::Ready(Ok(bytes)) => {
-                    self.written += bytes;
-                    self.shared.outbox.written(bytes);
-                    self.unflushed = true;
-                    step = Step::Moved;
-                }
-                Poll::Ready(Err(error)) if error.kind() == ErrorKind::Interrupted => {}
-                Poll::Ready(Err(error)) => return self.write_failed(error),
-            }
+            Err(error) => self.write_failed(error),
         }
-        if self.unflushed {
-            match Pin::new(&mut self.writer).poll_flush(cx) {
-                Poll::Pending => {}
-                Poll::Ready(Ok(())) => {
-                    self.unflushed = false;
-                    self.shared.outbox.flushed();
-                }
-                Poll::Ready(Err(error)) => return self.write_failed(error),
-            }
-        }
-        Ok(step)
     }
 
     /// Goes on reading after a failed write: the peer may have answered before it closed its end.
@@ -251,9 +223,7 @@ where
         let reason = Closed::Write(Arc::new(error));
         let reason = self.shared.unwritable.get_or_init(|| reason).clone();
         self.shared.outbox.close();
-        self.segment = Vec::new();
-        self.written = 0;
-        self.unflushed = false;
+        writing::lock(&self.writing).clear();
         if let Phase::Draining(reason) = &self.phase {
             return Err(reason.clone());
         }
@@ -288,7 +258,8 @@ where
         if matches!(self.phase, Phase::Draining(_)) {
             let Shared { served, outbox, .. } = &*self.shared;
             // In this order: an answer is in the outbox before its request is gone.
-            let answered = served.is_empty() && outbox.is_empty() && !self.unflushed;
+            let answered =
+                served.is_empty() && outbox.is_empty() && writing::lock(&self.writing).is_flushed();
             if answered || outbox.is_closed() {
                 return Err(reason.clone());
             }

@@ -24,6 +24,9 @@ pub struct Options {
     pub garbage: Garbage,
     /// Sizes and times.
     pub limits: Limits,
+    /// Whether a request may be written by the task that makes it, if the link's task sleeps and nothing else is to be written,
+    /// rather than wake the one for the other. The transport then runs wherever requests are made.
+    pub direct_writes: bool,
 }
 
 impl Options {
@@ -33,6 +36,7 @@ impl Options {
         Self {
             garbage: Garbage::Answer,
             limits: Limits::default(),
+            direct_writes: false,
         }
     }
 
@@ -46,6 +50,7 @@ impl Options {
         Self {
             garbage: Garbage::Count,
             limits,
+            direct_writes: false,
         }
     }
 
@@ -53,6 +58,13 @@ impl Options {
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Lets requests be written where they are made, or not.
+    #[must_use]
+    pub fn direct_writes(mut self, direct: bool) -> Self {
+        self.direct_writes = direct;
         self
     }
 }

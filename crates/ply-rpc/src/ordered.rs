@@ -3,12 +3,13 @@
 use std::future::Future as _;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Context;
+use std::task::{Context, Waker};
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::time::{Instant, Sleep};
 
+use crate::answered::{self, Answered};
 use crate::calls::{Deadline, Failure, Outcome, ToCancel, Waiter};
 use crate::frame::Encoded;
 use crate::outbox::{Admission, OutboxClosed};
@@ -37,8 +38,28 @@ impl Peer {
     ) -> OrderedCall {
         let shared = Arc::clone(&self.shared);
         let id = shared.calls.next_id();
-        self.begin(id, method, params, options, then);
+        self.begin(id, method, params, options, told(then));
         OrderedCall { shared, id }
+    }
+
+    /// Asks, has `read` look at the answer in the same way, and returns what it made of it.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime with time enabled.
+    pub fn call_read<T: Send + 'static>(
+        &self,
+        method: &str,
+        params: &(impl Serialize + ?Sized),
+        options: CallOptions,
+        read: impl FnOnce(RawAnswer) -> T + Send + 'static,
+    ) -> (OrderedCall, Answered<T>) {
+        let shared = Arc::clone(&self.shared);
+        let id = shared.calls.next_id();
+        let (teller, answered) = answered::pair();
+        let then = move |answer| teller.tell(read(answer));
+        self.begin(id, method, params, options, then);
+        (OrderedCall { shared, id }, answered)
     }
 
     fn begin(
@@ -47,7 +68,7 @@ impl Peer {
         method: &str,
         params: &(impl Serialize + ?Sized),
         options: CallOptions,
-        then: impl FnOnce(RawAnswer) + Send + 'static,
+        then: impl FnOnce(RawAnswer) -> Option<Waker> + Send + 'static,
     ) {
         match Encoded::request(id, method, params) {
             Ok(frame) => self.send_then(id, method, frame, options, then),
@@ -72,7 +93,7 @@ impl Peer {
     ) {
         let id = self.shared.calls.next_id();
         let frame = Encoded::request_by(id, method, bytes, write);
-        self.send_then(id, method, frame, options, then);
+        self.send_then(id, method, frame, options, told(then));
     }
 
     fn send_then(
@@ -81,7 +102,7 @@ impl Peer {
         method: &str,
         frame: Encoded,
         options: CallOptions,
-        then: impl FnOnce(RawAnswer) + Send + 'static,
+        then: impl FnOnce(RawAnswer) -> Option<Waker> + Send + 'static,
     ) {
         let shared = &*self.shared;
         if let Some(times) = shared.calls.switched_off(method) {
@@ -96,16 +117,16 @@ impl Peer {
                 method: method.into(),
             })
         });
-        let has_deadline = deadline.is_some();
         let method: Box<str> = method.into();
         let waiter = Waiter::Then(Box::new(move |outcome: Outcome| {
-            then(outcome.map_err(|failure| failure.into_error(&method)));
+            then(outcome.map_err(|failure| failure.into_error(&method)))
         }));
         let patience = options.patience();
-        if let Err((reason, waiter)) = shared.calls.wait_for(id, patience, waiter, deadline) {
-            return tell_later(waiter, Failure::Closed(reason));
-        }
-        match shared.outbox.send(frame) {
+        let waiting = match shared.calls.wait_for(id, patience, waiter, deadline) {
+            Ok(waiting) => waiting,
+            Err((reason, waiter)) => return tell_later(waiter, Failure::Closed(reason)),
+        };
+        match shared.send_request(frame, waiting) {
             Ok(Admission::Entered) => {}
             Ok(Admission::Waits(ticket)) => shared.calls.waits(id, ticket),
             Err(OutboxClosed) => {
@@ -116,8 +137,8 @@ impl Peer {
                 return;
             }
         }
-        if has_deadline {
-            // The link's task has to set its clock, also while nothing can be written.
+        if waiting.needs_clock {
+            // Also while nothing can be written.
             shared.outbox.wake();
         }
     }
@@ -147,11 +168,38 @@ impl OrderedCall {
             None => {}
         }
     }
+
+    /// Cancels the call and drops the code, whatever the peer answers.
+    pub fn abandon(&self) {
+        let shared = &*self.shared;
+        let cancel = shared.calls.cancel(self.id);
+        // Unless it runs at this very moment.
+        drop(shared.calls.forget(self.id));
+        match cancel {
+            Some(ToCancel::Withdraw(ticket)) if shared.outbox.withdraw(ticket) => {}
+            Some(_) => shared.tell_cancelled(self.id),
+            None => {}
+        }
+    }
 }
 
 /// Not at once, since whoever asks may hold a lock that the code behind it takes.
-fn fail(then: impl FnOnce(RawAnswer) + Send + 'static, error: CallError) {
-    tokio::spawn(async move { then(Err(error)) });
+fn fail(then: impl FnOnce(RawAnswer) -> Option<Waker> + Send + 'static, error: CallError) {
+    tokio::spawn(async move {
+        if let Some(waker) = then(Err(error)) {
+            waker.wake();
+        }
+    });
+}
+
+/// Code that wakes whom it wants to by itself.
+fn told(
+    then: impl FnOnce(RawAnswer) + Send + 'static,
+) -> impl FnOnce(RawAnswer) -> Option<Waker> + Send + 'static {
+    |answer| {
+        then(answer);
+        None
+    }
 }
 
 fn tell_later(waiter: Waiter, failure: Failure) {
@@ -165,7 +213,11 @@ pub(crate) struct Overdue(Option<Pin<Box<Sleep>>>);
 impl Overdue {
     /// Gives up what waited too long, and sees to it that the task is woken for what is next.
     pub(crate) fn poll(&mut self, shared: &Shared, cx: &mut Context<'_>) {
-        while let Some(at) = shared.calls.next_deadline() {
+        loop {
+            let set = self.0.as_ref().filter(|sleep| !sleep.is_elapsed());
+            let Some(at) = shared.calls.next_look(set.map(|sleep| sleep.deadline())) else {
+                return;
+            };
             let sleep = self
                 .0
                 .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(at)));

@@ -46,6 +46,8 @@ struct State {
     writer: Option<Waker>,
     /// The writer found nothing to do, or pauses reading, and must be woken for the next frame.
     asleep: bool,
+    /// The writer pauses reading, and looks anew when a frame comes.
+    rests: bool,
     closing: bool,
     closed: bool,
 }
@@ -77,6 +79,16 @@ pub(crate) enum Admission {
     Waits(Ticket),
 }
 
+/// Who has to see to it that a frame is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Quietly {
+    /// The writer, as ever.
+    Sent(Admission),
+    /// The sender: the frame is alone in the queue, and the writer was not woken for it.
+    Yours,
+}
+
 /// The place of a waiting frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket(u64);
@@ -102,6 +114,19 @@ impl Outbox {
         let ticket = state.wait(frame, Sender::Waits(None));
         Self::wake_writer(state);
         Ok(Admission::Waits(ticket))
+    }
+
+    /// Takes a frame as [`Outbox::send`] does, but does not wake a writer that would find nothing else: whoever sends it writes
+    /// it, or wakes the writer.
+    pub(crate) fn send_quietly(&self, frame: Encoded) -> Result<Quietly, OutboxClosed> {
+        let mut state = self.open()?;
+        let is_empty = state.queued_bytes == 0 && state.waiting.is_empty();
+        if state.asleep && !state.rests && is_empty && state.rooms.is_empty() {
+            state.enter(frame);
+            return Ok(Quietly::Yours);
+        }
+        drop(state);
+        self.send(frame).map(Quietly::Sent)
     }
 
     /// Takes a frame without regard to the budget: answers, and messages whose sender cannot wait.
@@ -180,7 +205,9 @@ impl Outbox {
 
     /// Makes the next frame wake the writer's task, although it has things to write.
     pub(crate) fn wake_for_next_frame(&self) {
-        self.lock().asleep = true;
+        let mut state = self.lock();
+        state.asleep = true;
+        state.rests = true;
     }
 
     /// Wakes the writer's task, whatever it waits for.
@@ -293,6 +320,7 @@ impl Outbox {
 
     fn wake_writer(mut state: MutexGuard<'_, State>) {
         let asleep = std::mem::take(&mut state.asleep);
+        state.rests &= !asleep;
         let writer = asleep.then(|| state.writer.clone()).flatten();
         drop(state);
         if let Some(writer) = writer {

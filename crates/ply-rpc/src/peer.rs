@@ -1,24 +1,25 @@
 //! The handle through which a program talks to the other side.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use serde::Serialize;
 use tokio::sync::Notify;
 
 use crate::call::{CallOptions, InFlight};
-use crate::calls::Calls;
+use crate::calls::{Calls, Waiting};
 use crate::frame::Encoded;
+use crate::limits::DIRECT_CALLS_MAX;
 use crate::noise::Noise;
-use crate::outbox::{Admission, Outbox};
+use crate::outbox::{Admission, Outbox, OutboxClosed, Quietly};
 use crate::served::Served;
+use crate::writing::Direct;
 use crate::{CallError, Closed, Options};
 
 /// The method that tells the other side that an answer is no longer wanted.
 pub const CANCEL_REQUEST: &str = "$/cancel_request";
 
 /// What the handle and the link's task share.
-#[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) outbox: Outbox,
     pub(crate) calls: Calls,
@@ -31,10 +32,44 @@ pub(crate) struct Shared {
     pub(crate) ended: Notify,
     /// Whether ids that are no ids are refused with null in place of themselves.
     pub(crate) odd_ids_get_null: AtomicBool,
+    /// The writing half, which ends with the link.
+    pub(crate) direct: Weak<dyn Direct>,
     pub(crate) options: Options,
 }
 
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared")
+            .field("outbox", &self.outbox)
+            .field("calls", &self.calls)
+            .field("closed", &self.closed)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Shared {
+    /// Sends a request: by the link's task, or from here if that sleeps and there is little else to send.
+    pub(crate) fn send_request(
+        &self,
+        frame: Encoded,
+        waiting: Waiting,
+    ) -> Result<Admission, OutboxClosed> {
+        let is_busy = waiting.calls > DIRECT_CALLS_MAX || waiting.needs_clock;
+        if is_busy || !self.options.direct_writes {
+            return self.outbox.send(frame);
+        }
+        match self.outbox.send_quietly(frame)? {
+            Quietly::Sent(admission) => Ok(admission),
+            Quietly::Yours => {
+                let direct = self.direct.upgrade();
+                if !direct.is_some_and(|direct| direct.write_now(&self.outbox)) {
+                    self.outbox.wake();
+                }
+                Ok(Admission::Entered)
+            }
+        }
+    }
+
     /// Ends the link for everyone: the first reason counts.
     pub(crate) fn close(&self, reason: &Closed) {
         self.calls.close(reason);

@@ -76,7 +76,9 @@ impl Start {
         } = self;
         let routes = Arc::new(Routes::new(Arc::clone(&settings), reports));
         let inbound = Inbound::new(Arc::clone(&routes));
-        let options = settings.options.clone();
+        let mut options = settings.options.clone();
+        // Not through code of the program's own: requests are made under locks that it might want, too.
+        options.direct_writes |= child.is_some() && settings.on_line.is_none();
         let tap = |direction| {
             let sink = settings.on_line.clone()?;
             Some(Tap::new(direction, sink, options.limits.line_bytes))

@@ -1,6 +1,6 @@
 //! The state of one session, written by the link's task and read by the handles.
 
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::task::{Context, Poll};
 
 use ply_rpc::Peer;
@@ -10,6 +10,7 @@ use ply_wire::transcript::{Change, Transcript};
 use ply_wire::{v1, v2};
 
 use super::asking::OpenAsk;
+use super::locked::Locked;
 use super::options::Kept;
 use super::readers::{Delivery, Kind, Queue, Readers, Taken};
 use super::turns::OpenTurn;
@@ -52,6 +53,8 @@ pub(crate) struct State {
     pub(super) asks: Vec<OpenAsk>,
     /// Whether nobody holds the session any more, so that nobody here will ever answer.
     pub(super) abandoned: bool,
+    /// Whether readers are woken later, when the link has handed over all that it has.
+    pub(super) holds_wakes: bool,
     /// Kept for its capacity.
     lifted: Vec<v2::SessionUpdate>,
     me: Weak<SessionCell>,
@@ -99,14 +102,15 @@ impl SessionCell {
                 readers: Readers::default(),
                 asks: Vec::new(),
                 abandoned: false,
+                holds_wakes: false,
                 lifted: Vec::new(),
                 me: me.clone(),
             }),
         })
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
+    pub(crate) fn lock(&self) -> Locked<'_> {
+        Locked::new(lock(&self.state))
     }
 
     pub(crate) fn read<T>(&self, look: impl FnOnce(&Transcript) -> T) -> T {

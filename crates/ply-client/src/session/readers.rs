@@ -36,6 +36,8 @@ pub(crate) struct Reader {
     /// Set while the reader has to go on from the transcript; then only questions wait in the queue.
     lag: Option<Lag>,
     waker: Option<Waker>,
+    /// Whether there is something to wake it for.
+    is_due: bool,
     /// How the turn or the session ended.
     end: Option<TurnResult>,
     pub(super) message_id: Option<v2::MessageId>,
@@ -104,6 +106,7 @@ impl Readers {
             known: None,
             lag: None,
             waker: None,
+            is_due: false,
             end: None,
             message_id: None,
         });
@@ -162,6 +165,16 @@ impl Readers {
         }
     }
 
+    /// Takes out whom to wake.
+    pub(super) fn take_due(&mut self) -> Vec<Waker> {
+        let due = self.list.iter_mut().filter(|reader| reader.is_due);
+        due.filter_map(|reader| {
+            reader.is_due = false;
+            reader.waker.take()
+        })
+        .collect()
+    }
+
     /// Takes everything that waits for a reader, or notes who to wake.
     pub(super) fn poll_take(
         &mut self,
@@ -174,6 +187,8 @@ impl Readers {
         let Some(reader) = self.get_mut(id) else {
             return Poll::Ready(None);
         };
+        // What it was to be woken for is what it finds now.
+        reader.is_due = false;
         if let Some(lag) = reader.lag.take() {
             lag.catch_up(transcript, session, batch);
             // The questions are told last: they are what is to be acted on.
@@ -272,9 +287,8 @@ impl Reader {
         self.wake();
     }
 
+    /// Has the reader woken as soon as the session is unlocked.
     pub(super) fn wake(&mut self) {
-        if let Some(waker) = self.waker.take() {
-            waker.wake();
-        }
+        self.is_due = true;
     }
 }

@@ -9,6 +9,7 @@
 
 mod cancelling;
 mod closing;
+mod direct;
 mod framing;
 mod order;
 mod regression;

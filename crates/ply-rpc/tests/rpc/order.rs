@@ -215,6 +215,15 @@ impl Handler for Tired {
 
 #[tokio::test(start_paused = true)]
 async fn b12_a_handler_that_wants_a_rest_does_not_block_an_answer() {
+    an_answer_is_read_though_the_handler_rests(Options::client()).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn b12_nor_when_the_request_was_written_by_its_caller() {
+    an_answer_is_read_though_the_handler_rests(Options::client().direct_writes(true)).await;
+}
+
+async fn an_answer_is_read_though_the_handler_rests(options: Options) {
     let ((reader, writer), (mut their_reader, mut their_writer)) = memory::pair(1 << 20);
     let (more, welcome) = watch::channel(1);
     let seen = crate::support::Seen::default();
@@ -223,7 +232,7 @@ async fn b12_a_handler_that_wants_a_rest_does_not_block_an_answer() {
         taken: 0,
         seen: seen.clone(),
     };
-    let (peer, link) = ply_rpc::connect(reader, writer, tired, Options::client());
+    let (peer, link) = ply_rpc::connect(reader, writer, tired, options);
     tokio::spawn(link);
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     let update =
