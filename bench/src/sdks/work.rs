@@ -14,7 +14,7 @@ pub(crate) enum Work {
     Option,
     /// `session/list`, [`IN_FLIGHT`](crate::measure::IN_FLIGHT) of them at any time.
     Inflight,
-    /// One turn of many permission requests, each allowed at once.
+    /// One turn of many permission requests, each allowed at once, both processes on one core.
     Permission,
     /// [`CHUNKS`] updates, in turns of ten sessions at a time.
     Sessions10,
@@ -72,8 +72,8 @@ impl Plan {
         }
     }
 
-    /// Unpinned, a round trip is bimodal: it depends on whether the scheduler puts both processes on one core.
+    /// Unpinned, work in which one waits for the other is bimodal: it depends on whether the scheduler puts both processes on one core.
     pub(crate) fn pinned(&self) -> bool {
-        matches!(self.work, Work::Roundtrip | Work::Option)
+        matches!(self.work, Work::Roundtrip | Work::Option | Work::Permission)
     }
 }

@@ -280,8 +280,11 @@ impl Outbox {
     }
 
     /// Returns whether the link was asked to end; if not, the task behind `cx` is woken when it is.
+    ///
+    /// That task runs now and will look for frames, so it need not be woken for those that come meanwhile.
     pub(crate) fn poll_closing(&self, cx: &mut Context<'_>) -> bool {
         let mut state = self.lock();
+        (state.asleep, state.rests) = (false, false);
         let known = state.writer.as_ref();
         if !known.is_some_and(|writer| writer.will_wake(cx.waker())) {
             state.writer = Some(cx.waker().clone());
