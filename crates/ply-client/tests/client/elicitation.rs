@@ -1,7 +1,7 @@
 //! Requests for information.
 
-use crate::support::{SESSION, prompt, v1_session_of, v2_session_of};
-use ply_client::{Client, Elicitation, ElicitationDecision, Elicitations, Error, Event, Turn, v2};
+use crate::support::{SESSION, elicitation, prompt, v1_session_of, v2_session_of, within};
+use ply_client::{Client, ElicitationDecision, Elicitations, Error, v2};
 use serde_json::{Value, json};
 
 fn form(scope: &str, id: &str) -> Value {
@@ -15,14 +15,6 @@ fn form(scope: &str, id: &str) -> Value {
 
 fn asking() -> Client {
     Client::new().elicitation(Elicitations::new().forms())
-}
-
-async fn elicitation(turn: &mut Turn) -> Elicitation {
-    loop {
-        if let Event::Elicitation(ask) = turn.next().await.unwrap().unwrap() {
-            return ask;
-        }
-    }
 }
 
 // Also: V1-ELIC-06, V1-ELIC-16.
@@ -141,7 +133,7 @@ async fn c15_a_question_is_about_the_newest_call_of_its_id() {
     let (turn, request) = prompt(&session, &mut script, "one").await;
     script.update(call.clone()).await;
     script.stop(&request, "end_turn").await;
-    turn.finish().await.unwrap();
+    within(turn.finish()).await.unwrap();
 
     let (mut turn, _) = prompt(&session, &mut script, "two").await;
     script.update(call).await;

@@ -2,9 +2,11 @@
 
 use std::sync::Mutex;
 
-use crate::support::{SESSION, Script, greet, heard, prompt, v1_session_of, v2_session_of};
+use crate::support::{
+    SESSION, Script, elicitation, greet, heard, prompt, v1_session_of, v2_session_of,
+};
 use ply_client::{
-    Client, ElicitationDecision, ElicitationService, Event, Scope, Session, Turn, Visit, v2,
+    Client, ElicitationDecision, ElicitationService, Event, Scope, Session, Visit, v2,
 };
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -166,16 +168,8 @@ async fn a_form_that_the_service_passes_on_is_an_event() {
         let (mut turn, _) = prompt(&session, &mut script, "hi").await;
         let (id, shown) = shown(&mut script, &mut screen).await;
         shown.user.send(ElicitationDecision::Ask).ok().unwrap();
-        asked(&mut turn).await.decline().await;
+        elicitation(&mut turn).await.decline().await;
         assert_eq!(script.answered(&id).await["result"]["action"], "decline");
-    }
-}
-
-async fn asked(turn: &mut Turn) -> ply_client::Elicitation {
-    loop {
-        if let Event::Elicitation(ask) = turn.next().await.unwrap().unwrap() {
-            return ask;
-        }
     }
 }
 

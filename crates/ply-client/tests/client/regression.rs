@@ -6,8 +6,8 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use crate::support::{
-    SESSION, Script, heard, open, options, prompt, reported, told, user_message, v1_session,
-    v1_session_of, v1_with, v2_session, words, words_of,
+    SESSION, Script, heard, open, options, permission, prompt, reported, told, user_message,
+    v1_session, v1_session_of, v1_with, v2_session, words, words_of,
 };
 use ply_client::{
     Client, Decision, Error, Event, ReportKind, Session, Supported, Terminals,
@@ -54,11 +54,7 @@ async fn a_turn_that_was_dropped_leaves_its_events_to_the_next() {
         "options": options(&["allow_once"]),
     });
     let id = script.ask("session/request_permission", params).await;
-    let ask = loop {
-        if let Event::Permission(ask) = second.next().await.unwrap().unwrap() {
-            break ask;
-        }
-    };
+    let ask = permission(&mut second).await;
     ask.allow_once().await.unwrap();
     let answer = script.answered(&id).await;
     assert_eq!(answer["result"]["outcome"]["outcome"], "selected");
