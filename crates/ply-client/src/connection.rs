@@ -1,6 +1,7 @@
 //! One life of an agent: its link and its process.
 
 mod end;
+mod ending;
 mod start;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +21,8 @@ use crate::routes::Routes;
 use crate::session::cell::Wire;
 use crate::{Error, PostMortem};
 
+#[cfg(feature = "unstable_session_archive")]
+pub(crate) use self::ending::Ending;
 pub(crate) use self::start::Start;
 
 /// A connection to an agent that has answered `initialize`.
@@ -202,9 +205,13 @@ impl Connection {
 
     /// Asks for the end of something. The request stands although nobody waits for its answer: whoever lost patience with a
     /// close does not want the session open.
-    pub(crate) async fn ask_to_end<Q: Request>(&self, params: &Q) -> Result<(), Error> {
+    pub(crate) async fn ask_to_end<Q: Request, T: Send + 'static>(
+        &self,
+        params: &Q,
+        then: impl FnOnce(RawAnswer) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Error> {
         let options = CallOptions::default().deadline(CALL_TIME_MAX);
-        let (_, answer) = self.send(params, options, taken(|_| Ok(())));
+        let (_, answer) = self.send(params, options, then);
         self.answered(answer).await
     }
 
@@ -249,6 +256,11 @@ fn taken<T>(
         Ok(answer) => then(&answer).map_err(Failure::Ours),
         Err(error) => Err(Failure::Call(error)),
     }
+}
+
+/// Takes an answer that says no more than that it is done.
+pub(crate) fn done(answer: RawAnswer) -> Result<(), Failure> {
+    answer.map(drop).map_err(Failure::Call)
 }
 
 /// Cancels a request whose answer nobody waits for any more.

@@ -170,18 +170,10 @@ impl Routes {
         }
     }
 
-    /// Ends a session that was closed or deleted, and its terminals; what still comes for it is ignored.
-    pub(crate) async fn end_session(&self, id: &v2::SessionId) {
-        if let Route::Session(session) = self.find(&id.0) {
-            session.close();
-        }
-        lock(&self.state)
-            .sessions
-            .insert(Arc::clone(&id.0), Weak::new());
-        if let Some(terminals) = &self.terminals {
-            let id = v1::SessionId::new(Arc::clone(&id.0));
-            Arc::clone(terminals).end_session(id).await;
-        }
+    /// Notes that nobody here has a session any more, unless it was opened anew; what still comes for it is ignored.
+    pub(crate) fn forget(&self, id: &v2::SessionId) {
+        let mut state = lock(&self.state);
+        state.sessions.entry(Arc::clone(&id.0)).or_default();
     }
 
     /// Notes that a `session/new` is on its way, whose session is not known yet.

@@ -33,7 +33,6 @@ use ply_wire::v2;
 
 use crate::Error;
 use crate::agent::Agent;
-use crate::agent::gone_is_fine;
 use crate::events::Events;
 use crate::hello::offered;
 use crate::prompt::Prompt;
@@ -163,7 +162,7 @@ impl Session {
     ///
     /// # Cancel safety
     ///
-    /// The request is not taken back: the agent closes the session all the same.
+    /// The request is not taken back: the agent closes the session all the same, and then it is closed here too.
     pub async fn close(&self) -> Result<(), Error> {
         // A life of the agent that does not have the session open has nothing to close.
         let living = self.agent.inner.living();
@@ -171,15 +170,13 @@ impl Session {
             let can = connection.hello.can_close();
             offered(can, "closing sessions", "drop the session instead")?;
             let request = v2::CloseSessionRequest::new(self.id().clone());
-            let closed = match connection.hello.version {
+            match connection.hello.version {
                 Version::V1 => {
                     let request = convert::session::close_down(&request);
-                    connection.ask_to_end(&request).await
+                    connection.ask_to_end_session(&request, self.id()).await?;
                 }
-                Version::V2 => connection.ask_to_end(&request).await,
-            };
-            gone_is_fine(closed)?;
-            connection.parts.routes.end_session(self.id()).await;
+                Version::V2 => connection.ask_to_end_session(&request, self.id()).await?,
+            }
         }
         self.cell.close();
         Ok(())

@@ -165,21 +165,24 @@ impl Agent {
     ///
     /// # Cancel safety
     ///
-    /// The agent may archive the session all the same.
+    /// Dropped before it is done, the request is cancelled. If the agent archives the session all the same, it is closed here
+    /// too.
     #[cfg(feature = "unstable_session_archive")]
     pub async fn archive_session(&self, id: impl Into<v2::SessionId>) -> Result<(), Error> {
         let id = id.into();
         let connection = self.inner.connection().await?;
         offers_archives(&connection)?;
         let request = v2::ArchiveSessionRequest::new(id.clone());
-        match connection.hello.version {
+        let ending = crate::connection::Ending::new(&connection, &id);
+        let then = |_: &_| Ok(ending.ended());
+        let commands = match connection.hello.version {
             Version::V1 => {
                 let request = convert::archive_down(&request);
-                connection.ask(&request, |_| Ok(())).await?;
+                connection.ask(&request, then).await?
             }
-            Version::V2 => connection.ask(&request, |_| Ok(())).await?,
-        }
-        connection.parts.routes.end_session(&id).await;
+            Version::V2 => connection.ask(&request, then).await?,
+        };
+        commands.ended().await;
         Ok(())
     }
 
