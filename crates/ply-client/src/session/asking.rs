@@ -88,9 +88,19 @@ impl SessionCell {
     /// Holds a question open and tells it to whoever reads the session, unless a service works on it. In a turn that was
     /// cancelled it is cancelled too (V1-CANCEL-03), and a session that nobody holds any more has nobody to ask.
     pub(crate) fn ask(&self, pending: &Arc<Pending>, routes: &Routes) {
-        let is_served = pending.is_served();
+        self.ask_after(pending, routes, |_| {});
+    }
+
+    /// Tells a question that its service passes on. Under one lock, so that a reader who comes at this moment hears of it once.
+    pub(crate) fn pass_on(&self, pending: &Arc<Pending>, routes: &Routes) {
+        self.ask_after(pending, routes, Pending::passed_on);
+    }
+
+    fn ask_after(&self, pending: &Arc<Pending>, routes: &Routes, change: impl FnOnce(&Pending)) {
         let (answer, is_new) = {
             let mut state = self.lock();
+            change(pending);
+            let is_served = pending.is_served();
             if !pending.is_open() {
                 return;
             }

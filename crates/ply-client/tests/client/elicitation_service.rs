@@ -173,6 +173,42 @@ async fn a_form_that_the_service_passes_on_is_an_event() {
     }
 }
 
+/// A stream that begins while the service passes a question on.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_form_that_is_passed_on_is_told_once_to_a_stream_that_begins_meanwhile() {
+    let (client, mut screen) = editor(false);
+    let (session, mut script) = v1_session_of(client).await;
+    let (mut turn, _) = prompt(&session, &mut script, "hi").await;
+    for round in 0..200 {
+        let (id, shown) = shown(&mut script, &mut screen).await;
+        let beginning = {
+            let session = session.clone();
+            move || session.events()
+        };
+        // Both wait for the session, and go on in either order.
+        let beginning = session.with_transcript(|_| {
+            let beginning = std::thread::spawn(beginning);
+            (0..100).for_each(|_| std::thread::yield_now());
+            shown.user.send(ElicitationDecision::Ask).ok().unwrap();
+            (0..100).for_each(|_| std::thread::yield_now());
+            beginning
+        });
+        let mut events = beginning.join().unwrap();
+        elicitation(&mut turn).await.decline().await;
+        script.answered(&id).await;
+        script.say("done").await;
+        let mut told = 0;
+        loop {
+            match heard(&mut events).await.unwrap() {
+                Event::Elicitation(_) => told += 1,
+                Event::Message(_) => break,
+                _ => {}
+            }
+        }
+        assert_eq!(told, 1, "in round {round}");
+    }
+}
+
 #[tokio::test]
 async fn a_form_goes_away_when_nobody_wants_the_answer() {
     for version in [1, 2] {
