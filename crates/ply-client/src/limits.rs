@@ -6,6 +6,8 @@ use std::time::Duration;
 pub const START_TIME_MAX: Duration = Duration::from_secs(60);
 /// How long an agent may take to answer a request that is neither a prompt nor a login.
 pub const CALL_TIME_MAX: Duration = Duration::from_secs(300);
+/// How long opening a session waits for the agent's answer to an earlier request to open it that was given up.
+pub const OPENING_WAIT_MAX: Duration = Duration::from_secs(30);
 /// Updates kept for sessions whose `session/new` answer has not come yet.
 pub const EARLY_UPDATES_MAX: usize = 1000;
 /// Bytes of updates kept for sessions whose `session/new` answer has not come yet.

@@ -9,9 +9,10 @@ use ply_wire::negotiate::Version;
 use ply_wire::{v1, v2};
 use tokio::sync::Notify;
 
+use crate::Error;
 use crate::ask::Pending;
 use crate::client::Settings;
-use crate::limits::{EARLY_BYTES_MAX, EARLY_UPDATES_MAX, VISITS_MAX};
+use crate::limits::{EARLY_BYTES_MAX, EARLY_UPDATES_MAX, OPENING_WAIT_MAX, VISITS_MAX};
 use crate::lock::lock;
 use crate::report::{ReportKind, Reports};
 use crate::services::DynTerminals;
@@ -54,6 +55,8 @@ pub(crate) struct Routes {
 struct State {
     /// A session that nobody holds any more stays here as one that is known and ignored.
     sessions: HashMap<Arc<str>, Weak<SessionCell>>,
+    /// The sessions that the agent was asked to open and has not said that it did.
+    opening: HashMap<Arc<str>, Weak<tokio::sync::Mutex<()>>>,
     /// How many `session/new` wait for their answer.
     introducing: usize,
     early: Vec<Early>,
@@ -62,6 +65,10 @@ struct State {
     /// Visits to URLs whose end was not told, the oldest first.
     visits: VecDeque<(v2::ElicitationId, Weak<SessionCell>)>,
 }
+
+/// The right to open a session, held until the agent has answered. Only then has it told all of the history that belongs to
+/// the request, also if whoever asked lost patience.
+pub(crate) type Opening = tokio::sync::OwnedMutexGuard<()>;
 
 /// Whom an update is for.
 pub(crate) enum Route {
@@ -158,6 +165,24 @@ impl Routes {
             state.sessions.insert(id, Arc::downgrade(session));
         }
         is_free
+    }
+
+    /// Waits until the agent has answered an earlier request to open the session that was given up.
+    pub(crate) async fn may_open(&self, session: &Arc<SessionCell>) -> Result<Opening, Error> {
+        let turns = {
+            let mut state = lock(&self.state);
+            let known = state.sessions.get(&session.id.0).and_then(Weak::upgrade);
+            if known.is_some_and(|known| !Arc::ptr_eq(&known, session)) {
+                return Err(Error::SessionOpen);
+            }
+            state.opening.retain(|_, turns| turns.strong_count() > 0);
+            let known = state.opening.entry(Arc::clone(&session.id.0)).or_default();
+            let turns = known.upgrade().unwrap_or_default();
+            *known = Arc::downgrade(&turns);
+            turns
+        };
+        let turn = tokio::time::timeout(OPENING_WAIT_MAX, turns.lock_owned()).await;
+        turn.map_err(|_| Error::SessionOpening)
     }
 
     /// Takes a session out that could not be opened, if it is still the one there is.

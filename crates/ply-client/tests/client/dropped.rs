@@ -58,7 +58,7 @@ async fn a_request_that_nobody_waits_for_is_cancelled() {
             script.next().await,
             drop_when_asked(agent.load_session("old", "/work"), &mut script).await,
             script.next().await,
-            drop_when_asked(agent.resume_session("old", "/work"), &mut script).await,
+            drop_when_asked(agent.resume_session("older", "/work"), &mut script).await,
             script.next().await,
             drop_when_asked(agent.list_sessions(SessionFilter::all()), &mut script).await,
             script.next().await,
