@@ -11,19 +11,58 @@ use serde_json::value::RawValue;
 use tokio::runtime::Handle;
 
 use super::opening::Settled;
+use super::read;
 use crate::connection::{Connection, Failure};
 use crate::limits::CALL_TIME_MAX;
 use crate::report::ReportKind;
 use crate::session::cell::{History, SessionCell, Wire};
 use crate::{Error, SessionSetup};
 
+/// An answer that introduces a new session.
+pub(super) trait Introduction {
+    /// Returns the id of the session and what it begins with.
+    fn settled(self) -> (v2::SessionId, Settled);
+}
+
+impl Introduction for v1::NewSessionResponse {
+    fn settled(self) -> (v2::SessionId, Settled) {
+        let settled = Settled::V1(self.modes, self.config_options, self.meta);
+        (v2::SessionId::new(self.session_id.0), settled)
+    }
+}
+
+impl Introduction for v2::NewSessionResponse {
+    fn settled(self) -> (v2::SessionId, Settled) {
+        let settled = Settled::V2(self.config_options, self.available_commands, self.meta);
+        (self.session_id, settled)
+    }
+}
+
+#[cfg(feature = "unstable_session_fork")]
+impl Introduction for v1::ForkSessionResponse {
+    fn settled(self) -> (v2::SessionId, Settled) {
+        let settled = Settled::V1(self.modes, self.config_options, self.meta);
+        (v2::SessionId::new(self.session_id.0), settled)
+    }
+}
+
+#[cfg(feature = "unstable_session_fork")]
+impl Introduction for v2::ForkSessionResponse {
+    fn settled(self) -> (v2::SessionId, Settled) {
+        let settled = Settled::V2(self.config_options, self.available_commands, self.meta);
+        (self.session_id, settled)
+    }
+}
+
 /// Asks for a new session. It exists from the very answer on, so that the next update finds it.
-pub(super) async fn introduce<Q: Request>(
+pub(super) async fn introduce<Q>(
     connection: &Connection,
     request: &Q,
     setup: SessionSetup,
-    read: impl FnOnce(&RawValue) -> Result<(v2::SessionId, Settled), Error> + Send + 'static,
-) -> Result<Unclaimed, Error> {
+) -> Result<Unclaimed, Error>
+where
+    Q: Request<Response: Introduction>,
+{
     let wire = connection.wire();
     let can_close = connection.hello.can_close();
     // What goes wrong with a call is told on a task, and whoever drops the answer may be on none.
@@ -33,10 +72,10 @@ pub(super) async fn introduce<Q: Request>(
     let options = CallOptions::default().deadline(CALL_TIME_MAX);
     let then = move |answer: Result<Box<RawValue>, _>| {
         let opened = match answer {
-            Ok(answer) => read(&answer).map_err(Failure::Ours),
+            Ok(answer) => read::<Q::Response>(Q::METHOD, &answer).map_err(Failure::Ours),
             Err(error) => Err(Failure::Call(error)),
         };
-        match opened {
+        match opened.map(Introduction::settled) {
             Ok((id, settled)) => {
                 let cell = SessionCell::new(id, setup);
                 let Some(attached) = cell.attach(wire.clone(), History::Taken) else {

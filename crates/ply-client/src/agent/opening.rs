@@ -45,28 +45,9 @@ impl Agent {
         let cell = match connection.hello.version {
             Version::V1 => {
                 let request = convert::session::new_down(&request).map_err(|_| unsupported())?;
-                introduce(&connection, &request, setup, |answer| {
-                    let answer: v1::NewSessionResponse = read("session/new", answer)?;
-                    let id = v2::SessionId::new(answer.session_id.0);
-                    Ok((
-                        id,
-                        Settled::V1(answer.modes, answer.config_options, answer.meta),
-                    ))
-                })
-                .await?
+                introduce(&connection, &request, setup).await?
             }
-            Version::V2 => {
-                introduce(&connection, &request, setup, |answer| {
-                    let answer: v2::NewSessionResponse = read("session/new", answer)?;
-                    let settled = Settled::V2(
-                        answer.config_options,
-                        answer.available_commands,
-                        answer.meta,
-                    );
-                    Ok((answer.session_id, settled))
-                })
-                .await?
-            }
+            Version::V2 => introduce(&connection, &request, setup).await?,
         };
         Ok(Session::new(self.clone(), cell.claim()))
     }
