@@ -55,6 +55,17 @@ impl Introduction for v2::ForkSessionResponse {
 }
 
 /// Asks for a new session. It exists from the very answer on, so that the next update finds it.
+///
+/// What holds for the id in the answer:
+/// - One that is unknown here is that of the new session. Updates that came for it before the answer are its first ones.
+/// - One that is open here is a fault of the agent: the open session stays as it is and keeps its updates, the request fails with
+///   [`Error::SessionOpen`], and nothing is closed, since that would end the open one.
+/// - One that was open here, and is not any more, is taken as that of a new session. Updates that came before the answer were
+///   taken for those of the old one, and were ignored.
+///
+/// An answer that comes after the deadline ([`CALL_TIME_MAX`]) is no answer: the session is not known here, its updates are
+/// reported as those of an unknown session, and nobody closes it at the agent. One that comes after the request was cancelled, but
+/// before the deadline, leads to an [`Unclaimed`] that is dropped.
 pub(super) async fn introduce<Q>(
     connection: &Connection,
     request: &Q,
@@ -104,6 +115,10 @@ where
 }
 
 /// A new session on its way to whoever asked for it. Dropped before it is claimed, it is closed at the agent.
+///
+/// Until then it takes its updates like any other, but has no reader: they are in its transcript, and nobody hears of them. Whoever
+/// claims it finds them there, and hears of the questions that are open. After it was dropped its updates are ignored, and its
+/// questions are refused.
 #[must_use = "dropped, it closes the session"]
 pub(super) struct Unclaimed {
     cell: Arc<SessionCell>,

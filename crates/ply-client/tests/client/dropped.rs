@@ -167,6 +167,60 @@ async fn a_session_that_was_made_for_nobody_is_closed() {
 }
 
 #[tokio::test]
+async fn an_id_that_was_open_here_can_be_that_of_a_new_session() {
+    let (agent, mut script) = able(1).await;
+    drop(open(&agent, &mut script).await);
+    let answering = async {
+        let request = script.expect("session/new").await;
+        // Nobody can know that this is for the new one.
+        script.say("early").await;
+        script
+            .answer(&request, json!({ "sessionId": SESSION }))
+            .await;
+        script.say("then").await;
+        script.silent().await;
+    };
+    let (session, ()) = tokio::join!(within(agent.new_session("/work")), answering);
+    assert_eq!(session.unwrap().transcript().last_agent_text(), "then");
+    assert_eq!(reported(&agent, ReportKind::SessionIdReused), 0);
+}
+
+#[tokio::test]
+async fn nobody_closes_an_open_session_whose_id_was_given_to_nobody() {
+    let (agent, mut script) = able(1).await;
+    let session = open(&agent, &mut script).await;
+    let request = drop_when_asked(agent.new_session("/work"), &mut script).await;
+    is_cancel_of(&script.next().await, &request);
+    script
+        .answer(&request, json!({ "sessionId": SESSION }))
+        .await;
+    script.silent().await;
+    assert_eq!(reported(&agent, ReportKind::SessionIdReused), 1);
+    let _asked = prompt(&session, &mut script, "hi").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_is_made_too_late_is_unknown() {
+    let (agent, mut script) = able(1).await;
+    let asking = tokio::spawn({
+        let agent = agent.clone();
+        async move { agent.new_session("/work").await }
+    });
+    let request = script.expect("session/new").await;
+    let failed = asking.await.unwrap();
+    assert!(matches!(failed, Err(Error::Call(_))), "{failed:?}");
+    is_cancel_of(&script.next().await, &request);
+    script
+        .answer(&request, json!({ "sessionId": SESSION }))
+        .await;
+    script.say("hello").await;
+    let id = script.ask_permission("c1").await;
+    assert_eq!(script.answered(&id).await["error"]["code"], -32602);
+    // The update, the question.
+    assert_eq!(reported(&agent, ReportKind::UnknownSession), 2);
+}
+
+#[tokio::test]
 async fn a_session_is_closed_whose_caller_goes_after_the_answer_came() {
     let (agent, mut script) = able(1).await;
     let request = {
