@@ -11,6 +11,7 @@ use ply_rpc::{CallError, CallOptions, Closed, OrderedCall, Peer, RawAnswer};
 use ply_wire::method::Request;
 use ply_wire::negotiate::{self, Version};
 use serde_json::value::RawValue;
+use tokio::runtime::Handle;
 use tokio::sync::{Notify, oneshot};
 
 use crate::client::Settings;
@@ -24,6 +25,11 @@ use crate::{Error, PostMortem};
 #[cfg(feature = "unstable_session_archive")]
 pub(crate) use self::ending::Ending;
 pub(crate) use self::start::Start;
+
+/// Returns the runtime that this is called in. Without one there are neither clocks nor tasks, and whatever needs them panics.
+pub(crate) fn runtime() -> Result<Handle, Error> {
+    Handle::try_current().map_err(|_| Error::NoRuntime)
+}
 
 /// A connection to an agent that has answered `initialize`.
 pub(crate) struct Connection {

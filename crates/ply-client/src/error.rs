@@ -66,6 +66,11 @@ pub enum Error {
         /// What to do instead.
         hint: &'static str,
     },
+    /// This was called outside of a tokio runtime.
+    #[error(
+        "no tokio runtime is running here; call this inside one, for example under `#[tokio::main]`"
+    )]
+    NoRuntime,
     /// What was given cannot be sent.
     #[error("{what}")]
     Invalid {

@@ -33,6 +33,7 @@ use ply_wire::v2;
 
 use crate::Error;
 use crate::agent::Agent;
+use crate::connection::runtime;
 use crate::events::Events;
 use crate::hello::offered;
 use crate::prompt::Prompt;
@@ -164,6 +165,7 @@ impl Session {
     ///
     /// The request is not taken back: the agent closes the session all the same, and then it is closed here too.
     pub async fn close(&self) -> Result<(), Error> {
+        runtime()?;
         // A life of the agent that does not have the session open has nothing to close.
         let living = self.agent.inner.living();
         if let Some(connection) = living.filter(|living| self.is_on(living)) {

@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 
 use super::opening::Settled;
 use super::read;
-use crate::connection::{Connection, Failure};
+use crate::connection::{Connection, Failure, runtime};
 use crate::limits::CALL_TIME_MAX;
 use crate::report::ReportKind;
 use crate::session::cell::{History, SessionCell, Wire};
@@ -77,7 +77,7 @@ where
     let wire = connection.wire();
     let can_close = connection.hello.can_close();
     // What goes wrong with a call is told on a task, and whoever drops the answer may be on none.
-    let runtime = Handle::try_current().ok();
+    let runtime = runtime()?;
     let routes = Arc::clone(&wire.routes);
     routes.introduction_begins();
     let options = CallOptions::default().deadline(CALL_TIME_MAX);
@@ -124,7 +124,7 @@ pub(super) struct Unclaimed {
     cell: Arc<SessionCell>,
     /// Where it can be closed; none for an agent that closes no sessions.
     close_on: Option<Wire>,
-    runtime: Option<Handle>,
+    runtime: Handle,
     is_claimed: bool,
 }
 
@@ -141,10 +141,10 @@ impl Drop for Unclaimed {
             return;
         }
         self.cell.close();
-        let (Some(wire), Some(runtime)) = (&self.close_on, &self.runtime) else {
+        let Some(wire) = &self.close_on else {
             return;
         };
-        let _entered = runtime.enter();
+        let _entered = self.runtime.enter();
         let options = CallOptions::default().deadline(CALL_TIME_MAX);
         let request = v2::CloseSessionRequest::new(self.cell.id.clone());
         let done = |answer: RawAnswer| {
