@@ -66,6 +66,15 @@ struct State {
     visits: VecDeque<(v2::ElicitationId, Weak<SessionCell>)>,
 }
 
+impl State {
+    /// Whether no other session of this id is open. One that was dropped while its prompt runs is nobody's: what the agent still
+    /// says is for whoever opens it again.
+    fn is_free(&self, session: &Arc<SessionCell>) -> bool {
+        let known = self.sessions.get(&session.id.0).and_then(Weak::upgrade);
+        known.is_none_or(|known| Arc::ptr_eq(&known, session) || known.is_abandoned())
+    }
+}
+
 /// The right to open a session, held until the agent has answered. Only then has it told all of the history that belongs to
 /// the request, also if whoever asked lost patience.
 pub(crate) type Opening = tokio::sync::OwnedMutexGuard<()>;
@@ -156,10 +165,7 @@ impl Routes {
     #[must_use]
     pub(crate) fn insert(&self, session: &Arc<SessionCell>) -> bool {
         let mut state = lock(&self.state);
-        let known = state.sessions.get(&session.id.0).and_then(Weak::upgrade);
-        let is_free = known
-            .as_ref()
-            .is_none_or(|known| Arc::ptr_eq(known, session));
+        let is_free = state.is_free(session);
         if is_free {
             let id = Arc::clone(&session.id.0);
             state.sessions.insert(id, Arc::downgrade(session));
@@ -171,8 +177,7 @@ impl Routes {
     pub(crate) async fn may_open(&self, session: &Arc<SessionCell>) -> Result<Opening, Error> {
         let turns = {
             let mut state = lock(&self.state);
-            let known = state.sessions.get(&session.id.0).and_then(Weak::upgrade);
-            if known.is_some_and(|known| !Arc::ptr_eq(&known, session)) {
+            if !state.is_free(session) {
                 return Err(Error::SessionOpen);
             }
             state.opening.retain(|_, turns| turns.strong_count() > 0);

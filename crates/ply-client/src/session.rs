@@ -45,7 +45,8 @@ use self::stopping::Held;
 
 /// A session with an agent. Clones are the same session.
 ///
-/// Dropping it does not end it at the agent: it can be opened again. Its updates are then ignored.
+/// Dropping it does not end it at the agent: it can be opened again, also while a prompt of it runs. Until then its updates are
+/// ignored; afterwards they are told to the new one, like those of a turn of another client.
 #[derive(Debug, Clone)]
 pub struct Session {
     agent: Agent,

@@ -1,0 +1,221 @@
+//! Several readers, several owners, and agents that go away at bad moments.
+
+use crate::support::{
+    SESSION, heard, open, permission, prompt, v1_session, v1_with, v2_session, v2_with, within,
+    words, words_of,
+};
+use ply_client::limits::QUEUED_EVENTS_MAX;
+use ply_client::transcript::Transcript;
+use ply_client::{Client, Error, Event, Events, Permission, v2};
+use serde_json::{Value, json};
+
+async fn permission_of(events: &mut Events) -> Permission {
+    loop {
+        if let Event::Permission(ask) = heard(events).await.unwrap() {
+            return ask;
+        }
+    }
+}
+
+#[tokio::test]
+async fn of_all_who_answer_a_question_the_first_is_heard() {
+    let (session, mut script) = v1_session().await;
+    let (mut turn, _) = prompt(&session, &mut script, "hi").await;
+    let (mut one, mut two) = (session.events(), session.events());
+    let id = script.ask_permission("c1").await;
+    let asks = [
+        permission_of(&mut one).await,
+        permission_of(&mut two).await,
+        permission(&mut turn).await,
+    ];
+    // Without an answer, it is left to the others here.
+    let [first, second, third] = asks;
+    drop(first);
+    script.silent().await;
+    second.reject_once().await.unwrap();
+    let allow = v2::PermissionOptionId::new("allow_once");
+    for late in [third, second] {
+        assert!(!late.is_open());
+        assert!(matches!(late.select(&allow).await, Err(Error::Answered)));
+        // Whoever does not ask to hear of it is not bothered.
+        late.allow_once().await.unwrap();
+    }
+    let answer = script.answered(&id).await;
+    assert_eq!(answer["result"]["outcome"]["optionId"], "reject_once");
+    script.silent().await;
+}
+
+#[tokio::test]
+async fn a_session_that_was_dropped_in_its_turn_can_be_opened_again() {
+    for is_v2 in [false, true] {
+        let (agent, mut script) = match is_v2 {
+            false => v1_with(Client::new(), json!({ "loadSession": true })).await,
+            true => v2_with(Client::new(), json!({})).await,
+        };
+        let session = open(&agent, &mut script).await;
+        let (turn, running) = prompt(&session, &mut script, "hi").await;
+        drop((turn, session));
+        let answering = async {
+            let load = script.next().await;
+            script.answer(&load, json!({})).await;
+        };
+        let loading = within(agent.load_session(SESSION, "/work"));
+        let (session, ()) = tokio::join!(loading, answering);
+        let session = session.unwrap();
+        // What the turn still does is told to whoever has the session now.
+        let mut events = session.events();
+        match is_v2 {
+            false => script.say("still here").await,
+            true => script.update(words_of("m1", "still here")).await,
+        }
+        loop {
+            if let Event::Message(text) = heard(&mut events).await.unwrap() {
+                break assert_eq!(text.text(), "still here");
+            }
+        }
+        let answer = match is_v2 {
+            false => json!({ "stopReason": "end_turn" }),
+            true => json!({ "messageId": "u1" }),
+        };
+        script.answer(&running, answer).await;
+        script.silent().await;
+        let _asked = prompt(&session, &mut script, "again").await;
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_dies_in_a_load_leaves_nothing_behind() {
+    let (agent, mut script) = v1_with(Client::new(), json!({ "loadSession": true })).await;
+    let other = open(&agent, &mut script).await;
+    let mut events = other.events();
+    let dying = async {
+        script.expect("session/load").await;
+        script.update_of("old", words("half of ")).await;
+        script.silent().await;
+        script.die();
+    };
+    let (lost, ()) = tokio::join!(within(agent.load_session("old", "/work")), dying);
+    assert!(matches!(lost, Err(Error::Gone(_))), "{lost:?}");
+    assert!(heard(&mut events).await.is_none());
+    let again = within(agent.load_session("old", "/work")).await;
+    assert!(matches!(again, Err(Error::Gone(_))), "{again:?}");
+}
+
+/// A small generator, so that a failing round can be run again.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % sides
+    }
+}
+
+/// Something that an agent of version 2 may tell.
+fn anything(dice: &mut Dice, number: usize) -> Value {
+    let message = format!("m{}", dice.roll(5));
+    let text = format!("{number} ");
+    let content = json!({ "type": "text", "text": text });
+    let image = json!({ "type": "image", "mimeType": "image/png", "data": "AAAA" });
+    let call = format!("c{}", dice.roll(5));
+    let status = ["in_progress", "completed"][number % 2];
+    match dice.roll(9) {
+        0..=3 => words_of(&message, &text),
+        4 => json!({
+            "sessionUpdate": "agent_thought_chunk", "messageId": format!("t{message}"),
+            "content": content,
+        }),
+        5 => json!({
+            "sessionUpdate": "agent_message", "messageId": message, "content": [content],
+        }),
+        6 => json!({
+            "sessionUpdate": "agent_message_chunk", "messageId": message, "content": image,
+        }),
+        7 => json!({
+            "sessionUpdate": "tool_call_update", "toolCallId": call,
+            "status": status,
+            "content": [{ "type": "content", "content": content }],
+        }),
+        _ => json!({
+            "sessionUpdate": "tool_call_content_chunk", "toolCallId": call,
+            "content": { "type": "content", "content": content },
+        }),
+    }
+}
+
+/// A reader that adds up what it is told.
+struct Follower {
+    events: Events,
+    seen: Transcript,
+    lagged: usize,
+}
+
+impl Follower {
+    /// Takes one event; returns whether there was one.
+    async fn step(&mut self) -> bool {
+        let next = tokio::time::timeout(std::time::Duration::ZERO, self.events.next());
+        let Ok(Some(told)) = next.await else {
+            return false;
+        };
+        self.lagged += usize::from(matches!(told.event, Event::Lagged { .. }));
+        if let Some(update) = told.event.into_update() {
+            self.seen.apply(&update);
+        }
+        true
+    }
+}
+
+async fn follow(seed: u64) -> usize {
+    let mut dice = Dice(seed);
+    let (session, mut script) = v2_session().await;
+    let follower = || Follower {
+        events: session.events(),
+        seen: Transcript::new(),
+        lagged: 0,
+    };
+    let mut followers = [follower(), follower()];
+    for number in 0..4 * QUEUED_EVENTS_MAX {
+        script.update(anything(&mut dice, number)).await;
+        // One reads little and often, the other much and rarely.
+        if dice.roll(100) == 0 {
+            script.silent().await;
+            for _ in 0..dice.roll(60) {
+                followers[0].step().await;
+            }
+        }
+        if dice.roll(1500) == 0 {
+            script.silent().await;
+            for _ in 0..dice.roll(2000) {
+                followers[1].step().await;
+            }
+        }
+    }
+    script.silent().await;
+    let now = session.transcript();
+    let mut lagged = 0;
+    for follower in &mut followers {
+        while follower.step().await {}
+        lagged += follower.lagged;
+        let text = |transcript: &Transcript| -> Vec<_> {
+            let messages = transcript.messages();
+            messages
+                .map(|message| (message.id.clone(), message.text(), message.content.len()))
+                .collect()
+        };
+        assert_eq!(text(&follower.seen), text(&now), "seed {seed}");
+        let calls = |transcript: &Transcript| transcript.tool_calls().cloned().collect::<Vec<_>>();
+        assert_eq!(calls(&follower.seen), calls(&now), "seed {seed}");
+    }
+    lagged
+}
+
+#[tokio::test]
+async fn whoever_adds_up_what_is_told_has_the_transcript_however_slow() {
+    let mut lagged = 0;
+    for seed in 1..=10 {
+        lagged += follow(seed).await;
+    }
+    assert!(lagged > 10, "{lagged}");
+}
