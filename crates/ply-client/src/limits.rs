@@ -58,5 +58,5 @@ pub(crate) const SECOND_GREETING_TIME_MAX: Duration = Duration::from_secs(10);
 pub const RECENT_SESSIONS_MAX: usize = 500;
 /// Characters kept of the title of a recent session.
 pub const RECENT_TITLE_CHARS_MAX: usize = 200;
-/// Visits to URLs remembered until the agent says that they are over.
+/// Visits to URLs remembered until the agent says that they are over, and ends of visits that wait for one reader.
 pub const VISITS_MAX: usize = 64;
