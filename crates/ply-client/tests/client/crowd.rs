@@ -260,3 +260,83 @@ async fn whoever_adds_up_what_is_told_has_the_transcript_however_slow() {
     }
     assert!(lagged > 4, "{lagged}");
 }
+
+/// An agent that answers everything in its order, and tells the history of what is loaded.
+async fn answer_all(mut script: crate::support::Script) {
+    loop {
+        let request = script.next().await;
+        let method = request["method"].as_str().unwrap_or_default().to_owned();
+        if request.get("id").is_none() || method.is_empty() {
+            continue;
+        }
+        if method == "session/load" {
+            let id = request["params"]["sessionId"].as_str().unwrap().to_owned();
+            for word in ["one ", "two ", "three"] {
+                script.update_of(&id, words(word)).await;
+                tokio::task::yield_now().await;
+            }
+        }
+        let answer = match &*method {
+            "session/new" => json!({ "sessionId": SESSION }),
+            "session/prompt" => json!({ "stopReason": "end_turn" }),
+            _ => json!({}),
+        };
+        script.answer(&request, answer).await;
+    }
+}
+
+/// Polls a future so many times, each after everything else had its turn, and drops it.
+async fn drop_after<T>(polls: usize, work: impl Future<Output = T>) {
+    let mut work = pin!(work);
+    for _ in 0..polls {
+        let mut cx = Context::from_waker(Waker::noop());
+        if work.as_mut().poll(&mut cx).is_ready() {
+            return;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn whatever_is_dropped_whenever_leaves_the_next_as_if_nothing_had_been() {
+    let capabilities = json!({
+        "loadSession": true, "sessionCapabilities": { "close": {}, "delete": {}, "list": {} },
+    });
+    let (agent, script) = v1_with(Client::new(), capabilities).await;
+    let agent_task = tokio::spawn(answer_all(script));
+    for polls in 0..12 {
+        drop_after(polls, agent.load_session("old", "/work")).await;
+        drop_after(polls, agent.load_session("old", "/work")).await;
+        let session = within(agent.load_session("old", "/work")).await.unwrap();
+        let text = session.transcript().last_agent_text().clone();
+        assert_eq!(text, "one two three", "after {polls} polls");
+        drop_after(polls, session.prompt("hi")).await;
+        let turn = within(session.prompt("hi")).await.unwrap();
+        within(turn.finish()).await.unwrap();
+        drop_after(polls, session.close()).await;
+        within(session.close()).await.unwrap();
+        drop_after(polls, agent.new_session("/work")).await;
+        let session = within(agent.new_session("/work")).await.unwrap();
+        drop_after(polls, agent.delete_session(SESSION)).await;
+        within(agent.delete_session(SESSION)).await.unwrap();
+        let closed = within(session.prompt("hi")).await.map(drop);
+        assert!(matches!(closed, Err(Error::SessionClosed)), "{closed:?}");
+    }
+    agent_task.abort();
+}
+
+#[tokio::test]
+async fn a_log_that_panics_ends_nothing() {
+    let (sender, receiver) = std::sync::mpsc::sync_channel(64);
+    let client = Client::new().on_line(move |_, line| {
+        sender.try_send(line.len()).unwrap();
+        panic!("the log panics as asked");
+    });
+    let (agent, script) = v1_with(client, json!({})).await;
+    let agent_task = tokio::spawn(answer_all(script));
+    let session = within(agent.new_session("/work")).await.unwrap();
+    let turn = within(session.prompt("hi")).await.unwrap();
+    within(turn.finish()).await.unwrap();
+    assert_eq!(receiver.try_iter().count(), 6, "three requests and answers");
+    agent_task.abort();
+}
