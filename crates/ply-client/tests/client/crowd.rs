@@ -340,3 +340,86 @@ async fn a_log_that_panics_ends_nothing() {
     assert_eq!(receiver.try_iter().count(), 6, "three requests and answers");
     agent_task.abort();
 }
+
+/// An agent that asks for permission in each turn, and ends the turn with the answer.
+async fn ask_in_each_turn(mut script: crate::support::Script) {
+    let mut running: Vec<(Value, Value)> = Vec::new();
+    loop {
+        let message = script.next().await;
+        match message["method"].as_str() {
+            Some("session/prompt") => {
+                script.say("let me see").await;
+                let ask = script.ask_permission("c1").await;
+                running.push((ask, message));
+            }
+            Some("_over") => return,
+            Some(_) => {}
+            None => {
+                let at = running.iter().position(|(ask, _)| *ask == message["id"]);
+                let (_, request) = running.swap_remove(at.unwrap());
+                let outcome = &message["result"]["outcome"]["outcome"];
+                let reason = match outcome.as_str() {
+                    Some("cancelled") => "cancelled",
+                    _ => "end_turn",
+                };
+                script.stop(&request, reason).await;
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 3)]
+async fn a_crowd_on_one_session_comes_to_an_end() {
+    const ROUNDS: usize = 150;
+    let (agent, mut script) = v1_with(Client::new(), json!({})).await;
+    let session = open(&agent, &mut script).await;
+    tokio::spawn(ask_in_each_turn(script));
+    let mut crowd = tokio::task::JoinSet::new();
+    for _ in 0..2 {
+        let session = session.clone();
+        crowd.spawn(async move {
+            for _ in 0..ROUNDS {
+                let mut turn = session.prompt("hi").await.unwrap();
+                while let Some(event) = turn.next().await {
+                    if let Event::Permission(ask) = event.unwrap() {
+                        ask.allow_once().await.unwrap();
+                    }
+                }
+                assert!(turn.stop_reason().is_some());
+            }
+        });
+    }
+    let dropping = session.clone();
+    crowd.spawn(async move {
+        for round in 0..ROUNDS {
+            let mut turn = dropping.prompt("hi").await.unwrap();
+            for _ in 0..round % 4 {
+                drop(turn.next().await);
+            }
+            drop(turn);
+            dropping.cancel().await.unwrap();
+        }
+    });
+    let looking = session.clone();
+    crowd.spawn(async move {
+        for round in 0..ROUNDS {
+            let mut events = looking.events();
+            let mut turn = looking.prompt("hi").await.unwrap();
+            for _ in 0..round % 7 {
+                if let Some(Event::Permission(ask)) = heard(&mut events).await {
+                    drop(ask.clone());
+                    ask.reject_once().await.unwrap();
+                }
+            }
+            drop(events);
+            looking.with_transcript(|transcript| transcript.messages().count());
+            turn.cancel().await.unwrap();
+            while turn.next().await.is_some() {}
+        }
+    });
+    within(crowd.join_all()).await;
+    // Nothing is left over.
+    let mut turn = within(session.prompt("hi")).await.unwrap();
+    permission(&mut turn).await.allow_once().await.unwrap();
+    assert!(!within(turn.finish()).await.unwrap().is_cancelled());
+}
