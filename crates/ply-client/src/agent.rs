@@ -23,13 +23,12 @@ use ply_wire::negotiate::Version;
 use ply_wire::{v1, v2};
 
 pub use listing::SessionFilter;
-pub(crate) use listing::gone_is_fine;
 pub use login::TerminalLogin;
 pub(crate) use opening::{Reopen, reopen};
 
 use crate::Error;
 use crate::command::Command;
-use crate::connection::{Connection, Failure};
+use crate::connection::{Connection, done};
 use crate::error::PostMortem;
 use crate::fate::Fate;
 use crate::hello::offered;
@@ -153,7 +152,6 @@ impl Agent {
         connection.hello.check_login(method)?;
         let request = v2::LoginAuthRequest::new(method);
         let options = CallOptions::default();
-        let done = |answer: Result<_, _>| answer.map(|_| ()).map_err(Failure::Call);
         match connection.hello.version {
             Version::V1 => {
                 let request = convert::auth::login_down(&request);
@@ -181,8 +179,11 @@ impl Agent {
             "remove its credentials by its own means",
         )?;
         match connection.hello.version {
-            Version::V1 => connection.ask_to_end(&v1::LogoutRequest::new()).await,
-            Version::V2 => connection.ask_to_end(&v2::LogoutAuthRequest::new()).await,
+            Version::V1 => connection.ask_to_end(&v1::LogoutRequest::new(), done).await,
+            Version::V2 => {
+                let request = v2::LogoutAuthRequest::new();
+                connection.ask_to_end(&request, done).await
+            }
         }
     }
 

@@ -138,6 +138,11 @@ impl Pending {
         lock(&self.hands).served
     }
 
+    /// Notes that the service leaves the answer to whoever reads the session.
+    pub(crate) fn passed_on(&self) {
+        lock(&self.hands).served = false;
+    }
+
     pub(crate) fn lifted_as(&self) -> Option<AskId> {
         self.ask
     }

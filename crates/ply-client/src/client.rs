@@ -13,7 +13,7 @@ use ply_wire::v2;
 use crate::Error;
 use crate::agent::Agent;
 use crate::command::Command;
-use crate::connection::Start;
+use crate::connection::{Start, runtime};
 use crate::extension::{self, DynExtensions, Extensions};
 use crate::fate::Fate;
 use crate::limits::START_TIME_MAX;
@@ -176,13 +176,15 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Error::Spawn`] if the program cannot be started, [`Error::Start`] if it is no agent.
+    /// [`Error::Spawn`] if the program cannot be started, [`Error::Start`] if it is no agent, [`Error::NoRuntime`] outside of a
+    /// tokio runtime.
     ///
     /// # Cancel safety
     ///
     /// A process that was started all the same is ended at once.
     #[doc(alias = "AcpAgent")]
     pub async fn spawn(self, command: impl Into<Command>) -> Result<Agent, Error> {
+        runtime()?;
         let command = command.into();
         let start = self.start(Fate::returning());
         let (reports, fate) = (Arc::clone(&start.reports), Arc::clone(&start.fate));
@@ -203,7 +205,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Error::Start`] if it is no agent.
+    /// [`Error::Start`] if it is no agent, [`Error::NoRuntime`] outside of a tokio runtime.
     ///
     /// # Cancel safety
     ///
@@ -211,6 +213,7 @@ impl Client {
     #[doc(alias = "connect_to")]
     #[doc(alias = "connect_with")]
     pub async fn connect(self, transport: impl Into<Transport>) -> Result<Agent, Error> {
+        runtime()?;
         let (reader, writer) = transport.into().into_halves();
         let start = self.start(Fate::final_life());
         let (reports, fate) = (Arc::clone(&start.reports), Arc::clone(&start.fate));

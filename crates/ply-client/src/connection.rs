@@ -1,6 +1,7 @@
 //! One life of an agent: its link and its process.
 
 mod end;
+mod ending;
 mod start;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,6 +11,7 @@ use ply_rpc::{CallError, CallOptions, Closed, OrderedCall, Peer, RawAnswer};
 use ply_wire::method::Request;
 use ply_wire::negotiate::{self, Version};
 use serde_json::value::RawValue;
+use tokio::runtime::Handle;
 use tokio::sync::{Notify, oneshot};
 
 use crate::client::Settings;
@@ -20,7 +22,14 @@ use crate::routes::Routes;
 use crate::session::cell::Wire;
 use crate::{Error, PostMortem};
 
+#[cfg(feature = "unstable_session_archive")]
+pub(crate) use self::ending::Ending;
 pub(crate) use self::start::Start;
+
+/// Returns the runtime that this is called in. Without one there are neither clocks nor tasks, and whatever needs them panics.
+pub(crate) fn runtime() -> Result<Handle, Error> {
+    Handle::try_current().map_err(|_| Error::NoRuntime)
+}
 
 /// A connection to an agent that has answered `initialize`.
 pub(crate) struct Connection {
@@ -202,9 +211,13 @@ impl Connection {
 
     /// Asks for the end of something. The request stands although nobody waits for its answer: whoever lost patience with a
     /// close does not want the session open.
-    pub(crate) async fn ask_to_end<Q: Request>(&self, params: &Q) -> Result<(), Error> {
+    pub(crate) async fn ask_to_end<Q: Request, T: Send + 'static>(
+        &self,
+        params: &Q,
+        then: impl FnOnce(RawAnswer) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Error> {
         let options = CallOptions::default().deadline(CALL_TIME_MAX);
-        let (_, answer) = self.send(params, options, taken(|_| Ok(())));
+        let (_, answer) = self.send(params, options, then);
         self.answered(answer).await
     }
 
@@ -249,6 +262,11 @@ fn taken<T>(
         Ok(answer) => then(&answer).map_err(Failure::Ours),
         Err(error) => Err(Failure::Call(error)),
     }
+}
+
+/// Takes an answer that says no more than that it is done.
+pub(crate) fn done(answer: RawAnswer) -> Result<(), Failure> {
+    answer.map(drop).map_err(Failure::Call)
 }
 
 /// Cancels a request whose answer nobody waits for any more.

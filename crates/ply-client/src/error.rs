@@ -66,6 +66,11 @@ pub enum Error {
         /// What to do instead.
         hint: &'static str,
     },
+    /// This was called outside of a tokio runtime.
+    #[error(
+        "no tokio runtime is running here; call this inside one, for example under `#[tokio::main]`"
+    )]
+    NoRuntime,
     /// What was given cannot be sent.
     #[error("{what}")]
     Invalid {
@@ -94,6 +99,11 @@ pub enum Error {
     /// A session with this id is open already.
     #[error("the session is open already; use the one there is, or close it first")]
     SessionOpen,
+    /// An earlier request to open the session was given up, and the agent has not ended it.
+    #[error(
+        "the agent has not answered an earlier, cancelled request to open this session; try again later"
+    )]
+    SessionOpening,
     /// Too many prompts of the session wait for their turn.
     #[error("{0} prompts wait for their turn already; wait for some of them to end")]
     TooManyPrompts(usize),

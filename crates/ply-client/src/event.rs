@@ -74,7 +74,8 @@ pub enum Event {
     },
     /// This reader was too slow, and events were dropped. What changed meanwhile follows as it is now: messages from where they
     /// were left, so that whoever adds up their text has all of it; tool calls and other entries whole; options and state where
-    /// they changed; last the questions that are open. Notices, and states that have passed, are not told again.
+    /// they changed; last the questions that are open and the visits that are over, up to
+    /// [`VISITS_MAX`](crate::limits::VISITS_MAX) of them. Notices, and states that have passed, are not told again.
     Lagged {
         /// How many events were dropped.
         events: u64,

@@ -37,6 +37,9 @@
 //!   start to end what the one before it left running.
 //! - **Slow readers.** Events wait in bounded queues. When one is full its events are dropped and its reader goes on with
 //!   [`Event::Lagged`] and the transcript; nobody else has to wait.
+//!
+//! Everything runs inside a tokio runtime with its IO and time enabled; outside of one, requests fail with
+//! [`Error::NoRuntime`].
 
 mod agent;
 mod ask;

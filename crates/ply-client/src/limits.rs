@@ -6,6 +6,8 @@ use std::time::Duration;
 pub const START_TIME_MAX: Duration = Duration::from_secs(60);
 /// How long an agent may take to answer a request that is neither a prompt nor a login.
 pub const CALL_TIME_MAX: Duration = Duration::from_secs(300);
+/// How long opening a session waits for the agent's answer to an earlier request to open it that was given up.
+pub const OPENING_WAIT_MAX: Duration = Duration::from_secs(30);
 /// Updates kept for sessions whose `session/new` answer has not come yet.
 pub const EARLY_UPDATES_MAX: usize = 1000;
 /// Bytes of updates kept for sessions whose `session/new` answer has not come yet.
@@ -56,5 +58,5 @@ pub(crate) const SECOND_GREETING_TIME_MAX: Duration = Duration::from_secs(10);
 pub const RECENT_SESSIONS_MAX: usize = 500;
 /// Characters kept of the title of a recent session.
 pub const RECENT_TITLE_CHARS_MAX: usize = 200;
-/// Visits to URLs remembered until the agent says that they are over.
+/// Visits to URLs remembered until the agent says that they are over, and ends of visits that wait for one reader.
 pub const VISITS_MAX: usize = 64;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::agent::AgentInner;
-use crate::connection::{Connection, Start};
+use crate::connection::{Connection, Start, runtime};
 use crate::limits::{RESTART_WAIT_MAX, RESTART_WAIT_MIN, RESTART_WINDOW, RESTARTS_MAX};
 use crate::{Error, PostMortem};
 
@@ -62,6 +62,7 @@ impl Crashes {
 impl AgentInner {
     /// Returns a connection that lives, starting the agent again if it has to.
     pub(crate) async fn connection(&self) -> Result<Arc<Connection>, Error> {
+        runtime()?;
         if let Some(current) = self.living() {
             return Ok(current);
         }

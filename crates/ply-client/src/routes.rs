@@ -9,9 +9,10 @@ use ply_wire::negotiate::Version;
 use ply_wire::{v1, v2};
 use tokio::sync::Notify;
 
+use crate::Error;
 use crate::ask::Pending;
 use crate::client::Settings;
-use crate::limits::{EARLY_BYTES_MAX, EARLY_UPDATES_MAX, VISITS_MAX};
+use crate::limits::{EARLY_BYTES_MAX, EARLY_UPDATES_MAX, OPENING_WAIT_MAX, VISITS_MAX};
 use crate::lock::lock;
 use crate::report::{ReportKind, Reports};
 use crate::services::DynTerminals;
@@ -54,6 +55,8 @@ pub(crate) struct Routes {
 struct State {
     /// A session that nobody holds any more stays here as one that is known and ignored.
     sessions: HashMap<Arc<str>, Weak<SessionCell>>,
+    /// The sessions that the agent was asked to open and has not said that it did.
+    opening: HashMap<Arc<str>, Weak<tokio::sync::Mutex<()>>>,
     /// How many `session/new` wait for their answer.
     introducing: usize,
     early: Vec<Early>,
@@ -62,6 +65,19 @@ struct State {
     /// Visits to URLs whose end was not told, the oldest first.
     visits: VecDeque<(v2::ElicitationId, Weak<SessionCell>)>,
 }
+
+impl State {
+    /// Whether no other session of this id is open. One that was dropped while its prompt runs is nobody's: what the agent still
+    /// says is for whoever opens it again.
+    fn is_free(&self, session: &Arc<SessionCell>) -> bool {
+        let known = self.sessions.get(&session.id.0).and_then(Weak::upgrade);
+        known.is_none_or(|known| Arc::ptr_eq(&known, session) || known.is_abandoned())
+    }
+}
+
+/// The right to open a session, held until the agent has answered. Only then has it told all of the history that belongs to
+/// the request, also if whoever asked lost patience.
+pub(crate) type Opening = tokio::sync::OwnedMutexGuard<()>;
 
 /// Whom an update is for.
 pub(crate) enum Route {
@@ -149,15 +165,29 @@ impl Routes {
     #[must_use]
     pub(crate) fn insert(&self, session: &Arc<SessionCell>) -> bool {
         let mut state = lock(&self.state);
-        let known = state.sessions.get(&session.id.0).and_then(Weak::upgrade);
-        let is_free = known
-            .as_ref()
-            .is_none_or(|known| Arc::ptr_eq(known, session));
+        let is_free = state.is_free(session);
         if is_free {
             let id = Arc::clone(&session.id.0);
             state.sessions.insert(id, Arc::downgrade(session));
         }
         is_free
+    }
+
+    /// Waits until the agent has answered an earlier request to open the session that was given up.
+    pub(crate) async fn may_open(&self, session: &Arc<SessionCell>) -> Result<Opening, Error> {
+        let turns = {
+            let mut state = lock(&self.state);
+            if !state.is_free(session) {
+                return Err(Error::SessionOpen);
+            }
+            state.opening.retain(|_, turns| turns.strong_count() > 0);
+            let known = state.opening.entry(Arc::clone(&session.id.0)).or_default();
+            let turns = known.upgrade().unwrap_or_default();
+            *known = Arc::downgrade(&turns);
+            turns
+        };
+        let turn = tokio::time::timeout(OPENING_WAIT_MAX, turns.lock_owned()).await;
+        turn.map_err(|_| Error::SessionOpening)
     }
 
     /// Takes a session out that could not be opened, if it is still the one there is.
@@ -170,18 +200,10 @@ impl Routes {
         }
     }
 
-    /// Ends a session that was closed or deleted, and its terminals; what still comes for it is ignored.
-    pub(crate) async fn end_session(&self, id: &v2::SessionId) {
-        if let Route::Session(session) = self.find(&id.0) {
-            session.close();
-        }
-        lock(&self.state)
-            .sessions
-            .insert(Arc::clone(&id.0), Weak::new());
-        if let Some(terminals) = &self.terminals {
-            let id = v1::SessionId::new(Arc::clone(&id.0));
-            Arc::clone(terminals).end_session(id).await;
-        }
+    /// Notes that nobody here has a session any more, unless it was opened anew; what still comes for it is ignored.
+    pub(crate) fn forget(&self, id: &v2::SessionId) {
+        let mut state = lock(&self.state);
+        state.sessions.entry(Arc::clone(&id.0)).or_default();
     }
 
     /// Notes that a `session/new` is on its way, whose session is not known yet.

@@ -33,7 +33,7 @@ use ply_wire::v2;
 
 use crate::Error;
 use crate::agent::Agent;
-use crate::agent::gone_is_fine;
+use crate::connection::runtime;
 use crate::events::Events;
 use crate::hello::offered;
 use crate::prompt::Prompt;
@@ -45,7 +45,8 @@ use self::stopping::Held;
 
 /// A session with an agent. Clones are the same session.
 ///
-/// Dropping it does not end it at the agent: it can be opened again. Its updates are then ignored.
+/// Dropping it does not end it at the agent: it can be opened again, also while a prompt of it runs. Until then its updates are
+/// ignored; afterwards they are told to the new one, like those of a turn of another client.
 #[derive(Debug, Clone)]
 pub struct Session {
     agent: Agent,
@@ -163,23 +164,22 @@ impl Session {
     ///
     /// # Cancel safety
     ///
-    /// The request is not taken back: the agent closes the session all the same.
+    /// The request is not taken back: the agent closes the session all the same, and then it is closed here too.
     pub async fn close(&self) -> Result<(), Error> {
+        runtime()?;
         // A life of the agent that does not have the session open has nothing to close.
         let living = self.agent.inner.living();
         if let Some(connection) = living.filter(|living| self.is_on(living)) {
             let can = connection.hello.can_close();
             offered(can, "closing sessions", "drop the session instead")?;
             let request = v2::CloseSessionRequest::new(self.id().clone());
-            let closed = match connection.hello.version {
+            match connection.hello.version {
                 Version::V1 => {
                     let request = convert::session::close_down(&request);
-                    connection.ask_to_end(&request).await
+                    connection.ask_to_end_session(&request, self.id()).await?;
                 }
-                Version::V2 => connection.ask_to_end(&request).await,
-            };
-            gone_is_fine(closed)?;
-            connection.parts.routes.end_session(self.id()).await;
+                Version::V2 => connection.ask_to_end_session(&request, self.id()).await?,
+            }
         }
         self.cell.close();
         Ok(())

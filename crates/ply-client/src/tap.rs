@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -44,14 +45,22 @@ impl Tap {
             let (line, rest) = bytes.split_at(end);
             bytes = rest.get(1..).unwrap_or_default();
             if self.part.is_empty() {
-                (self.sink)(self.direction, line);
+                self.show(line);
             } else {
                 self.keep(line);
-                (self.sink)(self.direction, &self.part);
+                self.show(&self.part);
                 self.part.clear();
             }
         }
         self.keep(bytes);
+    }
+
+    /// Shows a line. A log that panics must not cost the connection, on whose task it runs.
+    fn show(&self, line: &[u8]) {
+        let shown = AssertUnwindSafe(|| (self.sink)(self.direction, line));
+        if catch_unwind(shown).is_err() {
+            tracing::error!("the code that is shown the lines panicked");
+        }
     }
 
     /// Keeps the beginning of a line; of one that is longer than the link takes, no more than that.
@@ -65,7 +74,7 @@ impl Tap {
 impl Drop for Tap {
     fn drop(&mut self) {
         if !self.part.is_empty() {
-            (self.sink)(self.direction, &self.part);
+            self.show(&self.part);
         }
     }
 }

@@ -219,8 +219,15 @@ impl<R: DeserializeOwned> Future for InFlight<R> {
             return Poll::Pending;
         }
         let after = *after;
-        // A request that never left says nothing about the peer.
-        if !self.give_up() {
+        // A request that never left says nothing about the peer, nor does one whose answer nobody wants.
+        let is_unwanted = matches!(
+            self.progress,
+            Progress::Asked {
+                cancelled: true,
+                ..
+            }
+        );
+        if !self.give_up() && !is_unwanted {
             self.shared.calls.deadline_missed(&self.method);
         }
         Poll::Ready(Err(CallError::Deadline {

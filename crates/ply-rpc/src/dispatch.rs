@@ -123,7 +123,8 @@ impl<H: Handler> Dispatch<H> {
             Err(_) => {
                 tracing::error!("the handler panicked");
                 self.spoken = true;
-                true
+                // A notification may have had half of its effect. Whatever else it was, somebody waits for it.
+                is_for_handler_alone(line)
             }
         }
     }
@@ -309,5 +310,13 @@ impl<H: Handler> Dispatch<H> {
         if self.peer.shared.outbox.send_now(frame).is_err() {
             tracing::debug!("the link closed before an error could be answered");
         }
+    }
+}
+
+/// Returns whether a line is a notification that is none of ours.
+fn is_for_handler_alone(line: &[u8]) -> bool {
+    match envelope::parse(line) {
+        Ok(Message::Notification { method, .. }) => !method.starts_with("$/"),
+        _ => false,
     }
 }

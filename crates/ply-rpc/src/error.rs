@@ -202,6 +202,9 @@ pub enum Closed {
     /// Writing failed.
     #[error("writing to the peer failed: {0}")]
     Write(#[source] Arc<io::Error>),
+    /// The transport panicked, or [`Handler::poll_ready`](crate::Handler::poll_ready) did.
+    #[error("the code behind the connection panicked")]
+    Panicked,
     /// A line went on far past the limit.
     #[error("the peer sent a line that does not end, {bytes} bytes so far")]
     EndlessLine {

@@ -26,7 +26,8 @@ pub trait Handler: Send + 'static {
 
     /// Takes a whole line before its envelope is read, for messages that come so often that a shorter way pays.
     ///
-    /// Returns whether it did. A handler must leave every line that is not a valid notification to the envelope's reader.
+    /// Returns whether it did. A handler must leave every line that is not a valid notification to the envelope's reader. If it
+    /// panics, a notification is lost; a request or an answer is read as if it had been left.
     fn line(&mut self, peer: &Peer, line: &[u8]) -> bool {
         let _ = (peer, line);
         false

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::io::ErrorKind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
@@ -111,7 +112,9 @@ where
     type Output = Closed;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Closed> {
-        match self.step(cx) {
+        // Neither the handler nor whoever waits for an answer would hear of a task that is gone.
+        let step = catch_unwind(AssertUnwindSafe(|| self.step(cx)));
+        match step.unwrap_or(Err(Closed::Panicked)) {
             Ok(()) => Poll::Pending,
             Err(reason) => {
                 if !matches!(self.phase, Phase::Draining(_)) {

@@ -9,7 +9,6 @@ use ply_wire::{v1, v2};
 use super::opening::has_sessions;
 use super::{Agent, read};
 use crate::Error;
-use crate::error::NOT_FOUND;
 use crate::hello::offered;
 use crate::limits::{LIST_PAGES_MAX, LISTED_SESSIONS_MAX};
 
@@ -129,7 +128,7 @@ impl Agent {
     ///
     /// # Cancel safety
     ///
-    /// The request is not taken back: the agent deletes the session all the same.
+    /// The request is not taken back: the agent deletes the session all the same, and then it is closed here too.
     pub async fn delete_session(&self, id: impl Into<v2::SessionId>) -> Result<(), Error> {
         let id = id.into();
         let connection = self.inner.connection().await?;
@@ -141,23 +140,12 @@ impl Agent {
             "delete its files by its own means",
         )?;
         let request = v2::DeleteSessionRequest::new(id.clone());
-        let deleted = match connection.hello.version {
+        match connection.hello.version {
             Version::V1 => {
                 let request = convert::session::delete_down(&request);
-                connection.ask_to_end(&request).await
+                connection.ask_to_end_session(&request, &id).await
             }
-            Version::V2 => connection.ask_to_end(&request).await,
-        };
-        gone_is_fine(deleted)?;
-        connection.parts.routes.end_session(&id).await;
-        Ok(())
-    }
-}
-
-/// What should be gone and is gone already is as wished.
-pub(crate) fn gone_is_fine(result: Result<(), Error>) -> Result<(), Error> {
-    match result {
-        Err(Error::Refused(error)) if error.code == NOT_FOUND => Ok(()),
-        result => result,
+            Version::V2 => connection.ask_to_end_session(&request, &id).await,
+        }
     }
 }

@@ -45,28 +45,9 @@ impl Agent {
         let cell = match connection.hello.version {
             Version::V1 => {
                 let request = convert::session::new_down(&request).map_err(|_| unsupported())?;
-                introduce(&connection, &request, setup, |answer| {
-                    let answer: v1::NewSessionResponse = read("session/new", answer)?;
-                    let id = v2::SessionId::new(answer.session_id.0);
-                    Ok((
-                        id,
-                        Settled::V1(answer.modes, answer.config_options, answer.meta),
-                    ))
-                })
-                .await?
+                introduce(&connection, &request, setup).await?
             }
-            Version::V2 => {
-                introduce(&connection, &request, setup, |answer| {
-                    let answer: v2::NewSessionResponse = read("session/new", answer)?;
-                    let settled = Settled::V2(
-                        answer.config_options,
-                        answer.available_commands,
-                        answer.meta,
-                    );
-                    Ok((answer.session_id, settled))
-                })
-                .await?
-            }
+            Version::V2 => introduce(&connection, &request, setup).await?,
         };
         Ok(Session::new(self.clone(), cell.claim()))
     }
@@ -75,13 +56,17 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// [`Error::NotOffered`] if the agent cannot; [`Error::SessionOpen`] if it is open already; otherwise as for
-    /// [`Agent::new_session`].
+    /// [`Error::NotOffered`] if the agent cannot; [`Error::SessionOpen`] if it is open already; [`Error::SessionOpening`] if
+    /// an earlier request to open it was given up, and the agent did not answer that within [`OPENING_WAIT_MAX`]; otherwise as
+    /// for [`Agent::new_session`].
     ///
     /// # Cancel safety
     ///
     /// Dropped before it is done, the request is cancelled. The agent may open the session all the same; its updates are then
-    /// ignored. It is not closed, because other clients may be using it.
+    /// ignored. It is not closed, because other clients may be using it. Whoever opens it again waits until the agent has
+    /// answered, so that no history is told twice.
+    ///
+    /// [`OPENING_WAIT_MAX`]: crate::limits::OPENING_WAIT_MAX
     pub async fn load_session(
         &self,
         id: impl Into<v2::SessionId>,
@@ -224,6 +209,7 @@ pub(crate) async fn reopen<'a>(
 ) -> Result<Unfinished<'a>, Error> {
     let request = cell.setup.to_resume(&cell.id);
     let wire = connection.wire();
+    let opening = wire.routes.may_open(cell).await?;
     let attached = cell.attach(wire, history).ok_or(Error::SessionOpen)?;
     let guard = Unfinished {
         cell,
@@ -233,6 +219,8 @@ pub(crate) async fn reopen<'a>(
     let opened = Arc::clone(cell);
     let settle = move |settled: Settled| {
         opened.opened(attached, |session| settled.apply(session));
+        // After an answer that is none this is not called, but dropped, which does the same.
+        drop(opening);
         Ok(())
     };
     match (connection.hello.version, how) {

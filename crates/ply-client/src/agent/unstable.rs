@@ -6,7 +6,6 @@ use ply_wire::v2;
 
 use super::Agent;
 #[cfg(any(
-    feature = "unstable_session_fork",
     feature = "unstable_session_status",
     feature = "unstable_session_set_title"
 ))]
@@ -33,8 +32,7 @@ impl Agent {
         setup: impl Into<crate::SessionSetup>,
     ) -> Result<crate::Session, Error> {
         use super::introduction::introduce;
-        use super::opening::{Settled, has_sessions, unsupported};
-        use ply_wire::v1;
+        use super::opening::{has_sessions, unsupported};
 
         let (id, setup) = (id.into(), setup.into());
         let connection = self.inner.connection().await?;
@@ -46,26 +44,9 @@ impl Agent {
         let cell = match connection.hello.version {
             Version::V1 => {
                 let request = convert::fork_down(&request).map_err(|_| unsupported())?;
-                introduce(&connection, &request, setup, |answer| {
-                    let answer: v1::ForkSessionResponse = read("session/fork", answer)?;
-                    let id = v2::SessionId::new(answer.session_id.0);
-                    let settled = Settled::V1(answer.modes, answer.config_options, answer.meta);
-                    Ok((id, settled))
-                })
-                .await?
+                introduce(&connection, &request, setup).await?
             }
-            Version::V2 => {
-                introduce(&connection, &request, setup, |answer| {
-                    let answer: v2::ForkSessionResponse = read("session/fork", answer)?;
-                    let settled = Settled::V2(
-                        answer.config_options,
-                        answer.available_commands,
-                        answer.meta,
-                    );
-                    Ok((answer.session_id, settled))
-                })
-                .await?
-            }
+            Version::V2 => introduce(&connection, &request, setup).await?,
         };
         Ok(crate::Session::new(self.clone(), cell.claim()))
     }
@@ -165,21 +146,24 @@ impl Agent {
     ///
     /// # Cancel safety
     ///
-    /// The agent may archive the session all the same.
+    /// Dropped before it is done, the request is cancelled. If the agent archives the session all the same, it is closed here
+    /// too.
     #[cfg(feature = "unstable_session_archive")]
     pub async fn archive_session(&self, id: impl Into<v2::SessionId>) -> Result<(), Error> {
         let id = id.into();
         let connection = self.inner.connection().await?;
         offers_archives(&connection)?;
         let request = v2::ArchiveSessionRequest::new(id.clone());
-        match connection.hello.version {
+        let ending = crate::connection::Ending::new(&connection, &id);
+        let then = |_: &_| Ok(ending.ended());
+        let commands = match connection.hello.version {
             Version::V1 => {
                 let request = convert::archive_down(&request);
-                connection.ask(&request, |_| Ok(())).await?;
+                connection.ask(&request, then).await?
             }
-            Version::V2 => connection.ask(&request, |_| Ok(())).await?,
-        }
-        connection.parts.routes.end_session(&id).await;
+            Version::V2 => connection.ask(&request, then).await?,
+        };
+        commands.ended().await;
         Ok(())
     }
 

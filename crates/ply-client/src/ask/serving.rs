@@ -67,8 +67,7 @@ impl Serving {
                 self.pending.answer(Answer::Elicitation(action));
             }
             (ElicitationDecision::Ask, Some(session)) => {
-                lock(&self.pending.hands).served = false;
-                session.ask(&self.pending, &self.routes);
+                session.pass_on(&self.pending, &self.routes);
             }
             // What belongs to no session has nobody who could be asked but the service.
             (ElicitationDecision::Ask | ElicitationDecision::LeaveToOthers, _) => {

@@ -1,6 +1,7 @@
 //! The questions of a session: held open until somebody answers, or nobody has to.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use ply_wire::lift::{AskId, PermissionUp};
 use ply_wire::method::v1::LenientPermissionRequest;
@@ -88,16 +89,26 @@ impl SessionCell {
     /// Holds a question open and tells it to whoever reads the session, unless a service works on it. In a turn that was
     /// cancelled it is cancelled too (V1-CANCEL-03), and a session that nobody holds any more has nobody to ask.
     pub(crate) fn ask(&self, pending: &Arc<Pending>, routes: &Routes) {
-        let is_served = pending.is_served();
+        self.ask_after(pending, routes, |_| {});
+    }
+
+    /// Tells a question that its service passes on. Under one lock, so that a reader who comes at this moment hears of it once.
+    pub(crate) fn pass_on(&self, pending: &Arc<Pending>, routes: &Routes) {
+        self.ask_after(pending, routes, Pending::passed_on);
+    }
+
+    fn ask_after(&self, pending: &Arc<Pending>, routes: &Routes, change: impl FnOnce(&Pending)) {
         let (answer, is_new) = {
             let mut state = self.lock();
+            change(pending);
+            let is_served = pending.is_served();
             if !pending.is_open() {
                 return;
             }
             let at = state.asks.iter().position(|ask| ask.is(pending));
             if state.is_cancelling() {
                 (Some(pending.cancelled()), false)
-            } else if state.closed || (state.abandoned && !is_served) {
+            } else if state.closed || (self.is_abandoned() && !is_served) {
                 (Some(Answer::NotMine), false)
             } else {
                 // One that a service has passed on belongs to the turn it was asked in.
@@ -139,10 +150,15 @@ impl SessionCell {
         drop(closed);
     }
 
+    /// Whether nobody holds the session any more. It may still have a prompt that runs.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        self.abandoned.load(Ordering::Relaxed)
+    }
+
     /// Notes that nobody holds the session any more: what it is asked, and no service works on, is for others to answer.
     pub(super) fn abandon(&self) {
         let mut state = self.lock();
-        state.abandoned = true;
+        self.abandoned.store(true, Ordering::Relaxed);
         state.close_asks(|ask| !ask.pending.is_served(), |_| Answer::NotMine);
     }
 }

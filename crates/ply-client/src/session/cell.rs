@@ -1,5 +1,6 @@
 //! The state of one session, written by the link's task and read by the handles.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, Weak};
 use std::task::{Context, Poll};
 
@@ -28,6 +29,8 @@ pub(crate) struct SessionCell {
     pub(crate) roots: Roots,
     /// Held while the session is brought back after its agent was started again.
     pub(crate) attaching: tokio::sync::Mutex<()>,
+    /// Whether nobody holds the session any more, so that nobody here will ever answer. It changes under the lock of the state.
+    pub(super) abandoned: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -51,8 +54,6 @@ pub(crate) struct State {
     pub(super) readers: Readers,
     /// The questions that wait for an answer, whether or not anybody reads them.
     pub(super) asks: Vec<OpenAsk>,
-    /// Whether nobody holds the session any more, so that nobody here will ever answer.
-    pub(super) abandoned: bool,
     /// Whether readers are woken later, when the link has handed over all that it has.
     pub(super) holds_wakes: bool,
     /// Kept for its capacity.
@@ -86,6 +87,7 @@ impl SessionCell {
             setup,
             roots,
             attaching: tokio::sync::Mutex::default(),
+            abandoned: AtomicBool::new(false),
             state: Mutex::new(State {
                 transcript: Transcript::new(),
                 lifter: None,
@@ -101,7 +103,6 @@ impl SessionCell {
                 prompts_made: 0,
                 readers: Readers::default(),
                 asks: Vec::new(),
-                abandoned: false,
                 holds_wakes: false,
                 lifted: Vec::new(),
                 me: me.clone(),

@@ -4,6 +4,7 @@ use ply_wire::v2;
 
 use super::Session;
 use crate::Error;
+use crate::connection::done;
 use crate::hello::offered;
 
 /// What to do instead, where one thing cannot be cancelled by itself.
@@ -27,7 +28,7 @@ impl Session {
         offered(can, "cancelling this tool call", HINT)?;
         let connection = self.attached().await?;
         let request = v2::CancelToolCallRequest::new(self.id().clone(), id.clone());
-        connection.ask_to_end(&request).await
+        connection.ask_to_end(&request, done).await
     }
 
     /// Cancels the command of one terminal of the agent. As for [`cancel_tool_call`](Self::cancel_tool_call); it is over when
@@ -48,7 +49,7 @@ impl Session {
         offered(can, "cancelling this terminal", HINT)?;
         let connection = self.attached().await?;
         let request = v2::CancelTerminalRequest::new(self.id().clone(), id.clone());
-        connection.ask_to_end(&request).await
+        connection.ask_to_end(&request, done).await
     }
 
     /// Returns the work that goes on beside turns; none if the agent does not report it, which is not the same as no work.

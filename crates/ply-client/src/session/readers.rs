@@ -14,7 +14,7 @@ use super::known::Known;
 use super::lag::Lag;
 use crate::ask::Ticket;
 use crate::event::{Event, TurnId};
-use crate::limits::{JOIN_FROM_EVENTS, QUEUED_BYTES_MAX, QUEUED_EVENTS_MAX};
+use crate::limits::{JOIN_FROM_EVENTS, QUEUED_BYTES_MAX, QUEUED_EVENTS_MAX, VISITS_MAX};
 use crate::turn::TurnResult;
 
 /// The readers of one session.
@@ -33,7 +33,7 @@ pub(crate) struct Reader {
     bytes: usize,
     /// Where it stood before the first event that waits.
     known: Option<Known>,
-    /// Set while the reader has to go on from the transcript; then only questions wait in the queue.
+    /// Set while the reader has to go on from the transcript; then only questions and ends of visits wait in the queue.
     lag: Option<Lag>,
     waker: Option<Waker>,
     /// Whether there is something to wake it for.
@@ -54,6 +54,12 @@ pub(crate) enum Kind {
 pub(crate) struct Queued {
     pub(super) turn: Option<TurnId>,
     pub(super) item: Item,
+}
+
+impl Queued {
+    fn is_visit(&self) -> bool {
+        matches!(self.item, Item::Event(Event::VisitFinished(_)))
+    }
 }
 
 #[derive(Debug)]
@@ -159,9 +165,7 @@ impl Readers {
     pub(super) fn visit_finished(&mut self, turn: Option<TurnId>, id: &v2::ElicitationId) {
         let hearing = self.list.iter_mut().filter(|reader| reader.hears(turn));
         for reader in hearing {
-            let item = Item::Event(Event::VisitFinished(id.clone()));
-            reader.queue.push_back(Queued { turn, item });
-            reader.wake();
+            reader.push_visit(turn, id.clone());
         }
     }
 
@@ -191,7 +195,7 @@ impl Readers {
         reader.is_due = false;
         if let Some(lag) = reader.lag.take() {
             lag.catch_up(transcript, session, batch);
-            // The questions are told last: they are what is to be acted on.
+            // The questions are told last: they are what is to be acted on. So are the ends of visits.
             batch.append(&mut reader.queue);
             return Poll::Ready(Some(Taken::Events));
         }
@@ -258,7 +262,20 @@ impl Reader {
         self.wake();
     }
 
-    /// Drops the events of a queue that is too long; its questions stay.
+    fn push_visit(&mut self, turn: Option<TurnId>, id: v2::ElicitationId) {
+        // The transcript does not have them, so one that reads nothing is told of the newest.
+        let waiting = self.queue.iter().filter(|queued| queued.is_visit()).count();
+        if waiting >= VISITS_MAX
+            && let Some(oldest) = self.queue.iter().position(Queued::is_visit)
+        {
+            self.queue.remove(oldest);
+        }
+        let item = Item::Event(Event::VisitFinished(id));
+        self.queue.push_back(Queued { turn, item });
+        self.wake();
+    }
+
+    /// Drops the events of a queue that is too long; its questions stay, and the ends of visits.
     fn check_bound(&mut self) {
         if self.queue.len() <= QUEUED_EVENTS_MAX && self.bytes <= QUEUED_BYTES_MAX {
             return;
@@ -268,6 +285,7 @@ impl Reader {
         };
         let mut lag = Lag::new(known);
         self.queue.retain(|queued| match &queued.item {
+            Item::Event(_) if queued.is_visit() => true,
             Item::Event(event) => {
                 lag.drop_event(event, queued.turn);
                 false

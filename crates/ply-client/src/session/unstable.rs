@@ -59,7 +59,7 @@ impl Session {
     ///
     /// # Cancel safety
     ///
-    /// The agent may archive the session all the same.
+    /// As for [`Agent::archive_session`](crate::Agent::archive_session).
     #[cfg(feature = "unstable_session_archive")]
     pub async fn archive(&self) -> Result<(), Error> {
         self.agent.archive_session(self.id().clone()).await?;

@@ -3,9 +3,9 @@
 use std::pin::pin;
 
 use crate::support::{
-    SESSION, Script, greet, open, prompt, reported, v1_session, v2_session, words_of,
+    SESSION, Script, greet, heard, open, prompt, reported, v1_session, v2_session, within, words_of,
 };
-use ply_client::{Agent, Client, ReportKind, SessionFilter, v2};
+use ply_client::{Agent, Client, Error, ReportKind, SessionFilter, TurnError, v2};
 use serde_json::{Value, json};
 
 /// An agent that can do everything that is asked for here.
@@ -17,10 +17,12 @@ async fn able(version: u16) -> (Agent, Script) {
     let answer = json!({
         "protocolVersion": version,
         "info": { "name": "script", "version": "0" },
-        "capabilities": { "session": { "delete": {} } },
+        "capabilities": { "session": { "delete": {}, "archive": {} } },
         "agentCapabilities": {
             "loadSession": true,
-            "sessionCapabilities": { "resume": {}, "list": {}, "close": {}, "delete": {} },
+            "sessionCapabilities": {
+                "resume": {}, "list": {}, "close": {}, "delete": {}, "archive": {},
+            },
             "auth": { "logout": {} },
         },
         "authMethods": [method],
@@ -56,7 +58,7 @@ async fn a_request_that_nobody_waits_for_is_cancelled() {
             script.next().await,
             drop_when_asked(agent.load_session("old", "/work"), &mut script).await,
             script.next().await,
-            drop_when_asked(agent.resume_session("old", "/work"), &mut script).await,
+            drop_when_asked(agent.resume_session("older", "/work"), &mut script).await,
             script.next().await,
             drop_when_asked(agent.list_sessions(SessionFilter::all()), &mut script).await,
             script.next().await,
@@ -95,6 +97,55 @@ async fn what_ends_something_is_not_taken_back() {
 }
 
 #[tokio::test]
+async fn a_session_ends_here_too_although_nobody_waits_for_its_end() {
+    for version in [1, 2] {
+        for end in ["close", "close one that is gone", "delete", "archive"] {
+            let (agent, mut script) = able(version).await;
+            let session = open(&agent, &mut script).await;
+            let mut events = session.events();
+            let (turn, _) = prompt(&session, &mut script, "hi").await;
+            let request = match end {
+                "delete" => drop_when_asked(agent.delete_session(SESSION), &mut script).await,
+                "archive" => drop_when_asked(session.archive(), &mut script).await,
+                _ => drop_when_asked(session.close(), &mut script).await,
+            };
+            if end == "archive" {
+                is_cancel_of(&script.next().await, &request);
+            }
+            if end == "close one that is gone" {
+                script.refuse(&request, -32002, "no such session").await;
+            } else {
+                script.answer(&request, json!({})).await;
+            }
+            script.silent().await;
+            let told = within(turn.finish()).await;
+            assert!(matches!(told, Err(TurnError::SessionClosed)), "{end}");
+            while heard(&mut events).await.is_some() {}
+            let closed = within(session.prompt("hi")).await.map(drop);
+            assert!(matches!(closed, Err(Error::SessionClosed)), "{end}");
+            script.silent().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_end_of_a_session_is_not_that_of_its_next_opening() {
+    for version in [1, 2] {
+        let (agent, mut script) = able(version).await;
+        let session = open(&agent, &mut script).await;
+        let close = drop_when_asked(session.close(), &mut script).await;
+        drop(session);
+        let answering = async {
+            let load = script.next().await;
+            script.answer(&close, json!({})).await;
+            script.answer(&load, json!({})).await;
+        };
+        let (session, ()) = tokio::join!(agent.load_session(SESSION, "/work"), answering);
+        let _asked = prompt(&session.unwrap(), &mut script, "hi").await;
+    }
+}
+
+#[tokio::test]
 async fn a_session_that_was_made_for_nobody_is_closed() {
     for version in [1, 2] {
         let (agent, mut script) = able(version).await;
@@ -113,6 +164,60 @@ async fn a_session_that_was_made_for_nobody_is_closed() {
         // The agent is as good as before.
         open(&agent, &mut script).await;
     }
+}
+
+#[tokio::test]
+async fn an_id_that_was_open_here_can_be_that_of_a_new_session() {
+    let (agent, mut script) = able(1).await;
+    drop(open(&agent, &mut script).await);
+    let answering = async {
+        let request = script.expect("session/new").await;
+        // Nobody can know that this is for the new one.
+        script.say("early").await;
+        script
+            .answer(&request, json!({ "sessionId": SESSION }))
+            .await;
+        script.say("then").await;
+        script.silent().await;
+    };
+    let (session, ()) = tokio::join!(within(agent.new_session("/work")), answering);
+    assert_eq!(session.unwrap().transcript().last_agent_text(), "then");
+    assert_eq!(reported(&agent, ReportKind::SessionIdReused), 0);
+}
+
+#[tokio::test]
+async fn nobody_closes_an_open_session_whose_id_was_given_to_nobody() {
+    let (agent, mut script) = able(1).await;
+    let session = open(&agent, &mut script).await;
+    let request = drop_when_asked(agent.new_session("/work"), &mut script).await;
+    is_cancel_of(&script.next().await, &request);
+    script
+        .answer(&request, json!({ "sessionId": SESSION }))
+        .await;
+    script.silent().await;
+    assert_eq!(reported(&agent, ReportKind::SessionIdReused), 1);
+    let _asked = prompt(&session, &mut script, "hi").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_is_made_too_late_is_unknown() {
+    let (agent, mut script) = able(1).await;
+    let asking = tokio::spawn({
+        let agent = agent.clone();
+        async move { agent.new_session("/work").await }
+    });
+    let request = script.expect("session/new").await;
+    let failed = asking.await.unwrap();
+    assert!(matches!(failed, Err(Error::Call(_))), "{failed:?}");
+    is_cancel_of(&script.next().await, &request);
+    script
+        .answer(&request, json!({ "sessionId": SESSION }))
+        .await;
+    script.say("hello").await;
+    let id = script.ask_permission("c1").await;
+    assert_eq!(script.answered(&id).await["error"]["code"], -32602);
+    // The update, the question.
+    assert_eq!(reported(&agent, ReportKind::UnknownSession), 2);
 }
 
 #[tokio::test]

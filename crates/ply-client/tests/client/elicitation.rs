@@ -1,7 +1,11 @@
 //! Requests for information.
 
-use crate::support::{SESSION, prompt, v1_session_of, v2_session_of};
-use ply_client::{Client, Elicitation, ElicitationDecision, Elicitations, Error, Event, Turn, v2};
+use std::pin::pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Waker};
+
+use crate::support::{SESSION, elicitation, heard, prompt, v1_session_of, v2_session_of, within};
+use ply_client::{Client, ElicitationDecision, Elicitations, Error, Event, Session, v2};
 use serde_json::{Value, json};
 
 fn form(scope: &str, id: &str) -> Value {
@@ -15,14 +19,6 @@ fn form(scope: &str, id: &str) -> Value {
 
 fn asking() -> Client {
     Client::new().elicitation(Elicitations::new().forms())
-}
-
-async fn elicitation(turn: &mut Turn) -> Elicitation {
-    loop {
-        if let Event::Elicitation(ask) = turn.next().await.unwrap().unwrap() {
-            return ask;
-        }
-    }
 }
 
 // Also: V1-ELIC-06, V1-ELIC-16.
@@ -83,6 +79,66 @@ async fn v1_elic_05_the_user_can_accept_decline_or_cancel() {
 
 // Also: V1-ELIC-04, V1-ELIC-27.
 #[tokio::test]
+async fn a_form_is_cancelled_with_its_turn_and_takes_no_answer_afterwards() {
+    for is_v2 in [false, true] {
+        let (session, mut script) = if is_v2 {
+            v2_session_of(asking()).await
+        } else {
+            v1_session_of(asking()).await
+        };
+        let (mut turn, _) = prompt(&session, &mut script, "hi").await;
+        let mut events = session.events();
+        let open = script
+            .ask("elicitation/create", form("sessionId", SESSION))
+            .await;
+        let ask = elicitation(&mut turn).await;
+        turn.cancel().await.unwrap();
+        script.expect("session/cancel").await;
+        assert_eq!(script.answered(&open).await["result"]["action"], "cancel");
+        assert!(!ask.is_open());
+        let accept = v2::ElicitationAcceptAction::new();
+        let late = ask.answer(v2::ElicitationAction::Accept(accept)).await;
+        assert!(matches!(late, Err(Error::Answered)));
+
+        // What is asked after the cancellation is nobody's to answer.
+        let late = script
+            .ask("elicitation/create", form("sessionId", SESSION))
+            .await;
+        assert_eq!(script.answered(&late).await["result"]["action"], "cancel");
+        script.silent().await;
+        script.die();
+        let mut told = 0;
+        while let Some(event) = heard(&mut events).await {
+            told += usize::from(matches!(event, Event::Elicitation(_)));
+        }
+        assert_eq!(told, 1, "the one that was open before");
+    }
+}
+
+/// A service that says yes to a turn which was cancelled while it thought.
+#[tokio::test]
+async fn nothing_is_accepted_by_a_service_that_was_overtaken_by_the_cancellation() {
+    let shared = Arc::new(OnceLock::<Session>::new());
+    let known = Arc::clone(&shared);
+    let service = Elicitations::new().forms().decide(move |_| {
+        // As a person would while the service thinks.
+        let cancelling = pin!(known.get().unwrap().cancel());
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(cancelling.poll(&mut cx).is_ready());
+        let accept = v2::ElicitationAcceptAction::new();
+        ElicitationDecision::Answer(v2::ElicitationAction::Accept(accept))
+    });
+    let (session, mut script) = v1_session_of(Client::new().elicitation(service)).await;
+    shared.set(session.clone()).unwrap();
+    let (_turn, _) = prompt(&session, &mut script, "hi").await;
+    let id = script
+        .ask("elicitation/create", form("sessionId", SESSION))
+        .await;
+    script.expect("session/cancel").await;
+    assert_eq!(script.answered(&id).await["result"]["action"], "cancel");
+}
+
+#[tokio::test]
 async fn v1_elic_22_a_mode_that_was_not_offered_is_refused() {
     let (session, mut script) = v1_session_of(asking()).await;
     let (_turn, _) = prompt(&session, &mut script, "hi").await;
@@ -141,7 +197,7 @@ async fn c15_a_question_is_about_the_newest_call_of_its_id() {
     let (turn, request) = prompt(&session, &mut script, "one").await;
     script.update(call.clone()).await;
     script.stop(&request, "end_turn").await;
-    turn.finish().await.unwrap();
+    within(turn.finish()).await.unwrap();
 
     let (mut turn, _) = prompt(&session, &mut script, "two").await;
     script.update(call).await;

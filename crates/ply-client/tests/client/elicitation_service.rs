@@ -2,9 +2,11 @@
 
 use std::sync::Mutex;
 
-use crate::support::{SESSION, Script, greet, heard, prompt, v1_session_of, v2_session_of};
+use crate::support::{
+    SESSION, Script, elicitation, greet, heard, prompt, v1_session_of, v2_session_of,
+};
 use ply_client::{
-    Client, ElicitationDecision, ElicitationService, Event, Scope, Session, Turn, Visit, v2,
+    Client, ElicitationDecision, ElicitationService, Event, Scope, Session, Visit, v2,
 };
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -166,16 +168,44 @@ async fn a_form_that_the_service_passes_on_is_an_event() {
         let (mut turn, _) = prompt(&session, &mut script, "hi").await;
         let (id, shown) = shown(&mut script, &mut screen).await;
         shown.user.send(ElicitationDecision::Ask).ok().unwrap();
-        asked(&mut turn).await.decline().await;
+        elicitation(&mut turn).await.decline().await;
         assert_eq!(script.answered(&id).await["result"]["action"], "decline");
     }
 }
 
-async fn asked(turn: &mut Turn) -> ply_client::Elicitation {
-    loop {
-        if let Event::Elicitation(ask) = turn.next().await.unwrap().unwrap() {
-            return ask;
+/// A stream that begins while the service passes a question on.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_form_that_is_passed_on_is_told_once_to_a_stream_that_begins_meanwhile() {
+    let (client, mut screen) = editor(false);
+    let (session, mut script) = v1_session_of(client).await;
+    let (mut turn, _) = prompt(&session, &mut script, "hi").await;
+    for round in 0..200 {
+        let (id, shown) = shown(&mut script, &mut screen).await;
+        let beginning = {
+            let session = session.clone();
+            move || session.events()
+        };
+        // Both wait for the session, and go on in either order.
+        let beginning = session.with_transcript(|_| {
+            let beginning = std::thread::spawn(beginning);
+            (0..100).for_each(|_| std::thread::yield_now());
+            shown.user.send(ElicitationDecision::Ask).ok().unwrap();
+            (0..100).for_each(|_| std::thread::yield_now());
+            beginning
+        });
+        let mut events = beginning.join().unwrap();
+        elicitation(&mut turn).await.decline().await;
+        script.answered(&id).await;
+        script.say("done").await;
+        let mut told = 0;
+        loop {
+            match heard(&mut events).await.unwrap() {
+                Event::Elicitation(_) => told += 1,
+                Event::Message(_) => break,
+                _ => {}
+            }
         }
+        assert_eq!(told, 1, "in round {round}");
     }
 }
 

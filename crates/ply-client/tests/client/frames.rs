@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
-use crate::support::{SESSION, Script, open, prompt, v1_with, v2_with};
+use crate::support::{SESSION, Script, open, prompt, v1_with, v2_with, within};
 use ply_client::{Client, Direction, Elicitations, Event};
 use ply_wire::method::{Kind, v1 as methods_v1, v2 as methods_v2};
 use serde_json::{Value, json};
@@ -60,7 +60,7 @@ async fn work(client: Client, is_v2: bool) {
     } else {
         script.stop(&request, "cancelled").await;
     }
-    turn.finish().await.unwrap();
+    within(turn.finish()).await.unwrap();
     // A request that is not answered in time is taken back.
     let listing = agent.list_sessions(ply_client::SessionFilter::all());
     tokio::select! {

@@ -1,6 +1,6 @@
 //! Readers that are too slow: they hold up nobody, and lose nothing that counts.
 
-use crate::support::{SESSION, Script, heard, prompt, v1_session, v1_with, words};
+use crate::support::{SESSION, Script, heard, prompt, v1_session, v1_with, within, words};
 use ply_client::limits::{JOINED_TEXT_BYTES_MAX, QUEUED_BYTES_MAX, QUEUED_EVENTS_MAX};
 use ply_client::{Client, Event, Message, Session, Turn, v2};
 use serde_json::json;
@@ -97,7 +97,7 @@ async fn a_session_that_is_not_read_does_not_stop_the_others() {
     }
     for (_, turn, request) in others {
         script.stop(&request, "end_turn").await;
-        turn.finish().await.unwrap();
+        within(turn.finish()).await.unwrap();
     }
 }
 
@@ -174,7 +174,7 @@ async fn a_turn_that_ends_while_its_reader_lags_tells_nothing_of_the_next() {
     let (second, request) = prompt(&session, &mut script, "two").await;
     script.say("of the second").await;
     script.stop(&request, "end_turn").await;
-    second.finish().await.unwrap();
+    within(second.finish()).await.unwrap();
     let (mut said, mut ends, mut lagged) = (Vec::new(), 0, 0);
     while let Some(event) = next(&mut turn).await {
         match event {
@@ -214,7 +214,7 @@ async fn a_stream_that_lags_hears_the_end_of_the_turn_and_what_is_asked() {
     let name = turn.id();
     flood(&mut script).await;
     script.stop(&request, "end_turn").await;
-    turn.finish().await.unwrap();
+    within(turn.finish()).await.unwrap();
     let id = script.ask_permission("late").await;
     script.silent().await;
     let first = events.next().await.unwrap();
@@ -238,7 +238,7 @@ async fn a_stream_that_lags_hears_the_end_of_the_turn_and_what_is_asked() {
     flood(&mut script).await;
     script.stop(&request, "end_turn").await;
     let id = turn.id();
-    turn.finish().await.unwrap();
+    within(turn.finish()).await.unwrap();
     while !matches!(heard(&mut events).await, Some(Event::Lagged { .. })) {}
     assert_eq!(events.next().await.unwrap().turn, Some(id));
 }

@@ -10,6 +10,7 @@
 mod auth;
 mod cancel;
 mod config;
+mod crowd;
 mod dropped;
 mod elicitation;
 mod elicitation_service;

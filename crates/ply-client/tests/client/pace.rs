@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::support::{SESSION, heard, prompt, v1_session, words};
+use crate::support::{SESSION, heard, permission, prompt, v1_session, words};
 use ply_client::Event;
 use ply_client::limits::{JOINED_TEXT_BYTES_MAX, QUEUED_EVENTS_MAX};
 use serde_json::json;
@@ -92,11 +92,7 @@ async fn c3_while_the_user_is_asked_silence_means_nothing() {
     let (session, mut script) = v1_session().await;
     let (mut turn, _) = prompt(&session, &mut script, "hi").await;
     script.ask_permission("c1").await;
-    let ask = loop {
-        if let Event::Permission(ask) = turn.next().await.unwrap().unwrap() {
-            break ask;
-        }
-    };
+    let ask = permission(&mut turn).await;
     let quiet = tokio::time::timeout(Duration::from_secs(600), next_quiet(&mut turn)).await;
     assert!(quiet.is_err());
     ask.allow_once().await.unwrap();

@@ -2,20 +2,13 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::support::{heard, options, prompt, reported, v1_session, v1_session_of, v2_session};
+use crate::support::{
+    heard, options, permission, prompt, reported, v1_session, v1_session_of, v2_session, within,
+};
 use ply_client::{
-    AllowAll, Client, Decision, Error, Event, Permission, RejectAll, ReportKind, Turn,
-    transcript::ToolCall, v2,
+    AllowAll, Client, Decision, Error, Event, RejectAll, ReportKind, transcript::ToolCall, v2,
 };
 use serde_json::{Value, json};
-
-async fn permission(turn: &mut Turn) -> Permission {
-    loop {
-        if let Event::Permission(ask) = turn.next().await.unwrap().unwrap() {
-            return ask;
-        }
-    }
-}
 
 fn selected(option: &str) -> Value {
     json!({ "outcome": { "outcome": "selected", "optionId": option } })
@@ -49,7 +42,7 @@ async fn v1_perm_01_a_choice_is_answered_while_the_prompt_is_pending() {
     permission(&mut turn).await.cancel().await;
     assert_eq!(script.answered(&id).await["result"], cancelled());
     script.stop(&request, "end_turn").await;
-    turn.finish().await.unwrap();
+    within(turn.finish()).await.unwrap();
 }
 
 // Also: D15.

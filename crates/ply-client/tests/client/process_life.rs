@@ -206,6 +206,41 @@ async fn prompts_at_the_same_time_wait_until_the_session_is_open_again() {
 }
 
 #[tokio::test]
+async fn prompts_that_are_given_up_while_the_agent_comes_back_change_nothing() {
+    for capabilities in [LOADS, RESUMES] {
+        let agent = agent(capabilities).await;
+        let session = agent.new_session("/").await.unwrap();
+        let mut events = session.events();
+        let mut said = 0;
+        for patience_ms in [0, 2, 5, 10, 20, 40] {
+            said += 1;
+            let turn = session.prompt("say").await.unwrap();
+            tokio::time::timeout(LONG, turn.finish())
+                .await
+                .unwrap()
+                .unwrap();
+            murder(&agent).await;
+            let patience = std::time::Duration::from_millis(patience_ms);
+            if let Ok(turn) = tokio::time::timeout(patience, session.prompt("say")).await {
+                said += 1;
+                turn.unwrap().finish().await.unwrap();
+            }
+        }
+        let told = session.transcript().messages().count();
+        assert_eq!(told, 2 * said, "{capabilities}");
+        agent.close().await;
+        let mut heard = 0;
+        let listening = async {
+            while let Some(told) = events.next().await {
+                heard += usize::from(matches!(told.event, ply_client::Event::Message(_)));
+            }
+        };
+        tokio::time::timeout(LONG, listening).await.unwrap();
+        assert_eq!(heard, said, "{capabilities}");
+    }
+}
+
+#[tokio::test]
 async fn a_session_that_the_new_life_does_not_know_is_closed_only_here() {
     let agent = agent(RESUMES).await;
     let session = agent.new_session("/").await.unwrap();

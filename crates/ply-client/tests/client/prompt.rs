@@ -1,6 +1,6 @@
 //! Prompts to a version 1 agent: sent, held, answered, failed.
 
-use crate::support::{SESSION, open, prompt, reported, told, v1_session, v1_with};
+use crate::support::{SESSION, open, prompt, reported, told, v1_session, v1_with, within};
 use ply_client::{Client, Error, Prompt, ReportKind, TurnError, v2};
 use serde_json::json;
 
@@ -65,7 +65,7 @@ async fn v1_prompt_17_an_error_is_shown_and_the_session_stays_usable() {
     script
         .refuse(&request, -32603, "the model is on fire")
         .await;
-    match turn.finish().await.unwrap_err() {
+    match within(turn.finish()).await.unwrap_err() {
         TurnError::Failed { code, message, .. } => {
             assert_eq!((code, message.as_str()), (-32603, "the model is on fire"));
         }
@@ -73,7 +73,7 @@ async fn v1_prompt_17_an_error_is_shown_and_the_session_stays_usable() {
     }
     let (turn, request) = prompt(&session, &mut script, "two").await;
     script.stop(&request, "end_turn").await;
-    assert!(turn.finish().await.is_ok());
+    assert!(within(turn.finish()).await.is_ok());
 }
 
 #[tokio::test]
@@ -81,7 +81,7 @@ async fn v1_stop_06_a_refusal_is_marked() {
     let (session, mut script) = v1_session().await;
     let (turn, request) = prompt(&session, &mut script, "hi").await;
     script.stop(&request, "refusal").await;
-    assert!(turn.finish().await.unwrap().is_refused());
+    assert!(within(turn.finish()).await.unwrap().is_refused());
 }
 
 #[tokio::test]
@@ -89,7 +89,7 @@ async fn b15_an_unknown_stop_reason_is_kept_as_other() {
     let (session, mut script) = v1_session().await;
     let (turn, request) = prompt(&session, &mut script, "hi").await;
     script.stop(&request, "coffee_break").await;
-    match turn.finish().await.unwrap().stop_reason {
+    match within(turn.finish()).await.unwrap().stop_reason {
         Some(v2::StopReason::Other(other)) => assert_eq!(other.stop_reason, "coffee_break"),
         other => panic!("{other:?}"),
     }
@@ -103,7 +103,7 @@ async fn an_answer_that_says_nothing_ends_the_turn_all_the_same() {
         let (session, mut script) = v1_session().await;
         let (turn, request) = prompt(&session, &mut script, "hi").await;
         script.answer(&request, answer).await;
-        assert!(turn.finish().await.is_ok());
+        assert!(within(turn.finish()).await.is_ok());
         assert_eq!(reported(session.agent(), ReportKind::BadPromptAnswer), 1);
     }
 }
@@ -192,7 +192,7 @@ async fn v1_content_01_every_kind_of_block_is_taken_from_the_agent() {
     let bad = json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "image" } });
     script.update(bad).await;
     script.stop(&request, "end_turn").await;
-    turn.finish().await.unwrap();
+    within(turn.finish()).await.unwrap();
     let transcript = session.transcript();
     let message = transcript.messages().last().unwrap();
     let kinds: Vec<_> = serde_json::to_value(&message.content)

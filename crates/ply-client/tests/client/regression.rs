@@ -6,34 +6,100 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use crate::support::{
-    SESSION, Script, heard, open, options, prompt, reported, told, user_message, v1_session,
-    v1_session_of, v1_with, v2_session, words, words_of,
+    SESSION, Script, heard, open, options, permission, prompt, reported, told, user_message,
+    v1_session, v1_session_of, v1_with, v2_session, v2_with, within, words, words_of,
 };
 use ply_client::{
-    Client, Decision, Error, Event, ReportKind, Session, Supported, Terminals,
+    Agent, Client, Decision, Error, Event, ReportKind, Session, Supported, Terminals,
     transcript::ToolCall, v2,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 const LONG: Duration = Duration::from_secs(30);
 
-#[tokio::test]
-async fn a_load_that_was_given_up_does_not_stand_in_the_way_of_the_next() {
-    let (agent, mut script) = v1_with(Client::new(), json!({ "loadSession": true })).await;
-    let first = tokio::select! {
+/// Gives up a load of [`SESSION`], and returns its request.
+async fn given_up(agent: &Agent, script: &mut Script) -> Value {
+    let request = tokio::select! {
         _ = agent.load_session(SESSION, "/work") => panic!("nothing was answered"),
-        request = script.expect("session/load") => request,
+        request = script.next() => request,
     };
     script.expect("$/cancel_request").await;
+    request
+}
+
+#[tokio::test]
+async fn a_load_that_was_given_up_adds_nothing_to_the_next() {
+    for is_v2 in [false, true] {
+        for is_refused in [false, true] {
+            let (agent, mut script) = match is_v2 {
+                false => v1_with(Client::new(), json!({ "loadSession": true })).await,
+                true => v2_with(Client::new(), json!({})).await,
+            };
+            let word = |text| match is_v2 {
+                false => words(text),
+                true => words_of("m1", text),
+            };
+            let first = given_up(&agent, &mut script).await;
+            let answering = async {
+                script.update(word("one ")).await;
+                // Nothing is asked for while the agent may still tell what nobody wants.
+                script.silent().await;
+                script.update(word("two")).await;
+                match is_refused {
+                    false => script.answer(&first, json!({})).await,
+                    true => script.refuse(&first, -32800, "cancelled").await,
+                }
+                let second = script.next().await;
+                script.update(word("one ")).await;
+                script.update(word("two")).await;
+                script.answer(&second, json!({})).await;
+            };
+            let (session, ()) = tokio::join!(agent.load_session(SESSION, "/work"), answering);
+            let transcript = session.unwrap().transcript();
+            assert_eq!(transcript.last_agent_text(), "one two");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_load_does_not_wait_forever_for_the_end_of_one_that_was_given_up() {
+    let (agent, mut script) = v1_with(Client::new(), json!({ "loadSession": true })).await;
+    let first = given_up(&agent, &mut script).await;
+    let again = within(agent.load_session(SESSION, "/work")).await;
+    assert!(matches!(again, Err(Error::SessionOpening)), "{again:?}");
+    script.silent().await;
+    script.answer(&first, json!({})).await;
     let answering = async {
-        let second = script.expect("session/load").await;
-        script.answer(&first, json!({})).await;
-        script.say("before").await;
-        script.answer(&second, json!({})).await;
+        let request = script.expect("session/load").await;
+        script.answer(&request, json!({})).await;
     };
     let (session, ()) = tokio::join!(agent.load_session(SESSION, "/work"), answering);
-    let transcript = session.unwrap().transcript();
-    assert_eq!(transcript.messages().count(), 1);
+    session.unwrap();
+}
+
+#[tokio::test]
+async fn a_load_of_what_is_being_loaded_fails_at_once() {
+    let (agent, mut script) = v1_with(Client::new(), json!({ "loadSession": true })).await;
+    let answering = async {
+        let request = script.expect("session/load").await;
+        let beside = within(agent.load_session(SESSION, "/work")).await;
+        assert!(matches!(beside, Err(Error::SessionOpen)));
+        script.answer(&request, json!({})).await;
+    };
+    let (session, ()) = tokio::join!(agent.load_session(SESSION, "/work"), answering);
+    session.unwrap();
+}
+
+#[tokio::test]
+async fn a_load_that_waits_hears_of_the_end_of_its_agent() {
+    let (agent, mut script) = v1_with(Client::new(), json!({ "loadSession": true })).await;
+    given_up(&agent, &mut script).await;
+    let dying = async {
+        script.silent().await;
+        script.die();
+    };
+    let (session, ()) = tokio::join!(within(agent.load_session(SESSION, "/work")), dying);
+    assert!(matches!(session, Err(Error::Gone(_))));
 }
 
 #[tokio::test]
@@ -54,11 +120,7 @@ async fn a_turn_that_was_dropped_leaves_its_events_to_the_next() {
         "options": options(&["allow_once"]),
     });
     let id = script.ask("session/request_permission", params).await;
-    let ask = loop {
-        if let Event::Permission(ask) = second.next().await.unwrap().unwrap() {
-            break ask;
-        }
-    };
+    let ask = permission(&mut second).await;
     ask.allow_once().await.unwrap();
     let answer = script.answered(&id).await;
     assert_eq!(answer["result"]["outcome"]["outcome"], "selected");

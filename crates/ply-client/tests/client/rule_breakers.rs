@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use crate::support::{heard, open, prompt, reported, told, v1_session, v1_with, v2_session, words};
+use crate::support::{
+    heard, open, prompt, reported, told, v1_session, v1_with, v2_session, within, words,
+};
 use ply_client::{Client, Error, Event, ReportKind, TurnError};
 use serde_json::json;
 
@@ -69,14 +71,14 @@ async fn a_missing_stop_reason_is_reported_and_is_no_end_turn() {
         let (session, mut script) = v1_session().await;
         let (turn, request) = prompt(&session, &mut script, "hi").await;
         script.answer(&request, answer).await;
-        assert_eq!(turn.finish().await.unwrap().stop_reason, None);
+        assert_eq!(within(turn.finish()).await.unwrap().stop_reason, None);
         assert_eq!(reported(session.agent(), ReportKind::NoStopReason), 1);
         // What was cancelled is.
         let (turn, request) = prompt(&session, &mut script, "hi").await;
         turn.cancel().await.unwrap();
         script.expect("session/cancel").await;
         script.answer(&request, json!({})).await;
-        assert!(turn.finish().await.unwrap().is_cancelled());
+        assert!(within(turn.finish()).await.unwrap().is_cancelled());
         assert_eq!(reported(session.agent(), ReportKind::NoStopReason), 1);
     }
 }
@@ -87,11 +89,11 @@ async fn a_second_answer_changes_nothing() {
     let (turn, request) = prompt(&session, &mut script, "one").await;
     script.stop(&request, "end_turn").await;
     script.stop(&request, "refusal").await;
-    assert!(!turn.finish().await.unwrap().is_refused());
+    assert!(!within(turn.finish()).await.unwrap().is_refused());
     let (turn, request) = prompt(&session, &mut script, "two").await;
     script.silent().await;
     script.stop(&request, "end_turn").await;
-    turn.finish().await.unwrap();
+    within(turn.finish()).await.unwrap();
 }
 
 // Also: B14, V1-PROMPT-18.
@@ -122,11 +124,11 @@ async fn c1_everything_pending_fails_when_the_link_breaks() {
         script.die();
         let failed = async {
             assert!(matches!(
-                turn.finish().await,
+                within(turn.finish()).await,
                 Err(TurnError::Interrupted(_))
             ));
             assert!(matches!(
-                held.finish().await,
+                within(held.finish()).await,
                 Err(TurnError::Interrupted(_))
             ));
             assert!(matches!(asking.await.unwrap(), Err(Error::Gone(_))));
@@ -147,7 +149,7 @@ async fn b14_a_close_on_this_side_ends_everything_too() {
     let (session, mut script) = v1_session().await;
     let (turn, _) = prompt(&session, &mut script, "one").await;
     session.agent().close().await;
-    turn.finish().await.unwrap_err();
+    within(turn.finish()).await.unwrap_err();
     script.closed().await;
     assert!(matches!(session.prompt("two").await, Err(Error::Closed)));
 }
@@ -158,7 +160,7 @@ async fn a_cancelled_turn_whose_agent_dies_is_a_cancelled_turn() {
     let (turn, _) = prompt(&session, &mut script, "one").await;
     turn.cancel().await.unwrap();
     script.die();
-    assert!(turn.finish().await.unwrap().is_cancelled());
+    assert!(within(turn.finish()).await.unwrap().is_cancelled());
 }
 
 #[tokio::test]

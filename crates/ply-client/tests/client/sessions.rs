@@ -1,6 +1,6 @@
 //! Making, opening, listing, closing and deleting sessions.
 
-use crate::support::{SESSION, open, prompt, reported, v1_with, v2_with, words};
+use crate::support::{SESSION, open, prompt, reported, v1_with, v2_with, within, words};
 use ply_client::{Client, Error, ReportKind, SessionFilter, SessionSetup, v2};
 use ply_wire::v1;
 use serde_json::{Value, json};
@@ -291,7 +291,7 @@ async fn closing_a_session_that_is_gone_is_as_wished_and_ends_its_turns() {
     };
     let (closed, ()) = tokio::join!(session.close(), answering);
     closed.unwrap();
-    turn.finish().await.unwrap_err();
+    within(turn.finish()).await.unwrap_err();
     assert!(matches!(
         session.prompt("hi").await,
         Err(Error::SessionClosed)

@@ -1,16 +1,10 @@
 //! Silence is no answer: how long questions stay open, and who else may answer them.
 
-use crate::support::{SESSION, heard, prompt, v1_session, v1_session_of, v2_session, words_of};
-use ply_client::{Client, Elicitations, Event, Events, LeaveToOthers, Permission, Turn};
+use crate::support::{
+    SESSION, heard, permission, prompt, v1_session, v1_session_of, v2_session, words_of,
+};
+use ply_client::{Client, Elicitations, Event, Events, LeaveToOthers, Permission};
 use serde_json::{Value, json};
-
-async fn permission(turn: &mut Turn) -> Permission {
-    loop {
-        if let Event::Permission(ask) = turn.next().await.unwrap().unwrap() {
-            return ask;
-        }
-    }
-}
 
 async fn permission_of(events: &mut Events) -> Permission {
     loop {

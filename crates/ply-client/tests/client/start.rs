@@ -1,8 +1,10 @@
 //! Greeting an agent: what is said, what is taken, and what ends the acquaintance.
 
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use crate::support::{greet, open, prompt, reported, v1_session, v1_with, v2_session};
+use crate::support::{greet, link, open, prompt, reported, v1_session, v1_with, v2_session};
 use ply_client::{
     Client, Elicitations, Error, Files, ReportKind, StartFailure, Supported, Terminals, Transport,
     Version,
@@ -340,4 +342,49 @@ async fn an_agent_that_refuses_the_greeting_is_told_apart() {
         } => assert_eq!(error.code, -32022),
         other => panic!("{other}"),
     }
+}
+
+/// Polls once, as a program does that has another executor.
+#[track_caller]
+fn at_once<T>(work: impl Future<Output = T>) -> T {
+    let mut cx = Context::from_waker(Waker::noop());
+    match pin!(work).poll(&mut cx) {
+        Poll::Ready(done) => done,
+        Poll::Pending => panic!("it waits for a runtime that it is not in"),
+    }
+}
+
+#[test]
+fn outside_of_a_runtime_everything_fails_in_words() {
+    #[track_caller]
+    fn check<T>(failed: Result<T, Error>) {
+        let error = failed.err().unwrap();
+        assert!(matches!(error, Error::NoRuntime), "{error}");
+        assert!(error.to_string().contains("tokio runtime"), "{error}");
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    let capabilities = json!({
+        "loadSession": true, "sessionCapabilities": { "delete": {}, "close": {} },
+    });
+    let (session, mut script) = runtime.block_on(async {
+        let (agent, mut script) = v1_with(Client::new(), capabilities).await;
+        (open(&agent, &mut script).await, script)
+    });
+    let agent = session.agent();
+    check(at_once(agent.new_session("/work")));
+    check(at_once(agent.load_session("old", "/work")));
+    check(at_once(agent.delete_session("old")));
+    check(at_once(session.prompt("hi")));
+    check(at_once(session.close()));
+    let ((reader, writer), _) = link();
+    check(at_once(
+        Client::new().connect(Transport::new(reader, writer)),
+    ));
+    check(at_once(Client::new().spawn(["sh", "-c", "exit 1"])));
+    // Nothing of it is half done.
+    let _asked = runtime.block_on(prompt(&session, &mut script, "hi"));
 }

@@ -1,6 +1,6 @@
 //! Tool calls and plans of a version 1 agent, as the transcript has them.
 
-use crate::support::{prompt, v1_session};
+use crate::support::{prompt, v1_session, within};
 use ply_client::{Event, Session, v2};
 use ply_wire::transcript::ToolCall;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ async fn after(updates: impl IntoIterator<Item = Value>) -> Session {
         script.update(update).await;
     }
     script.stop(&request, "end_turn").await;
-    turn.finish().await.unwrap();
+    within(turn.finish()).await.unwrap();
     session
 }
 

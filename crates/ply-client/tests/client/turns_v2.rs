@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::support::{
-    Script, heard, prompt, reported, told, user_message, v2_session, v2_with, words_of,
+    Script, heard, prompt, reported, told, user_message, v2_session, v2_with, within, words_of,
 };
 use ply_client::{Client, Event, ReportKind, Turn, TurnError, v2};
 use serde_json::json;
@@ -212,7 +212,7 @@ async fn an_idle_with_an_error_fails_the_turn_and_leaves_the_session_usable() {
         "error": { "code": -32603, "message": "the model is on fire" },
     });
     script.update(idle).await;
-    match turn.finish().await.unwrap_err() {
+    match within(turn.finish()).await.unwrap_err() {
         TurnError::Failed { code, message, .. } => {
             assert_eq!((code, message.as_str()), (-32603, "the model is on fire"));
         }

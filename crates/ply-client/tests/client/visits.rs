@@ -3,8 +3,8 @@
 use std::io::ErrorKind;
 use std::net::TcpListener;
 
-use crate::support::{SESSION, prompt, v1_session_of, v2_session_of};
-use ply_client::{Client, Elicitation, Elicitations, Event, Turn, v2};
+use crate::support::{SESSION, elicitation, prompt, v1_session_of, v2_session_of};
+use ply_client::{Client, Elicitations, Event, v2};
 use serde_json::{Value, json};
 
 fn asking() -> Client {
@@ -13,14 +13,6 @@ fn asking() -> Client {
 
 fn visit(url: &str, id: &str) -> Value {
     json!({ "mode": "url", "sessionId": SESSION, "message": "Log in", "elicitationId": id, "url": url })
-}
-
-async fn elicitation(turn: &mut Turn) -> Elicitation {
-    loop {
-        if let Event::Elicitation(ask) = turn.next().await.unwrap().unwrap() {
-            return ask;
-        }
-    }
 }
 
 // Also: V1-ELIC-09, V1-ELIC-16, V1-ELIC-21.

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use crate::support::{Rig, Seen, request};
+use crate::support::{Rig, Script, Seen, request};
 use ply_rpc::limits::{DRAIN_TIME_MAX, READ_IDLE_TIME_MAX};
 use ply_rpc::transport::memory;
 use ply_rpc::{CallError, Closed, Handler, Notification, Options, Peer, Request, Responder};
@@ -229,4 +229,32 @@ async fn c6_reading_after_a_failed_write_is_bounded() {
     let (link, _silent, _) = unwritable(Duration::ZERO);
     assert!(matches!(link.await.unwrap(), Closed::Write(_)));
     assert!(before.elapsed() < READ_IDLE_TIME_MAX * 2);
+}
+
+/// A transport with a fault.
+struct Panics;
+
+impl tokio::io::AsyncRead for Panics {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        _: &mut tokio::io::ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        panic!("the transport panics as asked")
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_transport_that_panics_ends_the_link_and_everybody_hears_of_it() {
+    let seen = Seen::default();
+    let script = Script { seen: seen.clone() };
+    let (peer, link) = ply_rpc::connect(Panics, tokio::io::sink(), script, Options::client());
+    let call = peer.call::<Value>("question", &());
+    let link = tokio::spawn(link);
+    let lost = tokio::time::timeout(Duration::from_secs(60), call).await;
+    let lost = lost.expect("it waits for nobody").unwrap_err();
+    assert!(lost.to_string().contains("panicked"), "{lost}");
+    assert!(matches!(link.await.unwrap(), Closed::Panicked));
+    let ended = "ended: the code behind the connection panicked";
+    assert_eq!(seen.take(), [ended]);
 }

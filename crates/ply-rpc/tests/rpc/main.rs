@@ -11,6 +11,7 @@ mod cancelling;
 mod closing;
 mod direct;
 mod framing;
+mod lines;
 mod order;
 mod regression;
 mod requests;

@@ -510,6 +510,33 @@ async fn a_cancelled_call_that_nobody_answers_is_not_cancelled_again_by_its_dead
     rig.still_alive().await;
 }
 
+/// A peer need not answer what is no longer wanted, so that says nothing about what it answers.
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_call_that_nobody_answers_is_no_missed_deadline() {
+    let rig = Rig::new(Options::client());
+    let options = CallOptions::default().deadline(Duration::from_secs(5));
+    for is_ordered in [true, false] {
+        for _ in 0..5 {
+            let error = if is_ordered {
+                let (tell, told) = tokio::sync::oneshot::channel();
+                let call = rig.peer.call_then("question", &(), options, |answer| {
+                    tell.send(answer).unwrap();
+                });
+                call.cancel();
+                told.await.unwrap().unwrap_err()
+            } else {
+                let mut call = rig.peer.call_with::<Value>("question", &(), options);
+                call.cancel();
+                call.await.unwrap_err()
+            };
+            assert!(
+                matches!(error, CallError::Deadline { .. }),
+                "ordered: {is_ordered}: {error}"
+            );
+        }
+    }
+}
+
 #[tokio::test]
 async fn an_ordered_call_that_cannot_leave_is_withdrawn() {
     let mut options = Options::client();

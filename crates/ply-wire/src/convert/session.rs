@@ -10,6 +10,8 @@ use std::sync::Arc;
 use super::commands;
 use super::config::{self, Booleans};
 use super::mcp::{self, UnsupportedTransport};
+#[cfg(feature = "unstable_session_archive")]
+use super::unstable::{archive_filter_down, archive_filter_up};
 use crate::{v1, v2};
 
 /// Turns `session/new` params into version 1. Nothing is lost.
@@ -207,12 +209,7 @@ pub fn list_down(request: &v2::ListSessionsRequest) -> v1::ListSessionsRequest {
         )
         .meta(request.meta.clone());
     #[cfg(feature = "unstable_session_archive")]
-    let out = out.archived(
-        request
-            .archived
-            .as_ref()
-            .map(super::unstable::archive_filter_down),
-    );
+    let out = out.archived(request.archived.as_ref().map(archive_filter_down));
     out
 }
 
@@ -224,12 +221,7 @@ pub fn list_up(request: &v1::ListSessionsRequest) -> v2::ListSessionsRequest {
         .cursor(request.cursor.as_deref().map(v2::SessionListCursor::new))
         .meta(request.meta.clone());
     #[cfg(feature = "unstable_session_archive")]
-    let out = out.archived(
-        request
-            .archived
-            .as_ref()
-            .map(super::unstable::archive_filter_up),
-    );
+    let out = out.archived(request.archived.as_ref().map(archive_filter_up));
     out
 }
 

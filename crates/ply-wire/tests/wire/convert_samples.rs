@@ -8,11 +8,7 @@ use ply_wire::{v1, v2};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-#[allow(dead_code, reason = "the catalogue serves several test files")]
-#[path = "samples/catalogue.rs"]
-mod catalogue;
-
-use catalogue::{MessageType, V1, V2};
+use crate::samples::catalogue::{self, MessageType, V1, V2};
 
 /// Converts each sample, checks the outcome against its schema and returns both; `None` is a
 /// conversion that refuses.

@@ -1,7 +1,7 @@
 //! What the updates of a v1 agent mean in v2, row by row.
 #[path = "lift/agent.rs"]
 #[allow(unreachable_pub, dead_code, reason = "a module that two tests share")]
-mod agent;
+pub(crate) mod agent;
 
 use agent::{Agent, call, chunk, text};
 use ply_wire::{

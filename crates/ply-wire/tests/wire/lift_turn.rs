@@ -1,9 +1,6 @@
 //! Turns of a v1 agent in v2: how they end, and when they wait for the user.
-#[path = "lift/agent.rs"]
-#[allow(unreachable_pub, dead_code, reason = "a module that two tests share")]
-mod agent;
 
-use agent::{Agent, call, chunk, idle, option, state};
+use crate::lift::agent::{Agent, call, chunk, idle, option, state};
 use ply_wire::{
     lift::{Cancelled, PermissionUp},
     method::v1::lenient_prompt_response,

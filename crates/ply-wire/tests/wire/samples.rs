@@ -8,7 +8,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 #[path = "samples/catalogue.rs"]
-mod catalogue;
+pub(crate) mod catalogue;
 
 use catalogue::{MessageType, V1, V2};
 

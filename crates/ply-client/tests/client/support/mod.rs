@@ -8,7 +8,13 @@
     reason = "each test file uses a part, and tests fail by panicking"
 )]
 
-use ply_client::{Agent, Client, Error, Event, Events, ReportKind, Session, Transport, Turn};
+use std::panic::Location;
+use std::time::Duration;
+
+use ply_client::{
+    Agent, Client, Elicitation, Error, Event, Events, Permission, ReportKind, Session, Transport,
+    Turn,
+};
 use ply_rpc::transport::memory;
 use serde_json::{Value, json};
 use tokio::io::{
@@ -24,6 +30,19 @@ pub struct Script {
 
 /// The id of the session that [`open`] makes.
 pub const SESSION: &str = "s-1";
+
+/// How long a test waits for one thing that has to happen.
+const WAIT_MAX: Duration = Duration::from_secs(60);
+
+/// Waits for something that has to happen; a test whose rule is broken fails here instead of waiting forever.
+#[track_caller]
+pub fn within<T>(work: impl Future<Output = T>) -> impl Future<Output = T> {
+    let caller = Location::caller();
+    async move {
+        let done = tokio::time::timeout(WAIT_MAX, work).await;
+        done.unwrap_or_else(|_| panic!("at {caller}: nothing happened within {WAIT_MAX:?}"))
+    }
+}
 
 /// Returns a link for a client, and the script at its other end.
 pub fn link() -> (memory::End, Script) {
@@ -44,7 +63,8 @@ pub async fn greet(client: Client, answer: Value) -> (Result<Agent, Error>, Scri
         script.answer(&request, answer).await;
         request
     };
-    let (agent, request) = tokio::join!(client.connect(Transport::new(reader, writer)), greeting);
+    let connecting = client.connect(Transport::new(reader, writer));
+    let (agent, request) = tokio::join!(within(connecting), greeting);
     (agent, script, request)
 }
 
@@ -96,30 +116,58 @@ pub async fn open(agent: &Agent, script: &mut Script) -> Session {
             .answer(&request, json!({ "sessionId": SESSION }))
             .await;
     };
-    let (session, ()) = tokio::join!(agent.new_session("/work"), answering);
+    let (session, ()) = tokio::join!(within(agent.new_session("/work")), answering);
     session.unwrap()
 }
 
 /// Prompts, and returns the turn with the request.
 pub async fn prompt(session: &Session, script: &mut Script, text: &str) -> (Turn, Value) {
-    let turn = session.prompt(text).await.unwrap();
+    let turn = within(session.prompt(text)).await.unwrap();
     let request = script.expect("session/prompt").await;
     (turn, request)
 }
 
 /// Reads a turn to its end as words: each event in short, the end last.
-pub async fn told(turn: &mut Turn) -> Vec<String> {
-    let mut told = Vec::new();
-    while let Some(event) = turn.next().await {
-        match event {
-            Ok(event) => told.extend(short(&event)),
-            Err(error) => told.push(format!("error: {error}")),
+#[track_caller]
+pub fn told(turn: &mut Turn) -> impl Future<Output = Vec<String>> {
+    // The whole turn: an agent that says nothing is an event too, after a while.
+    within(async {
+        let mut told = Vec::new();
+        while let Some(event) = turn.next().await {
+            match event {
+                Ok(event) => told.extend(short(&event)),
+                Err(error) => told.push(format!("error: {error}")),
+            }
         }
-    }
-    if let Some(end) = turn.end() {
-        told.push(format!("end: {:?}", end.stop_reason));
-    }
-    told
+        if let Some(end) = turn.end() {
+            told.push(format!("end: {:?}", end.stop_reason));
+        }
+        told
+    })
+}
+
+/// Returns the next question for permission in a turn.
+#[track_caller]
+pub fn permission(turn: &mut Turn) -> impl Future<Output = Permission> {
+    within(async {
+        loop {
+            if let Event::Permission(ask) = turn.next().await.unwrap().unwrap() {
+                return ask;
+            }
+        }
+    })
+}
+
+/// Returns the next question for information in a turn.
+#[track_caller]
+pub fn elicitation(turn: &mut Turn) -> impl Future<Output = Elicitation> {
+    within(async {
+        loop {
+            if let Event::Elicitation(ask) = turn.next().await.unwrap().unwrap() {
+                return ask;
+            }
+        }
+    })
 }
 
 /// An event in short; states and the user's own words are left out.
@@ -142,8 +190,9 @@ pub fn short(event: &Event) -> Option<String> {
 }
 
 /// Returns the next event of a stream, without its turn.
-pub async fn heard(events: &mut Events) -> Option<Event> {
-    events.next().await.map(|heard| heard.event)
+#[track_caller]
+pub fn heard(events: &mut Events) -> impl Future<Output = Option<Event>> {
+    within(async { events.next().await.map(|heard| heard.event) })
 }
 
 /// Returns how often the agent broke a rule.
@@ -157,19 +206,22 @@ pub fn reported(agent: &Agent, kind: ReportKind) -> u64 {
 
 impl Script {
     /// Returns the next message of the client.
-    pub async fn next(&mut self) -> Value {
-        let mut line = String::new();
-        self.reader.read_line(&mut line).await.unwrap();
-        assert!(line.ends_with('\n'), "the client closed; got {line:?}");
-        serde_json::from_str(&line).unwrap()
+    #[track_caller]
+    pub fn next(&mut self) -> impl Future<Output = Value> {
+        within(async {
+            let mut line = String::new();
+            self.reader.read_line(&mut line).await.unwrap();
+            assert!(line.ends_with('\n'), "the client closed; got {line:?}");
+            serde_json::from_str(&line).unwrap()
+        })
     }
 
     /// Returns the next message, which must be of this method.
     #[track_caller]
     pub fn expect(&mut self, method: &str) -> impl Future<Output = Value> {
-        let caller = std::panic::Location::caller();
+        let (caller, next) = (Location::caller(), self.next());
         async move {
-            let message = self.next().await;
+            let message = next.await;
             assert_eq!(message["method"], method, "at {caller}: {message}");
             message
         }
@@ -178,13 +230,13 @@ impl Script {
     /// Waits until the client closes its side.
     pub async fn closed(&mut self) {
         let mut rest = String::new();
-        while self.reader.read_line(&mut rest).await.unwrap() > 0 {}
+        within(async { while self.reader.read_line(&mut rest).await.unwrap() > 0 {} }).await;
     }
 
     pub async fn raw(&mut self, line: &str) {
         let line = format!("{line}\n");
         let writer = self.writer.as_mut().unwrap();
-        writer.write_all(line.as_bytes()).await.unwrap();
+        within(writer.write_all(line.as_bytes())).await.unwrap();
     }
 
     pub async fn send(&mut self, message: Value) {
@@ -263,9 +315,9 @@ impl Script {
     /// Returns the client's answer to a request of ours.
     #[track_caller]
     pub fn answered(&mut self, id: &Value) -> impl Future<Output = Value> {
-        let caller = std::panic::Location::caller();
+        let (caller, next) = (Location::caller(), self.next());
         async move {
-            let message = self.next().await;
+            let message = next.await;
             assert_eq!(message["id"], *id, "at {caller}: {message}");
             message
         }
@@ -274,7 +326,7 @@ impl Script {
     /// Proves that the client has written nothing since the last message that was read.
     #[track_caller]
     pub fn silent(&mut self) -> impl Future<Output = ()> {
-        let caller = std::panic::Location::caller();
+        let caller = Location::caller();
         async move {
             let id = self.ask("_probe", json!({})).await;
             let message = self.next().await;
