@@ -1,5 +1,6 @@
 //! The sessions of an agent: which are open, and how one is made, found, closed and forgotten.
 
+mod alone;
 mod erased;
 #[cfg(feature = "unstable_session_fork")]
 mod fork;
@@ -20,9 +21,10 @@ use ply_session::{CLOSE_TIME_MAX, Input, Keep, RequestId, Settings, ViewId, no_s
 use ply_wire::v2;
 use tokio::sync::oneshot;
 
+use self::alone::Alone;
+pub(crate) use self::alone::Place;
 pub(crate) use self::erased::{DynAgent, Erased};
 pub use self::reading::read_history;
-use self::stored::Alone;
 #[cfg(feature = "unstable_session_status")]
 pub(crate) use self::stored::StatusAsked;
 pub(crate) use self::stored::change;
@@ -125,11 +127,6 @@ impl Host {
         self.start(id.clone(), setup, origin, &mut sessions)
     }
 
-    /// Waits until nobody else is at the journal of a session, to open it.
-    pub(crate) async fn alone_with(&self, id: &v2::SessionId) -> impl Drop + use<> {
-        self.alone.with(id).await
-    }
-
     fn start(
         self: &Arc<Self>,
         id: v2::SessionId,
@@ -139,8 +136,14 @@ impl Host {
     ) -> Session {
         let additional = setup.additional_directories.clone();
         let session = Session::new(id.clone(), setup.cwd.clone(), additional);
+        // While the sessions are locked, so that whoever did not find it open comes first.
+        let place = (origin != Origin::New).then(|| self.alone.queue(&id));
         sessions.insert(id, session.clone());
-        Task::start(session.clone(), Arc::clone(self), setup, origin);
+        let (opened, host) = (session.clone(), Arc::clone(self));
+        match place {
+            None => Task::start(opened, host, setup),
+            Some(place) => Task::start_again(opened, host, setup, origin, place),
+        }
         session
     }
 
@@ -214,19 +217,16 @@ impl Host {
 
     /// Deletes a session; one that is open is closed first (E11).
     pub(crate) fn delete(self: &Arc<Self>, id: &v2::SessionId, responder: Responder) {
-        let mut waiter = Waiter::Client(responder);
-        if let Some(session) = self.open_session(id) {
-            let close = close_by_host(self.next_request(), Keep::Nothing);
-            match session.control(Control::Request(close, waiter)) {
-                Ok(()) => return,
-                Err(Control::Request(_, given_back)) => waiter = given_back,
-                Err(_) => return,
-            }
-        }
-        let (Waiter::Client(responder), journal, id) = (waiter, self.journal(), id.clone()) else {
+        let close = close_by_host(self.next_request(), Keep::Nothing);
+        let control = Control::Request(close, Waiter::Client(responder));
+        let Some((Control::Request(_, Waiter::Client(responder)), place)) =
+            self.pass_on(id, control)
+        else {
             return;
         };
+        let (journal, id) = (self.journal(), id.clone());
         tokio::spawn(async move {
+            place.comes().await;
             let deleted = journal.delete(&id.0).await;
             let deleted = deleted.map(|_| serde_json::Map::new());
             responder.respond(deleted.map_err(|error| crate::Error::from(error).to_rpc()));
@@ -244,7 +244,29 @@ impl Host {
         });
     }
 
+    /// Passes something on to a session that is open. If it is not, gives it back with a place at the session's journal: who
+    /// opens the session from now on comes after that.
+    fn pass_on(&self, id: &v2::SessionId, control: Control) -> Option<(Control, Place)> {
+        let mut control = control;
+        loop {
+            let session = {
+                let sessions = self.sessions();
+                let open = sessions.get(id).filter(|session| !session.is_closed());
+                match open {
+                    Some(session) => session.clone(),
+                    None => return Some((control, self.alone.queue(id))),
+                }
+            };
+            match session.control(control) {
+                Ok(()) => return None,
+                // It is over by now.
+                Err(given_back) => control = given_back,
+            }
+        }
+    }
+
     /// Returns a session that is open.
+    #[cfg(any(feature = "unstable_session_fork", feature = "unstable_session_status"))]
     fn open_session(&self, id: &v2::SessionId) -> Option<Session> {
         let session = self.sessions().get(id).cloned();
         session.filter(|session| !session.is_closed())

@@ -1,28 +1,6 @@
 //! Sessions that are not open: what is known of them, and what is changed in their journal without opening them.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
-
 use ply_journal::{Description, Durability, Error, Journal};
-use ply_wire::v2;
-use tokio::sync::OwnedMutexGuard;
-
-/// Keeps a session from being opened while its journal is changed here, since a journal has one owner at a time.
-#[derive(Debug, Default)]
-pub(super) struct Alone(Mutex<HashMap<v2::SessionId, Arc<tokio::sync::Mutex<()>>>>);
-
-impl Alone {
-    /// Waits until nobody else is at the session's journal.
-    pub(super) async fn with(&self, id: &v2::SessionId) -> OwnedMutexGuard<()> {
-        let turn = {
-            // No code that can panic runs under the lock, so a poisoned map is whole.
-            let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            all.retain(|_, turn| Arc::strong_count(turn) > 1);
-            Arc::clone(all.entry(id.clone()).or_default())
-        };
-        turn.lock_owned().await
-    }
-}
 
 /// Changes a session that is not open; returns whether there is one.
 pub(crate) async fn change(
@@ -50,7 +28,8 @@ mod status {
     use ply_wire::negotiate::Version;
     use ply_wire::{convert, v2};
 
-    use super::Arc;
+    use std::sync::Arc;
+
     use crate::error::no_such_session;
     use crate::host::Host;
     use crate::session::control::Control;
@@ -113,38 +92,26 @@ mod title {
     use ply_session::{Input, Title, title_record};
     use ply_wire::v2;
 
-    use super::Arc;
     use crate::host::{Host, told_of};
     use crate::session::control::{Control, Waiter};
 
     impl Host {
         /// Names a session, also one that is not open.
-        pub(crate) fn set_title(
-            self: &Arc<Self>,
-            id: &v2::SessionId,
-            title: String,
-            responder: Responder,
-        ) {
-            let mut responder = responder;
-            if let Some(session) = self.open_session(id) {
-                let (request, title) = (self.next_request(), title.clone());
-                let input = Box::new(Input::SetTitle { request, title });
-                match session.control(Control::Request(input, Waiter::Client(responder))) {
-                    Err(Control::Request(_, Waiter::Client(given_back))) => responder = given_back,
-                    _ => return,
-                }
-            }
-            let (host, id) = (Arc::clone(self), id.clone());
+        pub(crate) fn set_title(&self, id: &v2::SessionId, title: String, responder: Responder) {
+            let (request, named) = (self.next_request(), title.clone());
+            let title = Box::new(Input::SetTitle { request, title });
+            let control = Control::Request(title, Waiter::Client(responder));
+            let Some((Control::Request(_, Waiter::Client(responder)), place)) =
+                self.pass_on(id, control)
+            else {
+                return;
+            };
+            let (journal, id, title) = (self.journal(), id.clone(), named);
             tokio::spawn(async move {
-                let alone = host.alone.with(&id).await;
-                if host.open_session(&id).is_some() {
-                    // It was opened meanwhile.
-                    drop(alone);
-                    return host.set_title(&id, title, responder);
-                }
+                place.comes().await;
                 let records = vec![title_record(&title)];
                 let description = Description::default().title(Some(title.clone()));
-                let changed = super::change(&*host.journal, &id.0, records, description).await;
+                let changed = super::change(&*journal, &id.0, records, description).await;
                 responder.respond(told_of(&id, changed).map(|()| Title { title }));
             });
         }
@@ -158,56 +125,42 @@ mod archive {
     use ply_session::Keep;
     use ply_wire::v2;
 
-    use super::Arc;
-    use crate::host::{Host, told_of};
+    use crate::host::{Host, Place, told_of};
     use crate::session::close_by_host;
     use crate::session::control::{Control, Waiter};
 
     impl Host {
         /// Archives a session; one that is open is closed first.
-        pub(crate) fn archive(self: &Arc<Self>, id: &v2::SessionId, responder: Responder) {
-            let mut responder = responder;
-            if let Some(session) = self.open_session(id) {
-                let close = close_by_host(self.next_request(), Keep::Archived);
-                match session.control(Control::Request(close, Waiter::Client(responder))) {
-                    Err(Control::Request(_, Waiter::Client(given_back))) => responder = given_back,
-                    _ => return,
-                }
+        pub(crate) fn archive(&self, id: &v2::SessionId, responder: Responder) {
+            let close = close_by_host(self.next_request(), Keep::Archived);
+            let control = Control::Request(close, Waiter::Client(responder));
+            if let Some((Control::Request(_, Waiter::Client(responder)), place)) =
+                self.pass_on(id, control)
+            {
+                self.set_archived(id, true, responder, place);
             }
-            self.set_archived(id, true, responder);
         }
 
         /// Takes a session out of the archive. One that is open stays open.
-        pub(crate) fn unarchive(self: &Arc<Self>, id: &v2::SessionId, responder: Responder) {
-            let mut responder = responder;
-            if let Some(session) = self.open_session(id) {
-                match session.control(Control::Unarchive(responder)) {
-                    Err(Control::Unarchive(given_back)) => responder = given_back,
-                    _ => return,
-                }
+        pub(crate) fn unarchive(&self, id: &v2::SessionId, responder: Responder) {
+            let control = Control::Unarchive(responder);
+            if let Some((Control::Unarchive(responder), place)) = self.pass_on(id, control) {
+                self.set_archived(id, false, responder, place);
             }
-            self.set_archived(id, false, responder);
         }
 
         fn set_archived(
-            self: &Arc<Self>,
+            &self,
             id: &v2::SessionId,
             archived: bool,
             responder: Responder,
+            place: Place,
         ) {
-            let (host, id) = (Arc::clone(self), id.clone());
+            let (journal, id) = (self.journal(), id.clone());
             tokio::spawn(async move {
-                let alone = host.alone.with(&id).await;
-                if host.open_session(&id).is_some() {
-                    // It was opened meanwhile.
-                    drop(alone);
-                    return match archived {
-                        true => host.archive(&id, responder),
-                        false => host.unarchive(&id, responder),
-                    };
-                }
+                place.comes().await;
                 let description = Description::default().archived(archived);
-                let changed = super::change(&*host.journal, &id.0, Vec::new(), description).await;
+                let changed = super::change(&*journal, &id.0, Vec::new(), description).await;
                 responder.respond(told_of(&id, changed).map(|()| serde_json::Map::new()));
             });
         }
