@@ -266,7 +266,11 @@ impl Host {
     }
 
     /// Returns a session that is open.
-    #[cfg(any(feature = "unstable_session_fork", feature = "unstable_session_status"))]
+    #[cfg(any(
+        feature = "unstable_session_fork",
+        feature = "unstable_session_status",
+        feature = "unstable_session_set_title"
+    ))]
     fn open_session(&self, id: &v2::SessionId) -> Option<Session> {
         let session = self.sessions().get(id).cloned();
         session.filter(|session| !session.is_closed())

@@ -1,13 +1,20 @@
 //! Requests that the schema calls unstable. Each is served if the agent's author wants it to be.
 
-#[cfg(feature = "unstable_session_fork")]
+#[cfg(any(
+    feature = "unstable_session_fork",
+    feature = "unstable_session_set_title"
+))]
 use std::sync::Arc;
 
-use ply_rpc::{Responder, RpcError};
+use ply_rpc::Responder;
 use ply_wire::v2;
 
 use super::Connection;
-#[cfg(any(feature = "unstable_session_fork", feature = "unstable_session_status"))]
+#[cfg(any(
+    feature = "unstable_session_fork",
+    feature = "unstable_session_status",
+    feature = "unstable_session_set_title"
+))]
 use crate::client::Client;
 
 impl Connection {
@@ -39,7 +46,7 @@ impl Connection {
             match host.fork(&source, asked, cwd, &responder).await {
                 Ok(fork) if responder.is_cancelled() => {
                     entry.host.delete_unknown(&fork);
-                    responder.respond::<()>(Err(RpcError::cancelled()));
+                    responder.respond::<()>(Err(ply_rpc::RpcError::cancelled()));
                 }
                 Ok(fork) => entry.fork(&client, &fork, setup, responder),
                 Err(error) => responder.respond::<()>(Err(error)),
@@ -62,9 +69,15 @@ impl Connection {
 
     /// Names a session.
     #[cfg(feature = "unstable_session_set_title")]
-    pub(super) fn set_title(&self, request: &v2::SetSessionTitleRequest, responder: Responder) {
+    pub(super) fn set_title(
+        &self,
+        client: &Arc<Client>,
+        request: &v2::SetSessionTitleRequest,
+        responder: Responder,
+    ) {
+        let id = &request.session_id;
         match ply_session::title_of(&request.title) {
-            Ok(title) => self.host.set_title(&request.session_id, title, responder),
+            Ok(title) => self.host.set_title(id, title, client, responder),
             Err(error) => {
                 responder.respond::<()>(Err(ply_wire::link::rpc_error_v2(&error)));
             }

@@ -60,7 +60,9 @@ impl Host {
             Control::Status(asked) => self.status(id, asked),
             #[cfg(feature = "unstable_session_set_title")]
             Control::Request(input, Waiter::Client(responder)) => match *input {
-                Input::SetTitle { title, .. } => self.set_title(id, title, responder),
+                Input::SetTitle { request, title } => {
+                    self.pass_title_on(id, request, title, responder);
+                }
                 input => {
                     let waiter = Waiter::Client(responder);
                     refuse(Control::Request(Box::new(input), waiter), error);

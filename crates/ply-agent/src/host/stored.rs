@@ -1,6 +1,6 @@
 //! Sessions that are not open: what is known of them, and what is changed in their journal without opening them.
 
-use ply_journal::{Description, Durability, Error, Journal};
+use ply_journal::{Description, Durability, Error, Journal, Log};
 
 /// Changes a session that is not open; returns whether there is one.
 pub(crate) async fn change(
@@ -12,14 +12,21 @@ pub(crate) async fn change(
     let Some(opened) = journal.open(id).await? else {
         return Ok(false);
     };
-    let changed = opened
-        .log
-        .append(records, Durability::Durable, Some(description));
-    let changed = changed.await;
-    let closed = opened.log.close().await;
-    changed?;
-    closed?;
+    write(opened.log, records, description).await?;
     Ok(true)
+}
+
+/// Writes the last of a session and gives it back.
+async fn write(
+    log: Box<dyn Log>,
+    records: Vec<Vec<u8>>,
+    description: Description,
+) -> Result<(), Error> {
+    let written = log.append(records, Durability::Durable, Some(description));
+    let written = written.await;
+    let closed = log.close().await;
+    written?;
+    closed
 }
 
 #[cfg(feature = "unstable_session_status")]
@@ -87,33 +94,99 @@ pub(crate) use status::StatusAsked;
 
 #[cfg(feature = "unstable_session_set_title")]
 mod title {
-    use ply_journal::Description;
-    use ply_rpc::Responder;
-    use ply_session::{Input, Title, title_record};
+    use std::sync::Arc;
+
+    use ply_journal::{Description, Error, Journal};
+    use ply_rpc::{Responder, RpcError};
+    use ply_session::{Input, RequestId, Title, title_record};
     use ply_wire::v2;
 
-    use crate::host::{Host, told_of};
+    use crate::client::Client;
+    use crate::host::{Host, Place, told_of};
     use crate::session::control::{Control, Waiter};
 
     impl Host {
         /// Names a session, also one that is not open.
-        pub(crate) fn set_title(&self, id: &v2::SessionId, title: String, responder: Responder) {
-            let (request, named) = (self.next_request(), title.clone());
-            let title = Box::new(Input::SetTitle { request, title });
-            let control = Control::Request(title, Waiter::Client(responder));
+        pub(crate) fn set_title(
+            self: &Arc<Self>,
+            id: &v2::SessionId,
+            title: String,
+            client: &Arc<Client>,
+            responder: Responder,
+        ) {
+            let request = self.next_request();
+            let (host, client, of) = (Arc::clone(self), Arc::clone(client), id.clone());
+            responder.on_cancel(move || {
+                if let Some(session) = host.open_session(&of) {
+                    // Nothing is left to take back once the session is over.
+                    drop(session.control(Control::Withdraw(request, client)));
+                }
+            });
+            self.pass_title_on(id, request, title, responder);
+        }
+
+        /// Names a session for a request that was taken before.
+        pub(in crate::host) fn pass_title_on(
+            &self,
+            id: &v2::SessionId,
+            request: RequestId,
+            title: String,
+            responder: Responder,
+        ) {
+            let set = Input::SetTitle {
+                request,
+                title: title.clone(),
+            };
+            let control = Control::Request(Box::new(set), Waiter::Client(responder));
             let Some((Control::Request(_, Waiter::Client(responder)), place)) =
                 self.pass_on(id, control)
             else {
                 return;
             };
-            let (journal, id, title) = (self.journal(), id.clone(), named);
+            let (journal, id) = (self.journal(), id.clone());
             tokio::spawn(async move {
-                place.comes().await;
-                let records = vec![title_record(&title)];
-                let description = Description::default().title(Some(title.clone()));
-                let changed = super::change(&*journal, &id.0, records, description).await;
-                responder.respond(told_of(&id, changed).map(|()| Title { title }));
+                let named = name(journal, &id, title.clone(), place, &responder).await;
+                responder.respond(named.map(|()| Title { title }));
             });
+        }
+    }
+
+    /// Names a session that is not open. It can be taken back until it is with the journal; from then on only nobody waits.
+    async fn name(
+        journal: Arc<dyn Journal>,
+        id: &v2::SessionId,
+        title: String,
+        place: Place,
+        responder: &Responder,
+    ) -> Result<(), RpcError> {
+        let opened = async {
+            place.comes().await;
+            journal.open(&id.0).await
+        };
+        let opened = tokio::select! {
+            biased;
+            opened = opened => opened,
+            () = responder.cancelled() => return Err(RpcError::cancelled()),
+        };
+        let log = match opened {
+            Ok(Some(opened)) => opened.log,
+            Ok(None) => return told_of(id, Ok(false)),
+            Err(error) => return told_of(id, Err(error)),
+        };
+        let writing = tokio::spawn(async move {
+            let records = vec![title_record(&title)];
+            let description = Description::default().title(Some(title));
+            let written = super::write(log, records, description).await;
+            drop(place);
+            written
+        });
+        tokio::select! {
+            biased;
+            written = writing => {
+                let written = written.unwrap_or_else(|broken| Err(Error::Io(broken.into())));
+                told_of(id, written.map(|()| true))
+            }
+            () = responder.cancelled() => Err(RpcError::cancelled()),
         }
     }
 }

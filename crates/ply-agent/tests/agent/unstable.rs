@@ -5,6 +5,7 @@ mod fork;
 mod offered;
 mod status;
 mod title;
+mod withdrawn;
 
 use ply_agent::journal::{Memory, Sqlite};
 use ply_agent::{About, Server};

@@ -254,9 +254,9 @@ impl Core {
         let is_it = |input: &Input| match input {
             Input::Attach(attach) => attach.request == request,
             Input::Prompt(prompt) => prompt.request == request,
-            Input::SetOption { request: of, .. } | Input::SetTitle { request: of, .. } => {
-                *of == request
-            }
+            Input::SetOption { request: of, .. }
+            | Input::SetTitle { request: of, .. }
+            | Input::Fork { request: of } => *of == request,
             _ => false,
         };
         let Some(at) = self.waiting.iter().position(is_it) else {
