@@ -38,7 +38,12 @@ impl Host {
     }
 
     /// Answers what a session that is over cannot serve. What needs no open session is served all the same.
-    fn refuse_late(self: &Arc<Self>, id: &v2::SessionId, control: Control, error: &v2::Error) {
+    pub(crate) fn refuse_late(
+        self: &Arc<Self>,
+        id: &v2::SessionId,
+        control: Control,
+        error: &v2::Error,
+    ) {
         let keep = match &control {
             Control::Request(input, Waiter::Client(_)) => match &**input {
                 Input::Close(close) => Some(close.journal),

@@ -1,6 +1,7 @@
 //! Session methods that the schema calls unstable, over both stores and in both versions.
 
 mod archive;
+mod behind;
 mod fork;
 mod offered;
 mod status;

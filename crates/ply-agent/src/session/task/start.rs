@@ -20,6 +20,8 @@ use crate::{SessionSetup, clock};
 /// Why a session is not opened.
 enum Unopened {
     Refused(v2::Error),
+    /// The journal was given up, since a client does not wait for it any longer.
+    GivenUp(v2::Error),
     /// Whoever wants it gives another working directory than this, which is its own.
     Elsewhere(PathBuf),
 }
@@ -86,6 +88,11 @@ impl Task {
                 task.run().await;
             }
             Err(Unopened::Refused(error)) => fail(&session, &host, early, &error),
+            Err(Unopened::GivenUp(error)) => {
+                for control in give_up(&session, &host, early) {
+                    refuse(control, &error);
+                }
+            }
             Err(Unopened::Elsewhere(cwd)) => fail_elsewhere(&session, &host, early, &cwd),
         }
     }
@@ -114,7 +121,7 @@ async fn open(
                 early.deletes(),
             ));
             let error = Error::Io(std::io::Error::other("it does not answer"));
-            Err(Unopened::Refused(told(&error)))
+            Err(Unopened::GivenUp(told(&error)))
         }
     }
 }
@@ -175,10 +182,14 @@ async fn read_now(
     Ok((store, core))
 }
 
-/// Ends a session that could not be opened.
-fn fail(session: &Session, host: &Host, early: Early, error: &v2::Error) {
+/// Refuses the clients for which a session could not be opened. What else came for it is served or refused on its own.
+fn fail(session: &Session, host: &Arc<Host>, early: Early, error: &v2::Error) {
+    let unopened = no_such_session(session.id());
     for control in give_up(session, host, early) {
-        refuse(control, error);
+        match control {
+            Control::Attach(_) => refuse(control, error),
+            control => host.refuse_late(session.id(), control, &unopened),
+        }
     }
 }
 
