@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{INVALID_PARAMS, NOT_FOUND, error, hears, listed, of, replayed, stages};
+use super::{INVALID_PARAMS, NOT_FOUND, actor, error, hears, listed, of, replayed, stages};
 use crate::actor::{hear, run};
+use crate::journals::Gated;
 use crate::script::Version;
 use crate::support::*;
 
@@ -231,4 +232,36 @@ async fn a_saved_session_is_changed_deleted_and_opened_in_the_order_of_the_reque
             assert_eq!(answer["error"]["code"], NOT_FOUND, "{answer}");
         }
     }
+}
+
+/// Another owner could have it in between, and would find it neither closed nor archived.
+#[tokio::test(start_paused = true)]
+async fn an_open_session_is_archived_by_its_owner_before_it_is_given_back() {
+    let journal = Gated::open();
+    let server = actor().serve().journal(journal.clone());
+    let mut client = v2_with(&server, json!({})).await;
+    let session = client.session().await;
+    run(&mut client, &session, "say words").await;
+    // Whoever opens a session from now on waits.
+    journal.set_opens(false);
+    client.ok("session/archive", of(&session)).await;
+    assert_eq!(ids(&list(&mut client, "only").await), [&session]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_whose_journal_failed_is_archived_once_that_works_again() {
+    let journal = Gated::open();
+    let server = actor().serve().journal(journal.clone());
+    let mut client = v2_with(&server, json!({})).await;
+    let session = client.session().await;
+    run(&mut client, &session, "say words").await;
+    journal.set_fails(true);
+    client.prompt(&session, "say lost").await;
+    let refused = error(&mut client, "session/archive", of(&session)).await;
+    assert_eq!(refused["code"], -32603, "{refused}");
+    journal.set_fails(false);
+    client.ok("session/archive", of(&session)).await;
+    assert_eq!(ids(&list(&mut client, "only").await), [&session]);
+    client.ok("session/resume", of(&session)).await;
+    assert_eq!(hear(&mut client, &session, "say more").await, "more");
 }
