@@ -5,6 +5,7 @@ mod erased;
 #[cfg(feature = "unstable_session_fork")]
 mod fork;
 mod late;
+mod partial;
 mod reading;
 mod stored;
 
@@ -24,6 +25,10 @@ use tokio::sync::oneshot;
 use self::alone::Alone;
 pub(crate) use self::alone::Place;
 pub(crate) use self::erased::{DynAgent, Erased};
+#[cfg(feature = "unstable_session_fork")]
+use self::fork::Copies;
+pub use self::partial::is_partial;
+pub(crate) use self::partial::open as open_stored;
 pub use self::reading::read_history;
 #[cfg(feature = "unstable_session_status")]
 pub(crate) use self::stored::StatusAsked;
@@ -57,6 +62,8 @@ pub(crate) struct Host {
     unwritten: Arc<()>,
     /// Who is at the journal of a session that is not open.
     alone: Alone,
+    #[cfg(feature = "unstable_session_fork")]
+    copies: Copies,
     /// Numbers views and requests.
     numbers: AtomicU64,
 }
@@ -72,6 +79,8 @@ impl Host {
             unattended: Mutex::default(),
             unwritten: Arc::default(),
             alone: Alone::default(),
+            #[cfg(feature = "unstable_session_fork")]
+            copies: Copies::default(),
             numbers: AtomicU64::new(1),
         })
     }
@@ -197,6 +206,13 @@ impl Host {
         filter.cursor = cursor;
         filter.archived = archived;
         let mut page = self.journal.list(filter).await?;
+        page.sessions.retain(|head| {
+            let is_partial = is_partial(head);
+            if is_partial {
+                self.clear_away(&head.id);
+            }
+            !is_partial
+        });
         // One that is created just now may be in both.
         unlisted.retain(|head| page.sessions.iter().all(|listed| listed.id != head.id));
         if !unlisted.is_empty() {
@@ -276,8 +292,10 @@ impl Host {
         session.filter(|session| !session.is_closed())
     }
 
-    /// Closes every session, so that their journals say how their turns ended.
+    /// Closes every session, so that their journals say how their turns ended. Copies that are being made are given up.
     pub(crate) async fn shutdown(&self) {
+        #[cfg(feature = "unstable_session_fork")]
+        self.copies.give_up();
         let sessions: Vec<Session> = self.sessions().values().cloned().collect();
         let closings: Vec<_> = sessions
             .iter()
@@ -296,6 +314,8 @@ impl Host {
                 // Told, or gone because the session is over.
                 drop(closing.await);
             }
+            #[cfg(feature = "unstable_session_fork")]
+            self.copies.over().await;
         };
         if tokio::time::timeout(SHUTDOWN_TIME_MAX, all).await.is_err() {
             tracing::warn!("not every session could be closed in time");

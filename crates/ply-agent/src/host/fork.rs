@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ply_journal::{Durability, Error, Head, Journal, Log, Records};
+use ply_journal::{Description, Durability, Error, Head, Journal, Log, Records};
 use ply_rpc::{Responder, RpcError};
 use ply_session::{ForkPoint, Forking, Input, RequestId, fork_record, is_forked};
 use ply_wire::link::rpc_error_v2;
 use ply_wire::v2;
-use tokio::sync::oneshot;
+use tokio::runtime::Handle;
+use tokio::sync::{oneshot, watch};
 
+use super::partial::{PARTIAL, is_partial};
 use super::{Host, fresh_id};
 use crate::clock;
 use crate::error::no_such_session;
@@ -37,21 +39,76 @@ impl Drop for Asked {
     }
 }
 
+/// How many copies are being made, and whether there may be more.
+#[derive(Debug, Default)]
+pub(super) struct Copies(watch::Sender<UnderWay>);
+
+#[derive(Debug, Default)]
+struct UnderWay {
+    copies: usize,
+    are_given_up: bool,
+}
+
+/// One of them. The last clone counts.
+type Counted = Arc<Count>;
+
+struct Count(watch::Sender<UnderWay>);
+
+impl Copies {
+    /// Counts one more; none if the agent ends.
+    fn begin(&self) -> Option<Counted> {
+        let may_begin = self.0.send_if_modified(|under_way| {
+            under_way.copies += usize::from(!under_way.are_given_up);
+            !under_way.are_given_up
+        });
+        may_begin.then(|| Arc::new(Count(self.0.clone())))
+    }
+
+    /// Gives up all of them, since the agent ends.
+    pub(super) fn give_up(&self) {
+        self.0
+            .send_modify(|under_way| under_way.are_given_up = true);
+    }
+
+    async fn given_up(&self) {
+        self.wait_for(|under_way| under_way.are_given_up).await;
+    }
+
+    /// Waits until those that were given up are cleared away.
+    pub(super) async fn over(&self) {
+        self.wait_for(|under_way| under_way.copies == 0).await;
+    }
+
+    async fn wait_for(&self, is: fn(&UnderWay) -> bool) {
+        // We are a sender ourselves, so there is one.
+        let _is_it = self.0.subscribe().wait_for(is).await.is_ok();
+    }
+}
+
+impl Drop for Count {
+    fn drop(&mut self) {
+        self.0.send_modify(|under_way| under_way.copies -= 1);
+    }
+}
+
 /// A copy that is being made. Dropped before it is whole, it is deleted.
 struct Copying {
     journal: Arc<dyn Journal>,
     id: v2::SessionId,
     log: Option<Box<dyn Log>>,
     is_whole: bool,
+    counted: Counted,
 }
 
 impl Drop for Copying {
     fn drop(&mut self) {
-        if self.is_whole {
+        // When the runtime ends there is nobody to delete it. Its head says that it is not whole.
+        let (false, Ok(runtime)) = (self.is_whole, Handle::try_current()) else {
             return;
-        }
+        };
         let (journal, id, log) = (Arc::clone(&self.journal), self.id.clone(), self.log.take());
-        tokio::spawn(async move {
+        let counted = Arc::clone(&self.counted);
+        runtime.spawn(async move {
             if let Some(log) = log
                 && let Err(error) = log.close().await
             {
@@ -60,13 +117,15 @@ impl Drop for Copying {
             if let Err(error) = journal.delete(&id.0).await {
                 tracing::error!(session = %id.0, %error, "a copy that is given up is not deleted");
             }
+            drop(counted);
         });
     }
 }
 
 impl Host {
     /// Copies a session up to its last finished turn, and returns the id of the copy. What its clients sent before it was
-    /// `asked` is part of it. Stops at once when nobody waits for the answer any more, whatever the journal does.
+    /// `asked` is part of it. Stops at once when nobody waits for the answer any more or the agent ends, whatever the journal
+    /// does.
     pub(crate) async fn fork(
         &self,
         source: &v2::SessionId,
@@ -74,9 +133,12 @@ impl Host {
         cwd: PathBuf,
         responder: &Responder,
     ) -> Result<v2::SessionId, RpcError> {
+        let ends = || RpcError::internal("the agent ends; fork the session when it runs again");
+        let counted = self.copies.begin().ok_or_else(ends)?;
         tokio::select! {
             biased;
-            fork = self.copy(source, asked, cwd) => fork,
+            () = self.copies.given_up() => Err(ends()),
+            fork = self.copy(source, asked, cwd, counted) => fork,
             () = responder.cancelled() => Err(RpcError::cancelled()),
         }
     }
@@ -86,6 +148,7 @@ impl Host {
         source: &v2::SessionId,
         mut asked: Option<Asked>,
         cwd: PathBuf,
+        counted: Counted,
     ) -> Result<v2::SessionId, RpcError> {
         for _ in 0..FORK_TRIES_MAX {
             let upto = match asked.take().or_else(|| self.ask_for_records(source)) {
@@ -97,7 +160,7 @@ impl Host {
                 },
                 None => u64::MAX,
             };
-            return match copy(self.journal(), source, upto, cwd).await {
+            return match copy(self.journal(), source, upto, cwd, counted).await {
                 Ok(Some(fork)) => Ok(fork),
                 Ok(None) => Err(no_such_session(source)),
                 Err(error) => Err(crate::Error::from(error).to_rpc()),
@@ -129,19 +192,23 @@ async fn copy(
     source: &v2::SessionId,
     upto: u64,
     cwd: PathBuf,
+    counted: Counted,
 ) -> Result<Option<v2::SessionId>, Error> {
-    let Some((_, records)) = journal.look(&source.0).await? else {
+    let found = journal.look(&source.0).await?;
+    let Some((_, records)) = found.filter(|(head, _)| !is_partial(head)) else {
         return Ok(None);
     };
     let point = fork_point(&*records, upto).await?;
     let fork = fresh_id();
     let mut head = Head::new(&*fork.0, cwd, clock::now_ms());
     head.title.clone_from(&point.title);
+    head.host = Some(PARTIAL.to_owned());
     let mut copying = Copying {
         journal: Arc::clone(&journal),
         id: fork.clone(),
         log: None,
         is_whole: false,
+        counted,
     };
     // The id names the creation too, since nobody else knows it.
     let log = journal.create(head, &fork.0).await?.log;
@@ -210,6 +277,8 @@ async fn fill(
         // A journal in memory never waits.
         tokio::task::yield_now().await;
     }
-    log.append(page, Durability::Durable, None).await?;
+    let is_whole = Description::default().host(None);
+    log.append(page, Durability::Durable, Some(is_whole))
+        .await?;
     Ok(())
 }

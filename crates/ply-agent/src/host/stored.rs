@@ -9,7 +9,7 @@ pub(crate) async fn change(
     records: Vec<Vec<u8>>,
     description: Description,
 ) -> Result<bool, Error> {
-    let Some(opened) = journal.open(id).await? else {
+    let Some(opened) = super::open_stored(journal, id).await? else {
         return Ok(false);
     };
     write(opened.log, records, description).await?;
@@ -38,7 +38,7 @@ mod status {
     use std::sync::Arc;
 
     use crate::error::no_such_session;
-    use crate::host::Host;
+    use crate::host::{Host, is_partial};
     use crate::session::control::Control;
 
     /// A client that wants to know the status of a session.
@@ -80,6 +80,7 @@ mod status {
             tokio::spawn(async move {
                 let found = journal.look(&id.0).await;
                 asked.respond(match found {
+                    Ok(Some((head, _))) if is_partial(&head) => Err(no_such_session(&id)),
                     Ok(Some(_)) => Ok(v2::SessionStatusResponse::new(v2::SessionStatus::Saved)),
                     Ok(None) => Err(no_such_session(&id)),
                     Err(error) => Err(crate::Error::from(error).to_rpc()),
@@ -102,7 +103,7 @@ mod title {
     use ply_wire::v2;
 
     use crate::client::Client;
-    use crate::host::{Host, Place, told_of};
+    use crate::host::{Host, Place, open_stored, told_of};
     use crate::session::control::{Control, Waiter};
 
     impl Host {
@@ -161,7 +162,7 @@ mod title {
     ) -> Result<(), RpcError> {
         let opened = async {
             place.comes().await;
-            journal.open(&id.0).await
+            open_stored(&*journal, &id.0).await
         };
         let opened = tokio::select! {
             biased;

@@ -81,7 +81,7 @@ impl Store {
         journal: Arc<dyn Journal>,
         id: &str,
     ) -> Result<Option<(Self, Opening, Opened)>, Error> {
-        let Some(opened) = journal.open(id).await? else {
+        let Some(opened) = crate::host::open_stored(&*journal, id).await? else {
             return Ok(None);
         };
         let opening = read_back(&*opened.log).await?;
