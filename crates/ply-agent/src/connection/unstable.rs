@@ -26,15 +26,19 @@ impl Connection {
         request: v2::ForkSessionRequest,
         responder: Responder,
     ) {
+        use ply_session::How;
+
+        use super::setup::{Wanted, check, paths};
         let setup = crate::SessionSetup {
             cwd: request.cwd.0,
-            additional_directories: super::setup::paths(request.additional_directories),
+            additional_directories: paths(request.additional_directories),
             mcp_servers: request.mcp_servers,
             reopened: true,
             forked_from: Some(request.session_id.clone()),
             meta: request.meta,
         };
-        if let Err(error) = super::setup::check(&setup, self.host.about(), client.version) {
+        // Before anything is copied.
+        if let Err(error) = check(&setup, self.host.about(), client.version) {
             return responder.respond::<()>(Err(error));
         }
         let source = request.session_id;
@@ -48,7 +52,10 @@ impl Connection {
                     entry.host.delete_unknown(&fork);
                     responder.respond::<()>(Err(ply_rpc::RpcError::cancelled()));
                 }
-                Ok(fork) => entry.fork(&client, &fork, setup, responder),
+                Ok(fork) => {
+                    let wanted = Wanted::Fork(&fork);
+                    entry.set_up(&client, wanted, How::Fork, setup, responder);
+                }
                 Err(error) => responder.respond::<()>(Err(error)),
             }
         });
