@@ -26,6 +26,9 @@ enum Unopened {
     Elsewhere(PathBuf),
 }
 
+/// What came of opening a session.
+type Read = Result<(Store, Core), Unopened>;
+
 impl Task {
     /// Starts the task of a new session.
     pub(crate) fn start(session: Session, host: Arc<Host>, setup: SessionSetup) {
@@ -105,7 +108,7 @@ async fn open(
     setup: &SessionSetup,
     early: &mut Early,
     place: Place,
-) -> Result<(Store, Core), Unopened> {
+) -> Read {
     let id = session.id();
     // On its own, since a journal that is given up may still open the session, which then has to be given back.
     let reading = read(Arc::clone(host), id.clone(), setup.clone(), place);
@@ -128,7 +131,7 @@ async fn open(
 
 /// Gives back a session that nobody waits for any more, and deletes it if that was wanted: it must not come back.
 async fn give_back(
-    reading: JoinHandle<(Result<(Store, Core), Unopened>, Place)>,
+    reading: JoinHandle<(Read, Place)>,
     journal: Arc<dyn Journal>,
     id: v2::SessionId,
     delete: bool,
@@ -155,16 +158,12 @@ async fn read(
     id: v2::SessionId,
     setup: SessionSetup,
     place: Place,
-) -> (Result<(Store, Core), Unopened>, Place) {
+) -> (Read, Place) {
     place.comes().await;
     (read_now(&host, id, &setup).await, place)
 }
 
-async fn read_now(
-    host: &Host,
-    id: v2::SessionId,
-    setup: &SessionSetup,
-) -> Result<(Store, Core), Unopened> {
+async fn read_now(host: &Host, id: v2::SessionId, setup: &SessionSetup) -> Read {
     let opened = Store::open(host.journal(), &id.0).await;
     let opened = opened.map_err(|error| Unopened::Refused(told(&error)))?;
     let Some((store, opening, opened)) = opened else {
