@@ -1,9 +1,11 @@
 //! The sessions of an agent: which are open, and how one is made, found, closed and forgotten.
 
+mod alone;
 mod erased;
 #[cfg(feature = "unstable_session_fork")]
 mod fork;
 mod late;
+mod partial;
 mod reading;
 mod stored;
 
@@ -20,9 +22,14 @@ use ply_session::{CLOSE_TIME_MAX, Input, Keep, RequestId, Settings, ViewId, no_s
 use ply_wire::v2;
 use tokio::sync::oneshot;
 
+use self::alone::Alone;
+pub(crate) use self::alone::Place;
 pub(crate) use self::erased::{DynAgent, Erased};
+#[cfg(feature = "unstable_session_fork")]
+use self::fork::Copies;
+pub use self::partial::is_partial;
+pub(crate) use self::partial::open as open_stored;
 pub use self::reading::read_history;
-use self::stored::Alone;
 #[cfg(feature = "unstable_session_status")]
 pub(crate) use self::stored::StatusAsked;
 pub(crate) use self::stored::change;
@@ -55,6 +62,8 @@ pub(crate) struct Host {
     unwritten: Arc<()>,
     /// Who is at the journal of a session that is not open.
     alone: Alone,
+    #[cfg(feature = "unstable_session_fork")]
+    copies: Copies,
     /// Numbers views and requests.
     numbers: AtomicU64,
 }
@@ -70,6 +79,8 @@ impl Host {
             unattended: Mutex::default(),
             unwritten: Arc::default(),
             alone: Alone::default(),
+            #[cfg(feature = "unstable_session_fork")]
+            copies: Copies::default(),
             numbers: AtomicU64::new(1),
         })
     }
@@ -125,11 +136,6 @@ impl Host {
         self.start(id.clone(), setup, origin, &mut sessions)
     }
 
-    /// Waits until nobody else is at the journal of a session, to open it.
-    pub(crate) async fn alone_with(&self, id: &v2::SessionId) -> impl Drop + use<> {
-        self.alone.with(id).await
-    }
-
     fn start(
         self: &Arc<Self>,
         id: v2::SessionId,
@@ -139,8 +145,14 @@ impl Host {
     ) -> Session {
         let additional = setup.additional_directories.clone();
         let session = Session::new(id.clone(), setup.cwd.clone(), additional);
+        // While the sessions are locked, so that whoever did not find it open comes first.
+        let place = (origin != Origin::New).then(|| self.alone.queue(&id));
         sessions.insert(id, session.clone());
-        Task::start(session.clone(), Arc::clone(self), setup, origin);
+        let (opened, host) = (session.clone(), Arc::clone(self));
+        match place {
+            None => Task::start(opened, host, setup),
+            Some(place) => Task::start_again(opened, host, setup, origin, place),
+        }
         session
     }
 
@@ -194,6 +206,13 @@ impl Host {
         filter.cursor = cursor;
         filter.archived = archived;
         let mut page = self.journal.list(filter).await?;
+        page.sessions.retain(|head| {
+            let is_partial = is_partial(head);
+            if is_partial {
+                self.clear_away(&head.id);
+            }
+            !is_partial
+        });
         // One that is created just now may be in both.
         unlisted.retain(|head| page.sessions.iter().all(|listed| listed.id != head.id));
         if !unlisted.is_empty() {
@@ -214,19 +233,16 @@ impl Host {
 
     /// Deletes a session; one that is open is closed first (E11).
     pub(crate) fn delete(self: &Arc<Self>, id: &v2::SessionId, responder: Responder) {
-        let mut waiter = Waiter::Client(responder);
-        if let Some(session) = self.open_session(id) {
-            let close = close_by_host(self.next_request(), Keep::Nothing);
-            match session.control(Control::Request(close, waiter)) {
-                Ok(()) => return,
-                Err(Control::Request(_, given_back)) => waiter = given_back,
-                Err(_) => return,
-            }
-        }
-        let (Waiter::Client(responder), journal, id) = (waiter, self.journal(), id.clone()) else {
+        let close = close_by_host(self.next_request(), Keep::Nothing);
+        let control = Control::Request(close, Waiter::Client(responder));
+        let Some((Control::Request(_, Waiter::Client(responder)), place)) =
+            self.pass_on(id, control)
+        else {
             return;
         };
+        let (journal, id) = (self.journal(), id.clone());
         tokio::spawn(async move {
+            place.comes().await;
             let deleted = journal.delete(&id.0).await;
             let deleted = deleted.map(|_| serde_json::Map::new());
             responder.respond(deleted.map_err(|error| crate::Error::from(error).to_rpc()));
@@ -244,14 +260,42 @@ impl Host {
         });
     }
 
+    /// Passes something on to a session that is open. If it is not, gives it back with a place at the session's journal: who
+    /// opens the session from now on comes after that.
+    fn pass_on(&self, id: &v2::SessionId, control: Control) -> Option<(Control, Place)> {
+        let mut control = control;
+        loop {
+            let session = {
+                let sessions = self.sessions();
+                let open = sessions.get(id).filter(|session| !session.is_closed());
+                match open {
+                    Some(session) => session.clone(),
+                    None => return Some((control, self.alone.queue(id))),
+                }
+            };
+            match session.control(control) {
+                Ok(()) => return None,
+                // It is over by now.
+                Err(given_back) => control = given_back,
+            }
+        }
+    }
+
     /// Returns a session that is open.
+    #[cfg(any(
+        feature = "unstable_session_fork",
+        feature = "unstable_session_status",
+        feature = "unstable_session_set_title"
+    ))]
     fn open_session(&self, id: &v2::SessionId) -> Option<Session> {
         let session = self.sessions().get(id).cloned();
         session.filter(|session| !session.is_closed())
     }
 
-    /// Closes every session, so that their journals say how their turns ended.
+    /// Closes every session, so that their journals say how their turns ended. Copies that are being made are given up.
     pub(crate) async fn shutdown(&self) {
+        #[cfg(feature = "unstable_session_fork")]
+        self.copies.give_up();
         let sessions: Vec<Session> = self.sessions().values().cloned().collect();
         let closings: Vec<_> = sessions
             .iter()
@@ -270,6 +314,8 @@ impl Host {
                 // Told, or gone because the session is over.
                 drop(closing.await);
             }
+            #[cfg(feature = "unstable_session_fork")]
+            self.copies.over().await;
         };
         if tokio::time::timeout(SHUTDOWN_TIME_MAX, all).await.is_err() {
             tracing::warn!("not every session could be closed in time");

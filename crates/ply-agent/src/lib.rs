@@ -50,7 +50,7 @@ pub use self::agent::{About, Agent, Mcp, SessionSetup};
 pub use self::asker::Asker;
 pub use self::error::{Error, Result};
 pub use self::extension::{Client, Extension};
-pub use self::host::read_history;
+pub use self::host::{is_partial, read_history};
 pub use self::prompt::Prompt;
 pub use self::server::{Server, serve, serve_stdio};
 pub use self::session::Session;

@@ -53,6 +53,7 @@ macro_rules! contract {
                 records_are_read_as_they_were_written,
                 reading_goes_by_pages_of_about_the_size_asked_for,
                 a_record_may_have_16_mib,
+                large_records_keep_their_place_among_small_ones,
                 records_outlive_their_writer,
                 what_is_known_of_a_session_changes_as_described,
                 a_listing_shows_the_latest_first,
@@ -274,6 +275,56 @@ async fn a_record_may_have_16_mib(journal: impl Journal) {
         [&b"after"[..], b"before"]
     );
     assert!(log.read(4, usize::MAX).await.unwrap().records[0] == large);
+}
+
+async fn large_records_keep_their_place_among_small_ones(journal: impl Journal) {
+    // Stores keep records from some size on apart: 64 KiB in memory.
+    const LARGE: usize = 64 * 1024;
+    let sizes = [
+        0,
+        LARGE,
+        3,
+        LARGE - 1,
+        LARGE + 1,
+        1024 * 1024,
+        0,
+        LARGE,
+        LARGE,
+        1,
+    ];
+    let numbered = sizes.iter().zip(b'a'..);
+    let records: Vec<Vec<u8>> = numbered.map(|(size, of)| vec![of; *size]).collect();
+    let log = create(&journal, head("a")).await;
+    // One by one and all in a row.
+    for record in &records {
+        let record = vec![record.clone()];
+        log.append(record, Durability::Written, None).await.unwrap();
+    }
+    log.append(records.clone(), Durability::Durable, None)
+        .await
+        .unwrap();
+    let all = [&records[..], &records[..]].concat();
+    let (_, look) = journal.look("a").await.unwrap().unwrap();
+    let readers: [&dyn Records; 2] = [&*log, &*look];
+    for reader in readers {
+        for bytes_max in [0, LARGE, 3 * LARGE, usize::MAX] {
+            for first in 0..=all.len() {
+                let from = first as u64;
+                let batch = reader.read(from, bytes_max).await.unwrap();
+                let read = batch.records.len();
+                assert_eq!((batch.from, batch.next), (from, from + read as u64));
+                assert!(
+                    batch.records == all[first..first + read],
+                    "{first} {bytes_max}"
+                );
+                assert_eq!(read == 0, first == all.len(), "{first} {bytes_max}");
+                let bytes: usize = batch.records.iter().map(Vec::len).sum();
+                assert!(read == 1 || bytes <= bytes_max, "{first} {bytes_max}");
+            }
+        }
+    }
+    drop((look, log));
+    assert_eq!(reopen(&journal, "a").await.records, all.len() as u64);
 }
 
 async fn records_outlive_their_writer(journal: impl Journal) {

@@ -263,7 +263,7 @@ impl Client {
         match (wanted, response) {
             (Wanted::Attach(how), Ok(response)) => {
                 self.link = Link::Attached;
-                self.is_whole = how != How::Resume && !self.is_cut;
+                self.is_whole = !matches!(how, How::Resume | How::Fork) && !self.is_cut;
                 self.set_up(response);
             }
             (Wanted::Attach(_), Err(_)) => {

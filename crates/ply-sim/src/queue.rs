@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use ply_session::{Input, RequestId, TurnId, ViewId};
+use ply_session::{Input, Keep, RequestId, TurnId, ViewId};
 
 use crate::journal::Fate;
 use crate::message::Down;
@@ -52,7 +52,7 @@ pub(crate) enum Due {
     /// The process hears that its journal has another owner.
     Lost { life: u64 },
     /// Everything of the session is closed.
-    Released { life: u64, delete: bool },
+    Released { life: u64, then: Keep },
     /// A deadline of the core passes.
     Tick { life: u64 },
     /// The process dies.

@@ -2,6 +2,7 @@
 
 mod driver;
 mod effects;
+mod fork;
 mod life;
 mod questions;
 mod quiesce;
@@ -11,10 +12,11 @@ mod store;
 use std::collections::{BTreeMap, BTreeSet};
 
 use ply_session::{
-    AskId, CancelScope, CloseEffect, How, Input, LastClient, Level, Pace, Questions, QueuedPrompts,
-    RequestId, Settings, TurnId, ViewId,
+    AskId, CancelScope, CloseEffect, How, Input, Keep, LastClient, Level, Pace, Questions,
+    QueuedPrompts, RequestId, Settings, TurnId, ViewId,
 };
 
+use self::fork::Forks;
 use self::life::Life;
 use crate::Broken;
 use crate::agent::Numbers;
@@ -55,8 +57,18 @@ pub(crate) struct World<'a> {
     turns: BTreeMap<RequestId, Tag>,
     /// Turns whose end somebody relies on.
     ended_turns: BTreeSet<Tag>,
+    /// Closes without an answer, each with its place among all closes.
+    closes: BTreeMap<RequestId, (Keep, u64)>,
+    /// Which life was last asked to delete the session, and the place of that among all closes.
+    delete_asked: (u64, u64),
+    /// How many closes sessions have heard of.
+    closings: u64,
+    /// Copies that were asked for.
+    forks: Forks,
     /// The last life whose journal was deleted.
     deleted: u64,
+    /// The last life whose session was archived.
+    archived: u64,
     /// Questions that the agent's code waits for, with the life and the turn.
     asks: BTreeMap<AskId, (u64, Option<TurnId>)>,
     /// Ids that the core made, and the life it made them in.
@@ -92,7 +104,12 @@ impl<'a> World<'a> {
             requests: BTreeMap::new(),
             turns: BTreeMap::new(),
             ended_turns: BTreeSet::new(),
+            closes: BTreeMap::new(),
+            delete_asked: (0, 0),
+            closings: 0,
+            forks: Forks::new(),
             deleted: 0,
+            archived: 0,
             asks: BTreeMap::new(),
             ids: BTreeMap::new(),
             is_ending: false,
@@ -222,7 +239,7 @@ impl<'a> World<'a> {
             Due::Page { life, view, from } => self.page(life, view, from),
             Due::Taken { life } => self.taken(life),
             Due::Lost { life } => self.lost(life),
-            Due::Released { life, delete } => self.released(life, delete),
+            Due::Released { life, then } => self.released(life, then),
             Due::Tick { life } => self.tick(life),
             Due::Crash { life } => {
                 if self.is_alive(life) {
@@ -243,6 +260,8 @@ impl<'a> World<'a> {
         self.ended.clear();
         self.waiting = None;
         self.requests.clear();
+        self.closes.clear();
+        self.forks.clear();
         self.asks.clear();
         self.trace.crashes += 1;
         self.journal.crash(&mut self.choices);

@@ -90,9 +90,11 @@ impl Connection {
                 self.status(client, &convert::unstable::status_up(&request), responder)
             }
             #[cfg(feature = "unstable_session_set_title")]
-            In::SetSessionTitle(request) => {
-                self.set_title(&convert::unstable::set_title_up(&request), responder)
-            }
+            In::SetSessionTitle(request) => self.set_title(
+                client,
+                &convert::unstable::set_title_up(&request),
+                responder,
+            ),
             #[cfg(feature = "unstable_session_archive")]
             In::ArchiveSession(request) => self.archive(
                 &convert::unstable::archive_up(&request).session_id,
@@ -149,7 +151,7 @@ impl Connection {
             #[cfg(feature = "unstable_session_status")]
             In::SessionStatus(request) => self.status(client, &request, responder),
             #[cfg(feature = "unstable_session_set_title")]
-            In::SetSessionTitle(request) => self.set_title(&request, responder),
+            In::SetSessionTitle(request) => self.set_title(client, &request, responder),
             #[cfg(feature = "unstable_session_archive")]
             In::ArchiveSession(request) => self.archive(&request.session_id, responder),
             #[cfg(feature = "unstable_session_archive")]

@@ -35,7 +35,8 @@ impl Connection {
             forked_from: None,
             meta: request.meta,
         };
-        self.set_up(client, Wanted::New, How::New, setup, responder);
+        self.entry()
+            .set_up(client, Wanted::New, How::New, setup, responder);
     }
 
     pub(super) fn resume_session(
@@ -63,24 +64,10 @@ impl Connection {
             meta: request.meta,
         };
         let wanted = Wanted::Known(&request.session_id);
-        self.set_up(client, wanted, how, setup, responder);
+        self.entry().set_up(client, wanted, how, setup, responder);
     }
 
-    fn set_up(
-        &self,
-        client: &Arc<Client>,
-        wanted: Wanted<'_>,
-        how: How,
-        setup: SessionSetup,
-        responder: Responder,
-    ) {
-        match check(&setup, self.host.about(), client.version) {
-            Ok(()) => self.entry().set_up(client, wanted, how, setup, responder),
-            Err(error) => responder.respond::<()>(Err(error)),
-        }
-    }
-
-    /// Returns the way into sessions for requests that take their time.
+    /// Returns the way into sessions, also for requests that take their time.
     pub(super) fn entry(&self) -> Entry {
         Entry {
             host: Arc::clone(&self.host),
@@ -91,7 +78,7 @@ impl Connection {
 
 /// The session that a client wants to see.
 #[derive(Debug, Clone, Copy)]
-enum Wanted<'a> {
+pub(super) enum Wanted<'a> {
     New,
     Known(&'a v2::SessionId),
     /// A copy that was just made.
@@ -106,21 +93,9 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Attaches the client to a copy that was made for it.
-    #[cfg(feature = "unstable_session_fork")]
-    pub(super) fn fork(
-        &self,
-        client: &Arc<Client>,
-        fork: &v2::SessionId,
-        setup: SessionSetup,
-        responder: Responder,
-    ) {
-        self.set_up(client, Wanted::Fork(fork), How::Fork, setup, responder);
-    }
-
     /// Attaches the client to a session. It is in the session's inbox when this returns, so what the client sends next comes
     /// after it.
-    fn set_up(
+    pub(super) fn set_up(
         &self,
         client: &Arc<Client>,
         wanted: Wanted<'_>,
@@ -128,6 +103,9 @@ impl Entry {
         setup: SessionSetup,
         responder: Responder,
     ) {
+        if let Err(error) = check(&setup, self.host.about(), client.version) {
+            return responder.respond::<()>(Err(error));
+        }
         let core_setup = core_setup(&setup);
         let mut waiter = Waiter::Client(responder);
         for _ in 0..OPEN_TRIES_MAX {

@@ -1,13 +1,20 @@
 //! Requests that the schema calls unstable. Each is served if the agent's author wants it to be.
 
-#[cfg(feature = "unstable_session_fork")]
+#[cfg(any(
+    feature = "unstable_session_fork",
+    feature = "unstable_session_set_title"
+))]
 use std::sync::Arc;
 
-use ply_rpc::{Responder, RpcError};
+use ply_rpc::Responder;
 use ply_wire::v2;
 
 use super::Connection;
-#[cfg(any(feature = "unstable_session_fork", feature = "unstable_session_status"))]
+#[cfg(any(
+    feature = "unstable_session_fork",
+    feature = "unstable_session_status",
+    feature = "unstable_session_set_title"
+))]
 use crate::client::Client;
 
 impl Connection {
@@ -19,15 +26,19 @@ impl Connection {
         request: v2::ForkSessionRequest,
         responder: Responder,
     ) {
+        use ply_session::How;
+
+        use super::setup::{Wanted, check, paths};
         let setup = crate::SessionSetup {
             cwd: request.cwd.0,
-            additional_directories: super::setup::paths(request.additional_directories),
+            additional_directories: paths(request.additional_directories),
             mcp_servers: request.mcp_servers,
             reopened: true,
             forked_from: Some(request.session_id.clone()),
             meta: request.meta,
         };
-        if let Err(error) = super::setup::check(&setup, self.host.about(), client.version) {
+        // Before anything is copied.
+        if let Err(error) = check(&setup, self.host.about(), client.version) {
             return responder.respond::<()>(Err(error));
         }
         let source = request.session_id;
@@ -39,9 +50,12 @@ impl Connection {
             match host.fork(&source, asked, cwd, &responder).await {
                 Ok(fork) if responder.is_cancelled() => {
                     entry.host.delete_unknown(&fork);
-                    responder.respond::<()>(Err(RpcError::cancelled()));
+                    responder.respond::<()>(Err(ply_rpc::RpcError::cancelled()));
                 }
-                Ok(fork) => entry.fork(&client, &fork, setup, responder),
+                Ok(fork) => {
+                    let wanted = Wanted::Fork(&fork);
+                    entry.set_up(&client, wanted, How::Fork, setup, responder);
+                }
                 Err(error) => responder.respond::<()>(Err(error)),
             }
         });
@@ -62,9 +76,15 @@ impl Connection {
 
     /// Names a session.
     #[cfg(feature = "unstable_session_set_title")]
-    pub(super) fn set_title(&self, request: &v2::SetSessionTitleRequest, responder: Responder) {
+    pub(super) fn set_title(
+        &self,
+        client: &Arc<Client>,
+        request: &v2::SetSessionTitleRequest,
+        responder: Responder,
+    ) {
+        let id = &request.session_id;
         match ply_session::title_of(&request.title) {
-            Ok(title) => self.host.set_title(&request.session_id, title, responder),
+            Ok(title) => self.host.set_title(id, title, client, responder),
             Err(error) => {
                 responder.respond::<()>(Err(ply_wire::link::rpc_error_v2(&error)));
             }

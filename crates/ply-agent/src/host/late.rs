@@ -38,7 +38,12 @@ impl Host {
     }
 
     /// Answers what a session that is over cannot serve. What needs no open session is served all the same.
-    fn refuse_late(self: &Arc<Self>, id: &v2::SessionId, control: Control, error: &v2::Error) {
+    pub(crate) fn refuse_late(
+        self: &Arc<Self>,
+        id: &v2::SessionId,
+        control: Control,
+        error: &v2::Error,
+    ) {
         let keep = match &control {
             Control::Request(input, Waiter::Client(_)) => match &**input {
                 Input::Close(close) => Some(close.journal),
@@ -60,7 +65,9 @@ impl Host {
             Control::Status(asked) => self.status(id, asked),
             #[cfg(feature = "unstable_session_set_title")]
             Control::Request(input, Waiter::Client(responder)) => match *input {
-                Input::SetTitle { title, .. } => self.set_title(id, title, responder),
+                Input::SetTitle { request, title } => {
+                    self.pass_title_on(id, request, title, responder);
+                }
                 input => {
                     let waiter = Waiter::Client(responder);
                     refuse(Control::Request(Box::new(input), waiter), error);

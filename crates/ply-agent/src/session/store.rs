@@ -81,7 +81,7 @@ impl Store {
         journal: Arc<dyn Journal>,
         id: &str,
     ) -> Result<Option<(Self, Opening, Opened)>, Error> {
-        let Some(opened) = journal.open(id).await? else {
+        let Some(opened) = crate::host::open_stored(&*journal, id).await? else {
             return Ok(None);
         };
         let opening = read_back(&*opened.log).await?;
@@ -178,7 +178,7 @@ impl Store {
         Some(log.append(Vec::new(), Durability::Durable, Some(description)))
     }
 
-    /// Gives the session back once `first` is done, and then deletes or archives it.
+    /// Archives the session if that is wanted and gives it back, once `first` is done, or deletes it.
     pub(super) fn release(&mut self, first: impl Future<Output = ()> + Send + 'static, then: Then) {
         let (journal, id) = (Arc::clone(&self.journal), self.head.id.clone());
         let unread = self.unread.take().map(|opened| opened.log);
@@ -197,22 +197,16 @@ impl Store {
                     },
                     None => log,
                 };
+                if then == Then::Archive {
+                    return archive(&*journal, &id, log).await;
+                }
                 let closed = match log {
                     Some(log) => log.close().await,
                     None => Ok(()),
                 };
                 match then {
                     Then::Delete => journal.delete(&id).await.map(drop),
-                    Then::Archive => {
-                        closed?;
-                        let archived = Description::default().archived(true);
-                        match crate::host::change(&*journal, &id, Vec::new(), archived).await {
-                            Ok(true) => Ok(()),
-                            Ok(false) => Err(Error::Deleted),
-                            Err(error) => Err(error),
-                        }
-                    }
-                    Then::Nothing => closed,
+                    Then::Archive | Then::Nothing => closed,
                 }
             };
             // It goes on when nobody waits for it any more: what is to be deleted must not come back.
@@ -331,6 +325,30 @@ impl Store {
             Poll::Ready(input) => Some(input),
             Poll::Pending => None,
         }
+    }
+}
+
+/// Archives a session and gives it back.
+async fn archive(journal: &dyn Journal, id: &str, log: Option<Box<dyn Log>>) -> Result<(), Error> {
+    let archived = Description::default().archived(true);
+    if let Some(log) = log {
+        // By its owner, so that nobody else can have it in between.
+        let written = log.append(Vec::new(), Durability::Durable, Some(archived.clone()));
+        let written = written.await;
+        let closed = log.close().await;
+        match written {
+            Ok(_) => return closed,
+            Err(error) if matches!(error.kind(), ErrorKind::Taken | ErrorKind::Gone) => {
+                return Err(error);
+            }
+            // A log that failed may take nothing more.
+            Err(_) => closed?,
+        }
+    }
+    match crate::host::change(journal, id, Vec::new(), archived).await {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Error::Deleted),
+        Err(error) => Err(error),
     }
 }
 

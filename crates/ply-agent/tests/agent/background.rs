@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ply_agent::{Agent, Stop};
+use ply_agent::{About, Agent, Stop};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
@@ -12,7 +12,8 @@ use crate::support::*;
 /// Starts a server that outlives its turn and ends when it is told to, or cancelled, or the session closes.
 fn starts_server(end: &Arc<Notify>) -> impl Agent + use<> {
     let end = Arc::clone(end);
-    script(move |turn| {
+    let forks = About::new("script", "1").session_fork();
+    let agent = script(move |turn| {
         let end = Arc::clone(&end);
         Box::pin(async move {
             if turn.prompt().text() != "serve" {
@@ -34,7 +35,8 @@ fn starts_server(end: &Arc<Notify>) -> impl Agent + use<> {
             turn.say("it serves").await?;
             Ok(Stop::EndTurn)
         })
-    })
+    });
+    agent.about(forks)
 }
 
 /// Returns the states that were told, each with its list of background work.
@@ -203,4 +205,45 @@ async fn v2_bg_04_a_watcher_is_listed_as_its_call() {
         .map(update)
         .find(|update| update["state"] == "idle");
     assert_eq!(snapshot.unwrap()["background"], listed);
+}
+
+/// Reads until a session tells a state with a list of background work, and returns that.
+async fn told_state(client: &mut Client, session: &str) -> Value {
+    let is_it = |message: &Value| {
+        let update = update(message);
+        message["params"]["sessionId"] == session
+            && update["state"] == "idle"
+            && update["background"].is_array()
+    };
+    let seen = client.until(is_it).await;
+    update(seen.last().unwrap())["background"].clone()
+}
+
+/// What runs beside the turns of the source is not the fork's, and what the fork starts is not the source's.
+#[tokio::test(start_paused = true)]
+async fn the_client_of_a_fork_is_told_of_the_forks_own_background_work() {
+    let end = Arc::new(Notify::new());
+    let server = ply_agent::serve(starts_server(&end));
+    let mut client = v2_with(&server, json!({})).await;
+    let source = client.session().await;
+    client.prompt(&source, "serve").await;
+    let of_source = told_state(&mut client, &source).await;
+    assert_eq!(of_source.as_array().unwrap().len(), 1, "{of_source}");
+
+    let params = json!({"sessionId": source, "cwd": "/work", "mcpServers": []});
+    let fork = client.ok("session/fork", params).await;
+    let fork = fork["sessionId"].as_str().unwrap().to_owned();
+    assert_eq!(told_state(&mut client, &fork).await, json!([]));
+    client.prompt(&fork, "serve").await;
+    let of_fork = told_state(&mut client, &fork).await;
+    assert_eq!(of_fork.as_array().unwrap().len(), 1, "{of_fork}");
+    assert_ne!(of_fork, of_source);
+
+    // Each ends for its own session.
+    let params = json!({"sessionId": fork, "terminalId": of_fork[0]["terminalId"]});
+    client.ask("terminal/cancel", params).await;
+    // The call is listed by itself until it ends, too.
+    while told_state(&mut client, &fork).await != json!([]) {}
+    end.notify_one();
+    while told_state(&mut client, &source).await != json!([]) {}
 }

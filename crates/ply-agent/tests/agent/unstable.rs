@@ -1,10 +1,12 @@
 //! Session methods that the schema calls unstable, over both stores and in both versions.
 
 mod archive;
+mod behind;
 mod fork;
 mod offered;
 mod status;
 mod title;
+mod withdrawn;
 
 use ply_agent::journal::{Memory, Sqlite};
 use ply_agent::{About, Server};

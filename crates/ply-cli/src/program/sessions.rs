@@ -11,6 +11,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use ply_agent::is_partial;
 use ply_client::text;
 use ply_journal::{Filter, Head, Journal as _, Page, Records, Sqlite};
 use serde::Serialize;
@@ -67,7 +68,9 @@ impl Store {
         let mut filter = Filter::new(wanted.min(PAGE_MAX));
         filter.cwd = cwd;
         filter.cursor = cursor;
-        Ok(self.journal.list(filter).await?)
+        let mut page = self.journal.list(filter).await?;
+        page.sessions.retain(|head| !is_partial(head));
+        Ok(page)
     }
 
     /// Opens the session with an id, or the only one that begins with it, to read it.

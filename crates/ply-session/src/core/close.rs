@@ -18,8 +18,8 @@ use crate::{CLOSE_TIME_MAX, CloseEffect, RequestId, ViewId};
 /// How far the end has come.
 #[derive(Debug, Default)]
 pub(super) struct Closing {
-    /// Who is told that the session is closed.
-    pub(super) requests: Vec<(Option<ViewId>, RequestId)>,
+    /// Who is told what became of the session, in the order of the requests.
+    pub(super) requests: Vec<Asked>,
     /// Whether the session has to be in the journal for it.
     keeps: bool,
     deletes: bool,
@@ -36,6 +36,14 @@ pub(super) struct Closing {
     is_given_up: bool,
 }
 
+/// A request that ends the session.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked {
+    view: Option<ViewId>,
+    request: RequestId,
+    journal: Keep,
+}
+
 impl Closing {
     pub(super) fn wants_journal(&self) -> bool {
         self.keeps && !self.deletes
@@ -43,12 +51,35 @@ impl Closing {
 
     /// Returns whether a close has to wait for the next life of the session: this one is not deleted, or not archived.
     pub(super) fn is_too_late_for(&self, close: &Close) -> bool {
-        let does = match close.journal {
-            Keep::Nothing => false,
-            Keep::Archived => self.archives,
-            Keep::All | Keep::IfUsed => true,
+        match close.journal {
+            Keep::Nothing => self.is_releasing && !self.deletes,
+            // Behind a delete there is nothing to archive, unless the delete fails.
+            Keep::Archived => self.deletes || (self.is_releasing && !self.archives),
+            Keep::All | Keep::IfUsed => false,
+        }
+    }
+
+    /// Takes the requests with what each is told, given whether the journal failed to do what was wanted.
+    fn take_answers(
+        &mut self,
+        failed: Option<&v2::Error>,
+        gone: &v2::Error,
+    ) -> Vec<(Asked, Result<Response, v2::Error>)> {
+        let requests = std::mem::take(&mut self.requests);
+        // One that was archived first is deleted all the same, and one that nobody knew of is deleted unasked.
+        let was_archived =
+            !self.deletes || requests.iter().any(|asked| asked.journal == Keep::Nothing);
+        let answer = |asked: Asked| {
+            let done = match (asked.journal, failed) {
+                // It is closed, whatever came of its journal.
+                (Keep::All | Keep::IfUsed, _) => Ok(()),
+                (Keep::Nothing | Keep::Archived, Some(error)) => Err(error.clone()),
+                (Keep::Archived, None) if !was_archived => Err(gone.clone()),
+                (Keep::Nothing | Keep::Archived, None) => Ok(()),
+            };
+            (asked, done.map(|()| Response::Close(Empty {})))
         };
-        self.is_releasing && !self.deletes && !does
+        requests.into_iter().map(answer).collect()
     }
 
     pub(super) fn deletes(&self) -> bool {
@@ -96,9 +127,11 @@ impl Core {
             // Nothing of the session follows the answer to its close (V2-CLOSE-04).
             self.refuse_waiting_of(view, out);
         }
-        self.closing
-            .requests
-            .extend(request.map(|request| (view, request)));
+        self.closing.requests.extend(request.map(|request| Asked {
+            view,
+            request,
+            journal,
+        }));
         self.closing.keeps |= matches!(journal, Keep::All | Keep::Archived);
         self.closing.archives |= journal == Keep::Archived;
         self.closing.deletes |= journal == Keep::Nothing;
@@ -194,11 +227,8 @@ impl Core {
         for view in &mut self.views {
             view.end(visible, &error);
         }
-        for (view, request) in std::mem::take(&mut self.closing.requests) {
-            let response = match failed.filter(|_| self.closing.deletes || self.closing.archives) {
-                Some(error) => Err(error.clone()),
-                None => Ok(Response::Close(Empty {})),
-            };
+        for (asked, response) in self.closing.take_answers(failed, &error) {
+            let Asked { view, request, .. } = asked;
             match view.and_then(|view| self.view(view)) {
                 Some(view) => view.last(Message::Respond { request, response }),
                 None => respond(None, request, response, out),

@@ -102,7 +102,7 @@ pub enum Effect {
     Release {
         /// Whether the journal is deleted.
         delete: bool,
-        /// Whether the session is archived once it is given back.
+        /// Whether the session is archived before it is given back.
         archive: bool,
     },
     /// The session is over. What views still have to be sent can be pulled; nothing else comes.

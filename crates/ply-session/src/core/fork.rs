@@ -2,6 +2,7 @@
 
 use super::Core;
 use super::effect::Effect;
+use super::response::request_cancelled;
 use super::store::State;
 use crate::RequestId;
 
@@ -35,6 +36,18 @@ impl Core {
             }
             waits
         });
+    }
+
+    /// Takes back a copy that waits for the journal; returns whether there was one.
+    pub(super) fn withdraw_fork(&mut self, request: RequestId, out: &mut Vec<Effect>) -> bool {
+        let before = self.forks.len();
+        self.forks.retain(|(_, of)| *of != request);
+        let is_it = self.forks.len() < before;
+        if is_it {
+            let response = Err(request_cancelled());
+            out.push(Effect::Respond { request, response });
+        }
+        is_it
     }
 
     /// Refuses those who wait for a copy, since the journal failed.

@@ -51,7 +51,10 @@ impl Core {
     /// Takes a request back. A version 1 client that takes back the prompt whose turn runs means the turn; in version 2 it was
     /// answered already, and nothing comes of it (V2-PROMPT-16).
     pub(super) fn withdraw(&mut self, request: RequestId, out: &mut Vec<Effect>) {
-        if self.withdraw_waiting(request, out) {
+        if self.withdraw_waiting(request, out)
+            || self.withdraw_fork(request, out)
+            || self.withdraw_title(request, out)
+        {
             return;
         }
         for (request, view) in self.operations.take_repeats(|repeat, _| repeat == request) {

@@ -6,7 +6,7 @@ use super::Core;
 use super::act::Gated;
 use super::effect::Effect;
 use super::record::Record;
-use super::response::{Response, Title};
+use super::response::{Response, Title, request_cancelled};
 use crate::{Event, RequestId, TITLE_CHARS_MAX};
 
 impl Core {
@@ -23,6 +23,20 @@ impl Core {
         self.engine.note(titled(&title), &mut self.actions);
         self.act(out);
         self.gate(Gated::Respond(request, Response::Title(Title { title })));
+    }
+
+    /// Answers a client that does not want to wait until its title is safe; returns whether there is one. The journal has the
+    /// title or is about to, so it may be set all the same, and whoever sees the session is told.
+    pub(super) fn withdraw_title(&mut self, request: RequestId, out: &mut Vec<Effect>) -> bool {
+        let before = self.gated.len();
+        self.gated
+            .retain(|(_, what)| !matches!(what, Gated::Respond(of, _) if *of == request));
+        let is_it = self.gated.len() < before;
+        if is_it {
+            let response = Err(request_cancelled());
+            out.push(Effect::Respond { request, response });
+        }
+        is_it
     }
 }
 

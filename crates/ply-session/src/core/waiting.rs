@@ -188,6 +188,10 @@ impl Core {
             Input::SetOption { request, .. }
             | Input::SetTitle { request, .. }
             | Input::Fork { request } => request,
+            Input::Close(close) if self.closing.is_too_late_for(&close) => match close.request {
+                Some(request) => request,
+                None => return,
+            },
             Input::Close(close) => return self.close(close, out),
             Input::Begin { request } => {
                 let stop = None;
@@ -219,6 +223,10 @@ impl Core {
         let mut later = Vec::new();
         for input in std::mem::take(&mut self.waiting) {
             match input {
+                // It is for the next life.
+                Input::Close(close) if self.closing.is_too_late_for(&close) => {
+                    self.waiting.push_back(Input::Close(close));
+                }
                 // It ends without a journal, too.
                 Input::Close(close) => self.close(close, out),
                 Input::Attach(attach) if !self.engine.is_open() => {
@@ -246,9 +254,9 @@ impl Core {
         let is_it = |input: &Input| match input {
             Input::Attach(attach) => attach.request == request,
             Input::Prompt(prompt) => prompt.request == request,
-            Input::SetOption { request: of, .. } | Input::SetTitle { request: of, .. } => {
-                *of == request
-            }
+            Input::SetOption { request: of, .. }
+            | Input::SetTitle { request: of, .. }
+            | Input::Fork { request: of } => *of == request,
             _ => false,
         };
         let Some(at) = self.waiting.iter().position(is_it) else {

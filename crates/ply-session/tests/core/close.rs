@@ -279,3 +279,73 @@ fn c11_a_delete_that_failed_is_not_answered_as_done() {
     world.step(Input::NotReleased { error });
     assert_eq!(world.seen(2), [format!("refuse {delete} the disk is full")]);
 }
+
+/// Closes an idle session for two requests in a row, the first without a view. Returns what both are told once the journal has
+/// `failed` or not, and which of them are left for the next life.
+fn closed_twice(first: Keep, second: Keep, failed: bool) -> ([String; 2], Vec<u64>) {
+    let mut world = World::running();
+    // Both are there before the journal is given back.
+    let first = world.close_by_host(first);
+    let second = world.close_by_host(second);
+    world.journal.releases = false;
+    world.end();
+    let error = crate::world::failure();
+    world.step(match failed {
+        true => Input::NotReleased { error },
+        false => Input::Released,
+    });
+    let done = world.done();
+    let told = [first, second].map(|request| {
+        let words = done.iter().filter_map(|done| {
+            let (word, rest) = done.split_once(' ')?;
+            let (number, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+            (number == request.to_string()).then(|| format!("{word} {rest}").trim().to_owned())
+        });
+        words.collect::<Vec<_>>().join(", ")
+    });
+    let waiting = world.core.take_waiting();
+    let waiting = waiting.iter().filter_map(Input::request);
+    (told, waiting.map(|request| request.0 - first + 1).collect())
+}
+
+#[track_caller]
+fn check_twice(kinds: [Keep; 2], failed: bool, told: [&str; 2], waiting: &[u64]) {
+    let (heard, left) = closed_twice(kinds[0], kinds[1], failed);
+    assert_eq!(heard, told, "{kinds:?} {failed}");
+    assert_eq!(left, waiting, "{kinds:?} {failed}");
+}
+
+#[test]
+fn each_request_that_ends_a_session_is_told_what_became_of_its_own() {
+    use Keep::{All, Archived, Nothing};
+    let disk = "refuse the disk is full";
+    // Behind a delete there is nothing to archive, unless it fails: the next life tells.
+    check_twice([Nothing, Archived], false, ["answer", ""], &[2]);
+    check_twice([Nothing, Archived], true, [disk, ""], &[2]);
+    // One that came first was archived, as far as anybody can tell.
+    check_twice([Archived, Nothing], false, ["answer", "answer"], &[]);
+    check_twice([Archived, Nothing], true, [disk, disk], &[]);
+    // The session is closed, whatever comes of its journal.
+    check_twice([Nothing, All], false, ["answer", "answer"], &[]);
+    check_twice([Nothing, All], true, [disk, "answer"], &[]);
+    check_twice([Archived, All], true, [disk, "answer"], &[]);
+    check_twice([All, Archived], true, ["answer", disk], &[]);
+    check_twice([All, Archived], false, ["answer", "answer"], &[]);
+}
+
+#[test]
+fn an_archive_of_a_session_that_was_never_ready_is_not_answered_as_done() {
+    let mut world = World::unprepared(Settings::default());
+    world.journal.releases = false;
+    world.journal.creates = Mode::Stuck;
+    let archive = world.close_by_host(Keep::Archived);
+    let error = crate::world::failure();
+    world.step(Input::Prepared {
+        outcome: Err(error),
+    });
+    world.pass(CLOSE_TIME_MAX);
+    assert_eq!(world.done(), ["create", "delete"]);
+    world.step(Input::Released);
+    let refused = format!("refuse {archive} There is no such ses");
+    assert_eq!(world.done(), [refused, "over".to_owned()]);
+}

@@ -115,6 +115,17 @@ impl World {
         request.map_or(0, |request| request.0)
     }
 
+    /// Closes the session for a request without a view.
+    pub(crate) fn close_by_host(&mut self, journal: Keep) -> u64 {
+        let request = self.request();
+        self.step(Input::Close(Close {
+            request: Some(request),
+            view: None,
+            journal,
+        }));
+        request.0
+    }
+
     pub(crate) fn say(&mut self, text: &str) {
         let (turn, thought, content) = (self.turn, false, text.to_owned().into());
         self.step(Input::Say {

@@ -152,6 +152,39 @@ fn a_fork_of_a_session_that_is_not_in_the_journal_creates_it() {
 }
 
 #[test]
+fn titles_and_forks_can_be_taken_back_while_the_journal_does_not_answer() {
+    let mut world = World::running();
+    world.journal.appends = Mode::Stuck;
+    world.say("behind");
+    let requests = [set_title(&mut world, "Plums"), fork(&mut world)];
+    for request in requests {
+        assert_eq!(world.done(), [""; 0]);
+        world.withdraw(request);
+        let refused = format!("refuse {request} The request was canc");
+        assert_eq!(world.done(), [refused]);
+        world.withdraw(request);
+    }
+    world.unstick();
+    assert_eq!(world.done(), [""; 0], "nobody waits for it");
+    // What is with the journal stays.
+    assert_eq!(title(&world), Some("Plums"));
+    world.assert_same(&[1, 2]);
+
+    let mut world = World::running();
+    world.journal.appends = Mode::Fails;
+    world.journal.opens = Mode::Stuck;
+    world.call("c", v2::ToolCallStatus::InProgress);
+    let requests = [set_title(&mut world, "Plums"), fork(&mut world)];
+    world.forget();
+    for request in requests {
+        world.withdraw(request);
+        let refused = format!("refuse {request} The request was canc");
+        assert_eq!(world.done(), [refused]);
+    }
+    assert_eq!(world.core.take_waiting().len(), 0);
+}
+
+#[test]
 fn archiving_ends_a_turn_and_is_done_when_the_session_is_given_back() {
     let mut world = World::running();
     world.journal.releases = false;

@@ -207,7 +207,8 @@ impl Client {
         };
         Input::Close(Close {
             request: Some(request),
-            view: Some(self.view),
+            // A host deletes and archives whoever sees the session.
+            view: matches!(journal, Keep::All | Keep::IfUsed).then_some(self.view),
             journal,
         })
     }

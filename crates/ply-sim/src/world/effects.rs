@@ -1,8 +1,8 @@
 //! Doing what the core wants done, and checking that it may want it.
 
 use ply_session::{
-    Answer, CANCEL_TIME_MAX, Effect, Empty, Entity, Input, Message, OPTION_TIME_MAX, RequestId,
-    Response, Start, Title, TurnId,
+    Answer, CANCEL_TIME_MAX, Effect, Empty, Entity, Input, Keep, Message, OPTION_TIME_MAX,
+    RequestId, Response, Start, Title, TurnId,
 };
 use ply_wire::{MaybeUndefined, v2};
 
@@ -25,6 +25,19 @@ impl World<'_> {
             Input::NotOpened { .. } | Input::Lost { .. } => true,
             _ => false,
         };
+        match input {
+            Input::Fork { request } => self.fork_asked(*request),
+            Input::Close(close) => {
+                self.closings += 1;
+                let at = self.closings;
+                let asked = close.request.map(|request| (request, (close.journal, at)));
+                self.closes.extend(asked);
+                if close.journal == Keep::Nothing {
+                    self.delete_asked = (number, at);
+                }
+            }
+            _ => {}
+        }
         if is_failure {
             self.trace.failures += 1;
             if let Some(life) = self.get(number) {
@@ -58,12 +71,16 @@ impl World<'_> {
                     {
                         return Err(format!("{title} is answered and may be lost"));
                     }
+                    self.check_closed(number, request, &response)?;
                     self.respond(request, response)?;
                 }
                 Effect::Fork { request, records } => {
                     let (there, owns) = (self.journal.len(), self.journal.is_owner(number));
                     if number > self.deleted && owns && records > there {
                         return Err(format!("{records} records are copied of {there}"));
+                    }
+                    if number > self.deleted && owns {
+                        self.fork(request, records)?;
                     }
                     self.respond(request, Ok(Response::Close(Empty {})))?;
                 }
@@ -236,6 +253,34 @@ impl World<'_> {
         Ok(sent)
     }
 
+    /// Checks that whoever ends a session is told what became of it.
+    fn check_closed(
+        &mut self,
+        number: u64,
+        request: RequestId,
+        response: &Result<Response, v2::Error>,
+    ) -> Result<(), Broken> {
+        let (Some((keep, at)), Ok(_)) = (self.closes.remove(&request), response) else {
+            return Ok(());
+        };
+        let is_deleted = self.deleted == number;
+        let is_so = match keep {
+            Keep::Nothing => is_deleted,
+            // One that was archived first may be deleted behind that.
+            Keep::Archived if is_deleted => {
+                self.delete_asked.0 == number && self.delete_asked.1 > at
+            }
+            Keep::Archived => self.archived == number,
+            Keep::All | Keep::IfUsed => return Ok(()),
+        };
+        let life = self.get(number);
+        let is_open = life.is_some_and(|life| life.core.engine().is_open());
+        match is_so && !is_open {
+            true => Ok(()),
+            false => Err(format!("{request:?} is answered and not done: {keep:?}")),
+        }
+    }
+
     /// Checks that the end of a turn is safe when somebody hears of it.
     fn turn_is_over(&mut self, tag: (u64, u64)) -> Result<(), Broken> {
         if tag.0 <= self.deleted {
@@ -252,6 +297,7 @@ impl World<'_> {
     pub(super) fn pulled(&mut self, number: u64, message: &Message) -> Result<(), Broken> {
         match message {
             Message::Respond { request, response } => {
+                self.check_closed(number, *request, response)?;
                 self.answered(*request, response, number)?;
             }
             Message::Passed { barrier } => {

@@ -1,6 +1,6 @@
 //! What the journal of the world does, and what the core hears of it.
 
-use ply_session::{Effect, Input, Level, ViewId};
+use ply_session::{Effect, Input, Keep, Level, ViewId};
 use ply_wire::v2;
 
 use super::World;
@@ -163,7 +163,7 @@ impl World<'_> {
         self.feed(number, page)
     }
 
-    pub(super) fn released(&mut self, number: u64, delete: bool) -> Result<(), Broken> {
+    pub(super) fn released(&mut self, number: u64, then: Keep) -> Result<(), Broken> {
         // An append that did not come back may have been done all the same.
         let lands = self.choices.percent(50);
         let owns = self.journal.is_owner(number);
@@ -174,9 +174,15 @@ impl World<'_> {
             self.journal
                 .append(persist, Fate::Done, &mut self.choices)?;
         }
-        if delete && !owns && self.journal.is_created {
+        let (delete, archive) = (then == Keep::Nothing, then == Keep::Archived);
+        let is_others = !owns && self.journal.is_created;
+        let is_nowhere = archive && !self.journal.is_created;
+        if (delete || archive) && (is_others || is_nowhere || self.fails()) {
             let error = v2::Error::new(-32603, "the session is another owner's");
             return self.feed(number, Input::NotReleased { error });
+        }
+        if archive {
+            self.archived = number;
         }
         if delete {
             self.journal.delete();
@@ -199,14 +205,20 @@ impl World<'_> {
                 let from = Some(from);
                 self.queue.after(delay, Due::Opened { life, from });
             }
-            Effect::Release { delete, .. } => {
+            Effect::Release { delete, archive } => {
+                let then = match (delete, archive) {
+                    (true, true) => return Err("a session is deleted and archived".into()),
+                    (true, false) => Keep::Nothing,
+                    (false, true) => Keep::Archived,
+                    (false, false) => Keep::All,
+                };
                 if let Some(life) = self.get(number) {
                     if life.is_releasing {
                         return Err("a session was released twice".into());
                     }
                     life.is_releasing = true;
                 }
-                self.queue.after(delay, Due::Released { life, delete });
+                self.queue.after(delay, Due::Released { life, then });
             }
             _ => {}
         }

@@ -60,22 +60,32 @@ impl Early {
         if client.peer.closed_reason().is_some() {
             return;
         }
-        let mut waiters = self.0.iter_mut().filter_map(|control| match control {
-            Control::Attach(attaching) if attaching.attach.request == request => {
-                Some(&mut attaching.waiter)
+        let is_it = |control: &Control| match control {
+            Control::Attach(attaching) => attaching.attach.request == request,
+            Control::Request(input, _) => {
+                input.request() == Some(request) && !matches!(**input, Input::Close(_))
             }
-            Control::Request(input, waiter)
-                if input.request() == Some(request) && !matches!(**input, Input::Close(_)) =>
-            {
-                Some(waiter)
-            }
-            _ => None,
-        });
+            _ => false,
+        };
+        let Some(at) = self.0.iter().position(is_it) else {
+            return;
+        };
         let (nobody, _) = oneshot::channel();
-        if let Some(waiter) = waiters.next()
-            && let Waiter::Client(responder) | Waiter::Prompter(responder, _) =
-                std::mem::replace(waiter, Waiter::Host(nobody))
-        {
+        let waiter = match self.0.get_mut(at) {
+            // The session would not wait with it for the one that takes it back.
+            Some(Control::Request(input, _)) if matches!(**input, Input::SetTitle { .. }) => {
+                match self.0.remove(at) {
+                    Control::Request(_, waiter) => waiter,
+                    _ => return,
+                }
+            }
+            Some(Control::Attach(attaching)) => {
+                std::mem::replace(&mut attaching.waiter, Waiter::Host(nobody))
+            }
+            Some(Control::Request(_, waiter)) => std::mem::replace(waiter, Waiter::Host(nobody)),
+            _ => return,
+        };
+        if let Waiter::Client(responder) | Waiter::Prompter(responder, _) = waiter {
             let error = request_cancelled();
             responder.respond::<()>(Err(rpc_error_v2(&error)));
         }

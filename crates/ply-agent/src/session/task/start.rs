@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 
 use super::early::Early;
 use super::{Origin, Task};
-use crate::host::Host;
+use crate::host::{Host, Place};
 use crate::session::Session;
 use crate::session::control::{Control, Waiter};
 use crate::session::store::{Store, told};
@@ -20,21 +20,30 @@ use crate::{SessionSetup, clock};
 /// Why a session is not opened.
 enum Unopened {
     Refused(v2::Error),
+    /// The journal was given up, since a client does not wait for it any longer.
+    GivenUp(v2::Error),
     /// Whoever wants it gives another working directory than this, which is its own.
     Elsewhere(PathBuf),
 }
 
+/// What came of opening a session.
+type Read = Result<(Store, Core), Unopened>;
+
 impl Task {
-    /// Starts the task of a session.
-    pub(crate) fn start(session: Session, host: Arc<Host>, setup: SessionSetup, origin: Origin) {
-        match origin {
-            Origin::New => {
-                tokio::spawn(async move { Self::create(session, host, setup).run().await });
-            }
-            origin => {
-                tokio::spawn(Self::reopen(session, host, setup, origin));
-            }
-        }
+    /// Starts the task of a new session.
+    pub(crate) fn start(session: Session, host: Arc<Host>, setup: SessionSetup) {
+        tokio::spawn(async move { Self::create(session, host, setup).run().await });
+    }
+
+    /// Starts the task of a session that is in the journal, when its `place` there comes.
+    pub(crate) fn start_again(
+        session: Session,
+        host: Arc<Host>,
+        setup: SessionSetup,
+        origin: Origin,
+        place: Place,
+    ) {
+        tokio::spawn(Self::reopen(session, host, setup, origin, place));
     }
 
     fn create(session: Session, host: Arc<Host>, setup: SessionSetup) -> Box<Self> {
@@ -62,9 +71,15 @@ impl Task {
         task
     }
 
-    async fn reopen(session: Session, host: Arc<Host>, setup: SessionSetup, origin: Origin) {
+    async fn reopen(
+        session: Session,
+        host: Arc<Host>,
+        setup: SessionSetup,
+        origin: Origin,
+        place: Place,
+    ) {
         let mut early = Early::default();
-        match open(&session, &host, &setup, &mut early).await {
+        match open(&session, &host, &setup, &mut early, place).await {
             Ok((store, mut core)) => {
                 if origin != Origin::Journal {
                     core.set_unknown();
@@ -76,6 +91,11 @@ impl Task {
                 task.run().await;
             }
             Err(Unopened::Refused(error)) => fail(&session, &host, early, &error),
+            Err(Unopened::GivenUp(error)) => {
+                for control in give_up(&session, &host, early) {
+                    refuse(control, &error);
+                }
+            }
             Err(Unopened::Elsewhere(cwd)) => fail_elsewhere(&session, &host, early, &cwd),
         }
     }
@@ -87,13 +107,14 @@ async fn open(
     host: &Arc<Host>,
     setup: &SessionSetup,
     early: &mut Early,
-) -> Result<(Store, Core), Unopened> {
+    place: Place,
+) -> Read {
     let id = session.id();
     // On its own, since a journal that is given up may still open the session, which then has to be given back.
-    let reading = read(Arc::clone(host), id.clone(), setup.clone());
+    let reading = read(Arc::clone(host), id.clone(), setup.clone(), place);
     let mut reading = tokio::spawn(reading);
     match early.come_until(session, &mut reading).await {
-        Some(Ok(opened)) => opened,
+        Some(Ok((opened, _place))) => opened,
         Some(Err(broken)) => Err(Unopened::Refused(told(&Error::Io(broken.into())))),
         None => {
             tokio::spawn(give_back(
@@ -103,37 +124,47 @@ async fn open(
                 early.deletes(),
             ));
             let error = Error::Io(std::io::Error::other("it does not answer"));
-            Err(Unopened::Refused(told(&error)))
+            Err(Unopened::GivenUp(told(&error)))
         }
     }
 }
 
 /// Gives back a session that nobody waits for any more, and deletes it if that was wanted: it must not come back.
 async fn give_back(
-    reading: JoinHandle<Result<(Store, Core), Unopened>>,
+    reading: JoinHandle<(Read, Place)>,
     journal: Arc<dyn Journal>,
     id: v2::SessionId,
     delete: bool,
 ) {
-    if let Ok(Ok((store, _))) = reading.await
-        && let Err(error) = store.give_back().await
-    {
-        tracing::error!(session = %id.0, %error, "a session that was opened late is not given back");
+    // Whoever is next at the journal waits for that.
+    let mut kept = None;
+    if let Ok((read, place)) = reading.await {
+        kept = Some(place);
+        if let Ok((store, _)) = read
+            && let Err(error) = store.give_back().await
+        {
+            tracing::error!(session = %id.0, %error, "a session that was opened late is not given back");
+        }
     }
     if delete && let Err(error) = journal.delete(&id.0).await {
         tracing::error!(session = %id.0, %error, "a session is not deleted");
     }
+    drop(kept);
 }
 
+/// Reads a session when its place at the journal comes, which is kept until whoever reads it has it.
 async fn read(
     host: Arc<Host>,
     id: v2::SessionId,
     setup: SessionSetup,
-) -> Result<(Store, Core), Unopened> {
-    let opened = {
-        let _alone = host.alone_with(&id).await;
-        Store::open(host.journal(), &id.0).await
-    };
+    place: Place,
+) -> (Read, Place) {
+    place.comes().await;
+    (read_now(&host, id, &setup).await, place)
+}
+
+async fn read_now(host: &Host, id: v2::SessionId, setup: &SessionSetup) -> Read {
+    let opened = Store::open(host.journal(), &id.0).await;
     let opened = opened.map_err(|error| Unopened::Refused(told(&error)))?;
     let Some((store, opening, opened)) = opened else {
         return Err(Unopened::Refused(no_such_session(&id)));
@@ -145,15 +176,19 @@ async fn read(
     if damaged > 0 {
         tracing::warn!(session = %id.0, damaged, "records of a session cannot be read");
     }
-    let setup = core_setup(&setup);
+    let setup = core_setup(setup);
     let core = Core::open(id, host.settings(), setup, opening, &opened);
     Ok((store, core))
 }
 
-/// Ends a session that could not be opened.
-fn fail(session: &Session, host: &Host, early: Early, error: &v2::Error) {
+/// Refuses the clients for which a session could not be opened. What else came for it is served or refused on its own.
+fn fail(session: &Session, host: &Arc<Host>, early: Early, error: &v2::Error) {
+    let unopened = no_such_session(session.id());
     for control in give_up(session, host, early) {
-        refuse(control, error);
+        match control {
+            Control::Attach(_) => refuse(control, error),
+            control => host.refuse_late(session.id(), control, &unopened),
+        }
     }
 }
 

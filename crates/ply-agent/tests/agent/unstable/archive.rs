@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{INVALID_PARAMS, NOT_FOUND, error, hears, listed, of, replayed, stages};
+use super::{INVALID_PARAMS, NOT_FOUND, actor, error, hears, listed, of, replayed, stages};
 use crate::actor::{hear, run};
+use crate::journals::Gated;
 use crate::script::Version;
 use crate::support::*;
 
@@ -165,4 +166,102 @@ async fn a_session_that_ends_is_taken_out_when_it_is_over() {
         }
         assert_eq!(ids(&list(&mut client, "exclude").await), [&session]);
     }
+}
+
+/// Sends requests in a row, and returns their answers in that order.
+async fn in_a_row(client: &mut Client, session: &str, methods: &[&str]) -> Vec<Value> {
+    let mut asked = Vec::new();
+    for method in methods {
+        asked.push(client.ask(method, of(session)).await);
+    }
+    let mut answers = vec![Value::Null; asked.len()];
+    while answers.iter().any(Value::is_null) {
+        let message = client.next().await.unwrap();
+        if let Some(at) = asked.iter().position(|id| message["id"] == *id) {
+            answers[at] = message;
+        }
+    }
+    answers
+}
+
+#[tokio::test]
+async fn a_saved_session_that_is_archived_and_then_resumed_stays_open() {
+    for stage in stages() {
+        let server = stage.serve();
+        let mut client = stage.connect(&server).await;
+        let session = client.session().await;
+        run(&mut client, &session, "say one").await;
+        let of_it = json!({"sessionId": session});
+        client.ok("session/close", of_it).await;
+        let answers = in_a_row(
+            &mut client,
+            &session,
+            &["session/archive", "session/resume"],
+        )
+        .await;
+        for answer in answers {
+            assert!(answer["result"].is_object(), "{answer}");
+        }
+        assert_eq!(hear(&mut client, &session, "say two").await, "two");
+        assert_eq!(stage.actor.closed.lock().unwrap().len(), 1);
+        assert_eq!(ids(&list(&mut client, "only").await), [&session]);
+    }
+}
+
+#[tokio::test]
+async fn a_saved_session_is_changed_deleted_and_opened_in_the_order_of_the_requests() {
+    for stage in stages() {
+        let server = stage.serve();
+        let mut client = stage.connect(&server).await;
+        let session = client.session().await;
+        run(&mut client, &session, "say one").await;
+        let of_it = json!({"sessionId": session});
+        client.ok("session/close", of_it).await;
+        let methods = [
+            "session/archive",
+            "session/unarchive",
+            "session/delete",
+            "session/archive",
+            "session/resume",
+        ];
+        let answers = in_a_row(&mut client, &session, &methods).await;
+        for answer in &answers[..3] {
+            assert_eq!(answer["result"], json!({}), "{answer}");
+        }
+        for answer in &answers[3..] {
+            assert_eq!(answer["error"]["code"], NOT_FOUND, "{answer}");
+        }
+    }
+}
+
+/// Another owner could have it in between, and would find it neither closed nor archived.
+#[tokio::test(start_paused = true)]
+async fn an_open_session_is_archived_by_its_owner_before_it_is_given_back() {
+    let journal = Gated::open();
+    let server = actor().serve().journal(journal.clone());
+    let mut client = v2_with(&server, json!({})).await;
+    let session = client.session().await;
+    run(&mut client, &session, "say words").await;
+    // Whoever opens a session from now on waits.
+    journal.set_opens(false);
+    client.ok("session/archive", of(&session)).await;
+    assert_eq!(ids(&list(&mut client, "only").await), [&session]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_whose_journal_failed_is_archived_once_that_works_again() {
+    let journal = Gated::open();
+    let server = actor().serve().journal(journal.clone());
+    let mut client = v2_with(&server, json!({})).await;
+    let session = client.session().await;
+    run(&mut client, &session, "say words").await;
+    journal.set_fails(true);
+    client.prompt(&session, "say lost").await;
+    let refused = error(&mut client, "session/archive", of(&session)).await;
+    assert_eq!(refused["code"], -32603, "{refused}");
+    journal.set_fails(false);
+    client.ok("session/archive", of(&session)).await;
+    assert_eq!(ids(&list(&mut client, "only").await), [&session]);
+    client.ok("session/resume", of(&session)).await;
+    assert_eq!(hear(&mut client, &session, "say more").await, "more");
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use ply_journal::{Filter, Journal as _};
 use serde_json::{Value, json};
 
 use super::{INVALID_PARAMS, NOT_FOUND, Stage, actor, error, hears, listed, of, replayed, stages};
@@ -284,12 +285,104 @@ async fn a_fork_that_nobody_waits_for_is_not_copied_to_its_end() {
     client
         .notify("$/cancel_request", json!({"requestId": asked}))
         .await;
-    // Whatever was sent before this has reached the agent.
-    client.ok("session/list", json!({})).await;
-    let calls = journal.calls();
-    journal.set_open(true);
     let answer = client.answered(asked).await.pop().unwrap();
     assert_eq!(answer["error"]["code"], -32800, "{answer}");
-    assert_eq!(journal.calls(), calls + 1, "the copy is deleted");
+    let calls = journal.calls();
+    journal.set_open(true);
+    tokio::time::sleep(std::time::Duration::from_secs(60)).await;
+    assert!(
+        journal.calls() <= calls + 1,
+        "it is deleted, and that is all"
+    );
     assert_eq!(listed(&mut client, json!({})).await.len(), 1);
+}
+
+/// Returns the ids of all sessions that a journal has, whoever may see them.
+async fn kept(journal: &crate::journals::Gated) -> Vec<String> {
+    let page = journal.list(Filter::new(100)).await.unwrap();
+    page.sessions.into_iter().map(|head| head.id).collect()
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    builder.enable_all().start_paused(true).build().unwrap()
+}
+
+#[test]
+fn a_fork_that_was_cut_off_with_its_process_is_no_session() {
+    for is_listed_first in [false, true] {
+        let journal = crate::journals::Gated::open();
+        let process = runtime();
+        let (source, copy) = process.block_on(async {
+            let server = actor().serve().journal(journal.clone());
+            let mut client = v2_with(&server, json!({})).await;
+            let session = client.session().await;
+            run(&mut client, &session, "say one").await;
+            client
+                .ok("session/close", json!({"sessionId": session}))
+                .await;
+            journal.set_open(false);
+            client.ask("session/fork", of(&session)).await;
+            journal.waiting().await;
+            // While it is made it is nobody's either.
+            let sessions = listed(&mut client, json!({})).await;
+            assert_eq!(sessions.len(), 1, "{sessions:#?}");
+            let mut kept = kept(&journal).await;
+            assert_eq!(kept.len(), 2);
+            kept.retain(|id| *id != session);
+            (session, kept.remove(0))
+        });
+        drop(process);
+
+        journal.set_open(true);
+        runtime().block_on(async {
+            let server = actor().serve().journal(journal.clone());
+            let mut client = v2_with(&server, json!({})).await;
+            if is_listed_first {
+                let sessions = listed(&mut client, json!({})).await;
+                assert_eq!(sessions[0]["sessionId"], source);
+                assert_eq!(sessions.len(), 1, "{sessions:#?}");
+            } else {
+                let methods = [
+                    "session/fork",
+                    "session/status",
+                    "session/archive",
+                    "session/set_title",
+                    "session/resume",
+                ];
+                for method in methods {
+                    let mut params = of(&copy);
+                    params["title"] = json!("Plums");
+                    assert_eq!(client.fails(method, params).await, NOT_FOUND, "{method}");
+                }
+            }
+            // What is left of it is cleared away.
+            tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+            assert_eq!(kept(&journal).await, [source.as_str()]);
+            client.ok("session/resume", of(&source)).await;
+            assert_eq!(hear(&mut client, &source, "say two").await, "two");
+        });
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_ends_a_copy_and_leaves_nothing_of_it() {
+    let journal = crate::journals::Gated::open();
+    let server = actor().serve().journal(journal.clone());
+    let mut client = v2_with(&server, json!({})).await;
+    let session = client.session().await;
+    run(&mut client, &session, "say one").await;
+    let of_it = json!({"sessionId": session});
+    client.ok("session/close", of_it).await;
+    journal.set_open(false);
+    let fork = client.ask("session/fork", of(&session)).await;
+    journal.waiting().await;
+    let bound = std::time::Duration::from_secs(1);
+    let ended = tokio::time::timeout(bound, server.shutdown()).await;
+    ended.expect("it waits for the journal");
+    assert_eq!(kept(&journal).await, [session.as_str()]);
+    let answer = client.answered(fork).await.pop().unwrap();
+    assert_eq!(answer["error"]["code"], -32603, "{answer}");
+    // Nor does one begin any more.
+    assert_eq!(client.fails("session/fork", of(&session)).await, -32603);
 }
