@@ -18,6 +18,9 @@ thread_local! {
 /// Growth from which on the system is told that a buffer will be written as a whole.
 const LARGE_BYTES: usize = 1024 * 1024;
 
+/// What closes a message. Room for it is made together with that for the rest: to grow a large buffer by two bytes is to copy it.
+const END: &[u8] = b"}\n";
+
 /// One encoded message with its newline.
 #[derive(Debug)]
 pub(crate) struct Encoded(Vec<u8>);
@@ -85,6 +88,7 @@ impl Encoded {
         out.extend_from_slice(method.as_bytes());
         out.extend_from_slice(b"\",\"params\":");
         let from = out.len();
+        let bytes = bytes + END.len();
         if out.capacity() - out.len() < bytes {
             grow(&mut out, bytes);
         }
@@ -106,7 +110,7 @@ impl Encoded {
         out.extend_from_slice(method.as_bytes());
         out.extend_from_slice(b"\",\"params\":");
         let from = out.len();
-        let bytes: usize = params.iter().map(|part| part.len()).sum();
+        let bytes = params.iter().map(|part| part.len()).sum::<usize>() + END.len();
         if out.capacity() - out.len() < bytes {
             grow(&mut out, bytes);
         }
@@ -177,7 +181,7 @@ impl Encoded {
             }
             rest = tail;
         }
-        out.extend_from_slice(b"}\n");
+        out.extend_from_slice(END);
         Self(out)
     }
 
