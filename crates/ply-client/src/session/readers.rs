@@ -31,6 +31,8 @@ pub(crate) struct Reader {
     kind: Kind,
     queue: Queue,
     bytes: usize,
+    /// Bytes of the longest event that waits.
+    longest: usize,
     /// Where it stood before the first event that waits.
     known: Option<Known>,
     /// Set while the reader has to go on from the transcript; then only questions and ends of visits wait in the queue.
@@ -109,6 +111,7 @@ impl Readers {
             kind,
             queue: VecDeque::new(),
             bytes: 0,
+            longest: 0,
             known: None,
             lag: None,
             waker: None,
@@ -201,7 +204,7 @@ impl Readers {
         }
         if !reader.queue.is_empty() {
             std::mem::swap(&mut reader.queue, batch);
-            reader.bytes = 0;
+            (reader.bytes, reader.longest) = (0, 0);
             reader.known = None;
             return Poll::Ready(Some(Taken::Events));
         }
@@ -232,8 +235,7 @@ impl Reader {
             && let Item::Event(last) = &mut last.item
             && let Some(bytes) = last.join(&update)
         {
-            self.bytes += bytes;
-            return self.check_bound();
+            return self.grow(bytes);
         }
         let before = || Known::before(to.change, to.transcript);
         let known = self.known.get_or_insert_with(before);
@@ -243,8 +245,7 @@ impl Reader {
             turn: to.turn,
             item: Item::Event(event),
         });
-        self.bytes += to.bytes;
-        self.check_bound();
+        self.grow(to.bytes);
         self.wake();
     }
 
@@ -275,9 +276,13 @@ impl Reader {
         self.wake();
     }
 
-    /// Drops the events of a queue that is too long; its questions stay, and the ends of visits.
-    fn check_bound(&mut self) {
-        if self.queue.len() <= QUEUED_EVENTS_MAX && self.bytes <= QUEUED_BYTES_MAX {
+    /// Adds the bytes of an event, and drops the events of a queue that is too long; its questions stay, and the ends of visits.
+    /// The longest of them does not count: to tell it from the transcript would take as much memory.
+    fn grow(&mut self, bytes: usize) {
+        self.bytes += bytes;
+        self.longest = self.longest.max(bytes);
+        let others = self.bytes - self.longest;
+        if self.queue.len() <= QUEUED_EVENTS_MAX && others <= QUEUED_BYTES_MAX {
             return;
         }
         let Some(known) = self.known.take() else {
@@ -292,7 +297,7 @@ impl Reader {
             }
             Item::Ask(ticket) => ticket.is_open(),
         });
-        self.bytes = 0;
+        (self.bytes, self.longest) = (0, 0);
         self.lag = Some(lag);
     }
 

@@ -207,6 +207,18 @@ async fn bytes_are_bounded_as_well_as_events() {
 }
 
 #[tokio::test]
+async fn one_message_is_told_as_it_came_however_long_it_is() {
+    let (session, mut script) = v1_session().await;
+    let (mut turn, request) = prompt(&session, &mut script, "hi").await;
+    let long = "x".repeat(QUEUED_BYTES_MAX + 1);
+    script.say(&long).await;
+    script.stop(&request, "end_turn").await;
+    script.silent().await;
+    let (said, lagged) = read(&mut turn).await;
+    assert_eq!((said.len(), lagged), (long.len(), 0));
+}
+
+#[tokio::test]
 async fn a_stream_that_lags_hears_the_end_of_the_turn_and_what_is_asked() {
     let (session, mut script) = v1_session().await;
     let mut events = session.events();
