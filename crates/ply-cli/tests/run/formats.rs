@@ -25,6 +25,13 @@ fn text_is_what_happens() {
 }
 
 #[test]
+fn a_call_ends_where_it_ended_though_all_was_told_at_once() {
+    let ran = Place::new().run_hostile("", &["all at once"]).ends_with(0);
+    let at = |words: &str| ran.stdout.find(words).unwrap_or_else(|| panic!("{ran:#?}"));
+    assert!(at("Plan") < at("✓ Look"), "{ran:#?}");
+}
+
+#[test]
 fn final_is_the_last_message_and_nothing_else() {
     let ran = Place::new()
         .run_hostile("noise", &["--output", "final", "say"])

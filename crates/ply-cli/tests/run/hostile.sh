@@ -86,6 +86,15 @@ while IFS= read -r line; do
     *'"text":"no stop"'*) chunk 'Perhaps.' ; answer '{}' ;;
     *'"text":"null stop"'*) answer 'null' ;;
     *'"text":"null reason"'*) answer '{"stopReason":null}' ;;
+    *'"text":"all at once"'*)
+        burst=$(
+            update '{"sessionUpdate":"tool_call","toolCallId":"t1","title":"Look","kind":"read","status":"in_progress"}'
+            update '{"sessionUpdate":"plan","entries":[{"content":"Look","priority":"high","status":"in_progress"}]}'
+            update '{"sessionUpdate":"tool_call_update","toolCallId":"t1","status":"completed"}'
+        )
+        say "$burst"
+        stop end_turn
+        ;;
     *'"text":"no diff"'*)
         update '{"sessionUpdate":"tool_call","toolCallId":"t1","title":"Edit","kind":"edit","status":"completed","locations":[{"path":"/w/a.txt","line":3},{"path":"/w/a.txt","line":9}]}'
         update '{"sessionUpdate":"tool_call","toolCallId":"t2","title":"Delete","kind":"delete","status":"completed","locations":[{"path":"/w/b.txt"}]}'

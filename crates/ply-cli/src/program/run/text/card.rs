@@ -77,6 +77,16 @@ impl Card {
     }
 }
 
+/// Returns whether an update says that its call is over. The transcript may say so before, and then what was told in between would
+/// come after the end.
+fn ends(update: &v2::SessionUpdate) -> bool {
+    use v2::ToolCallStatus::{Cancelled, Completed, Failed};
+    let v2::SessionUpdate::ToolCallUpdate(update) = update else {
+        return false;
+    };
+    matches!(update.status.value(), Some(Completed | Failed | Cancelled))
+}
+
 impl Text {
     /// Shows a change of a call, unless it can wait for the next one.
     pub(super) fn call(
@@ -106,7 +116,7 @@ impl Text {
         if is_new {
             self.waiting.push_back(id.clone());
         }
-        if call.is_finished() && !was_done {
+        if ends(update) && call.is_finished() && !was_done {
             self.done(id, call, transcript);
         }
     }
