@@ -116,7 +116,8 @@ async fn requests_and_notifications_keep_their_order_whoever_writes_them() {
     let mut calls = Vec::new();
     for index in 0..30 {
         if index % 3 == 0 {
-            tokio::time::sleep(Duration::from_millis(1)).await;
+            // The link's task writes what there is and goes to sleep.
+            tokio::task::yield_now().await;
         }
         calls.push(rig.peer.call::<Value>("a", &json!(index)));
         rig.peer.notify_now("b", &json!(index)).unwrap();
@@ -201,18 +202,21 @@ impl Handler for Batches {
 
 #[tokio::test]
 async fn a_handler_hears_once_that_all_which_came_was_handed_over() {
-    let (here, (_reader, mut writer)) = memory::pair(1 << 16);
+    let (here, (reader, mut writer)) = memory::pair(1 << 16);
     let seen = Seen::default();
     let (_peer, link) = ply_rpc::connect(here.0, here.1, Batches(seen.clone()), Options::client());
-    tokio::spawn(link);
+    let link = tokio::spawn(link);
     let line = |method| format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\"}}\n");
     let both = line("one") + &line("two");
     writer.write_all(both.as_bytes()).await.unwrap();
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    // On one thread: the link's task runs until it has nothing more to do.
+    tokio::task::yield_now().await;
     assert_eq!(seen.take(), ["one", "two", "caught up"]);
     let both = line("panic") + &line("three");
     writer.write_all(both.as_bytes()).await.unwrap();
     drop(writer);
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    drop(reader);
+    let ended = tokio::time::timeout(Duration::from_secs(20), link).await;
+    ended.expect("it hangs").unwrap();
     assert_eq!(seen.take(), ["panic", "three", "caught up"]);
 }
