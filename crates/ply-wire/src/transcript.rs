@@ -34,14 +34,14 @@ use std::{collections::BTreeSet, sync::Arc};
 
 pub use self::{
     carry::what_v1_can_carry,
-    entry::{Compaction, Entry, Message, MessageKind, Plan, Terminal, ToolCall},
+    entry::{Compaction, Entry, Message, MessageKind, Plan, Terminal, ToolCall, is_final},
     output::{Output, TERMINAL_OUTPUT_BYTES_MAX},
     plain::PlainText,
     state::{SessionInfo, State, Usage},
 };
 pub(crate) use self::{
     content::{append as append_block, is_plain_text},
-    entry::{decode_output, is_final},
+    entry::decode_output,
 };
 use self::{index::Index, slots::Slots};
 use crate::v2;

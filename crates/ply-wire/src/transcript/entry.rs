@@ -428,8 +428,9 @@ impl From<Compaction> for Entry {
     }
 }
 
-/// Returns whether a tool call with this status has ended.
-pub(crate) fn is_final(status: &v2::ToolCallStatus) -> bool {
+/// Returns whether a tool call with this status has ended; an unknown status is not an end (V2-TOOL-07).
+#[must_use]
+pub fn is_final(status: &v2::ToolCallStatus) -> bool {
     matches!(
         status,
         v2::ToolCallStatus::Completed | v2::ToolCallStatus::Failed | v2::ToolCallStatus::Cancelled

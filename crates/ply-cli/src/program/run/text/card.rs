@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ply_agent::transcript::{ToolCall, Transcript};
+use ply_agent::transcript::{ToolCall, Transcript, is_final};
 use ply_client::text::{self, Line};
 use ply_client::v2;
 use tokio::time::Instant;
@@ -77,14 +77,13 @@ impl Card {
     }
 }
 
-/// Returns whether an update says that its call is over. The transcript may say so before, and then what was told in between would
-/// come after the end.
+/// Returns whether an update says that its call is over. The transcript may say so earlier, but then the end would be shown before
+/// what was told in between.
 fn ends(update: &v2::SessionUpdate) -> bool {
-    use v2::ToolCallStatus::{Cancelled, Completed, Failed};
     let v2::SessionUpdate::ToolCallUpdate(update) = update else {
         return false;
     };
-    matches!(update.status.value(), Some(Completed | Failed | Cancelled))
+    update.status.value().is_some_and(is_final)
 }
 
 impl Text {
