@@ -26,6 +26,7 @@
 //! ```
 
 mod activity;
+mod gone;
 mod kept;
 pub(crate) mod mark;
 mod message;
@@ -252,6 +253,8 @@ impl Projector {
                 self.tool_call_chunk(chunk, edits, out)
             }
             v2::SessionUpdate::TerminalUpdate(update) => self.terminal(update, out),
+            v2::SessionUpdate::TerminalOutputChunk(chunk)
+                if self.is_terminal_gone(&chunk.terminal_id) => {}
             v2::SessionUpdate::TerminalOutputChunk(chunk) => {
                 let screen = self.screen(&chunk.terminal_id);
                 let bytes = screen.append(&chunk.data);

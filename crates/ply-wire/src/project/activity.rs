@@ -1,10 +1,6 @@
 //! Tool calls and terminals as they come.
 
-use super::{
-    Down, EditTexts, Projector, mark,
-    terminal::Screen,
-    tool_call::{Call, Item},
-};
+use super::{Down, EditTexts, Projector, mark, terminal::Screen, tool_call::Item};
 use crate::{MaybeUndefined, v2};
 
 impl Projector {
@@ -15,11 +11,7 @@ impl Projector {
         out: &mut Vec<Down>,
     ) {
         let id = &update.tool_call_id;
-        let call = self
-            .calls
-            .entry(id.clone())
-            .or_insert_with(|| Call::new(id.clone()));
-        let items = match &update.content {
+        let items: Option<Vec<_>> = match &update.content {
             MaybeUndefined::Undefined => None,
             MaybeUndefined::Null => Some(Vec::new()),
             MaybeUndefined::Value(items) => Some(
@@ -30,11 +22,12 @@ impl Projector {
             ),
         };
         for terminal in items.iter().flatten().filter_map(Item::terminal) {
-            self.screens
-                .entry(terminal.clone())
-                .or_default()
-                .show_in(id);
+            self.show_in(terminal, id);
         }
+        self.call(id);
+        let Some(call) = self.calls.get_mut(id) else {
+            return;
+        };
         let replaced: Vec<_> = match &items {
             Some(_) => call.terminals().cloned().collect(),
             None => Vec::new(),
@@ -53,22 +46,26 @@ impl Projector {
         out: &mut Vec<Down>,
     ) {
         let id = &chunk.tool_call_id;
-        let call = self
-            .calls
-            .entry(id.clone())
-            .or_insert_with(|| Call::new(id.clone()));
         let item = Item::new(id, &chunk.content, edits);
         if let Some(terminal) = item.terminal() {
-            self.screens
-                .entry(terminal.clone())
-                .or_default()
-                .show_in(id);
+            self.show_in(terminal, id);
         }
-        if call.push(item) {
+        if self.call(id).push(item) {
+            let Some(call) = self.calls.get_mut(id) else {
+                return;
+            };
             out.extend(call.send_content(&self.screens).map(Down::Update));
             self.keep_finished(id);
         } else if !self.unsent.contains(id) {
             self.unsent.push(id.clone());
+        }
+    }
+
+    /// Notes that a call shows a terminal.
+    fn show_in(&mut self, terminal: &v2::TerminalId, call: &v2::ToolCallId) {
+        if self.shown_screen(terminal).show_in(call) {
+            self.call(call).shown.push(terminal.clone());
+            self.unshown.retain(|unshown| unshown != terminal);
         }
     }
 
@@ -81,6 +78,9 @@ impl Projector {
 
     pub(super) fn terminal(&mut self, update: &v2::TerminalUpdate, out: &mut Vec<Down>) {
         let id = &update.terminal_id;
+        if self.is_terminal_gone(id) {
+            return;
+        }
         let screen = self.screen(id);
         if screen.is_clients {
             return;
@@ -135,7 +135,7 @@ impl Projector {
     /// Shows a terminal that no call refers to as a call of its own.
     pub(super) fn show_terminal_alone(&mut self, id: &v2::TerminalId, out: &mut Vec<Down>) {
         let call = stand_in_call(id);
-        let Some(screen) = self.screens.get_mut(id) else {
+        let Some(screen) = self.screens.get(id) else {
             return;
         };
         if !screen.shown_in.is_empty() {
@@ -146,7 +146,6 @@ impl Projector {
             self.unshown.push(id.clone());
             return;
         }
-        screen.show_in(&call);
         let status = match &screen.exit_status {
             None => v2::ToolCallStatus::InProgress,
             Some(_) if screen.failed() => v2::ToolCallStatus::Failed,

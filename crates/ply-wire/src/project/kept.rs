@@ -3,7 +3,8 @@
 //! v1 sends the content of a call as a whole, so a late change needs what was there before. Such
 //! changes are rare and a long session has much tool output, so only the content of the calls that
 //! finished last is kept. A call whose content was dropped still takes new content; a piece that is
-//! added to it is shown with a note in place of the rest.
+//! added to it is shown with a note in place of the rest. Of a call that finished long ago nothing
+//! is kept but that the client has it.
 
 use std::collections::VecDeque;
 
@@ -11,6 +12,7 @@ use serde_json::Value;
 
 use super::{
     Projector, Screens,
+    gone::{Gone, REMEMBERED_MAX},
     terminal::Screen,
     tool_call::{Call, Item},
 };
@@ -25,6 +27,10 @@ pub(super) struct Finished {
     /// after it finished is here several times.
     kept: VecDeque<(Kept, usize)>,
     bytes: usize,
+    /// The calls that finished and are remembered, oldest first, each once.
+    remembered: VecDeque<v2::ToolCallId>,
+    gone_calls: Gone,
+    gone_terminals: Gone,
 }
 
 #[derive(Debug)]
@@ -41,7 +47,11 @@ impl Projector {
         if let Some(call) = self.calls.get_mut(id).filter(at_rest) {
             let bytes = call.kept_bytes(&self.screens);
             let grown = count(&mut call.kept, bytes);
+            let is_new = !std::mem::replace(&mut call.is_remembered, true);
             self.keep(Kept::Call(id.clone()), grown);
+            if is_new {
+                self.remember(id.clone());
+            }
         }
     }
 
@@ -57,13 +67,74 @@ impl Projector {
         }
     }
 
+    /// Returns what is known of a call, which is nothing if it is new. One that was forgotten is
+    /// known to be with the client.
+    pub(super) fn call(&mut self, id: &v2::ToolCallId) -> &mut Call {
+        let gone = &mut self.finished.gone_calls;
+        self.calls.entry(id.clone()).or_insert_with(|| {
+            let mut call = Call::new(id.clone());
+            let is_gone = gone.take(id);
+            call.sent = is_gone;
+            call.left_out = is_gone;
+            call
+        })
+    }
+
+    /// Returns what is known of a terminal that a call is about to show.
+    pub(super) fn shown_screen(&mut self, id: &v2::TerminalId) -> &mut Screen {
+        let gone = &mut self.finished.gone_terminals;
+        self.screens.entry(id.clone()).or_insert_with(|| {
+            if gone.take(id) {
+                Screen::forgotten()
+            } else {
+                Screen::default()
+            }
+        })
+    }
+
+    /// Returns whether a terminal was shown and forgotten.
+    pub(super) fn is_terminal_gone(&self, id: &v2::TerminalId) -> bool {
+        self.finished.gone_terminals.contains(id)
+    }
+
+    /// Takes one more call into those that are remembered, and forgets the oldest with what it has shown.
+    fn remember(&mut self, id: v2::ToolCallId) {
+        let remembered = &mut self.finished.remembered;
+        remembered.push_back(id);
+        if remembered.len() <= REMEMBERED_MAX {
+            return;
+        }
+        let Some(oldest) = remembered.pop_front() else {
+            return;
+        };
+        let Some(call) = self.calls.get_mut(&oldest) else {
+            return;
+        };
+        if !call.is_at_rest(&self.screens) {
+            // It is remembered anew when it ends.
+            call.is_remembered = false;
+            return;
+        }
+        let shown = std::mem::take(&mut call.shown);
+        self.calls.remove(&oldest);
+        self.finished.gone_calls.insert(&oldest);
+        for terminal in shown {
+            if self.is_loose(&terminal) {
+                self.screens.remove(&terminal);
+                self.finished.gone_terminals.insert(&terminal);
+            }
+        }
+    }
+
     fn keep(&mut self, kept: Kept, bytes: usize) {
         if bytes == 0 {
             return;
         }
         self.finished.bytes = self.finished.bytes.saturating_add(bytes);
         self.finished.kept.push_back((kept, bytes));
-        while self.finished.bytes > FINISHED_BYTES_MAX {
+        while self.finished.bytes > FINISHED_BYTES_MAX
+            || self.finished.kept.len() > 2 * REMEMBERED_MAX
+        {
             let Some((oldest, bytes)) = self.finished.kept.pop_front() else {
                 break;
             };
@@ -101,7 +172,7 @@ impl Projector {
         }
     }
 
-    /// Returns whether a terminal has ended and is no more part of any call, though it was.
+    /// Returns whether a terminal has ended, or is the client's, and is no more part of any call, though it was.
     fn is_loose(&self, id: &v2::TerminalId) -> bool {
         let Some(screen) = self.screens.get(id) else {
             return false;
@@ -110,7 +181,7 @@ impl Projector {
             let call = self.calls.get(call);
             call.is_some_and(|call| call.terminals().any(|shown| shown == id))
         };
-        screen.exit_status.is_some()
+        (screen.exit_status.is_some() || screen.is_clients)
             && !screen.shown_in.is_empty()
             && !screen.shown_in.iter().any(shows)
     }
@@ -128,7 +199,7 @@ impl Call {
     fn is_at_rest(&self, screens: &Screens) -> bool {
         let has_ended = |id| {
             let screen: Option<&Screen> = screens.get(id);
-            screen.is_some_and(|screen| screen.exit_status.is_some())
+            screen.is_some_and(|screen| screen.exit_status.is_some() || screen.is_clients)
         };
         let is_sent = self.sent && self.unsent.is_none();
         is_sent && self.fields.is_finished() && self.terminals().all(has_ended)
@@ -190,6 +261,47 @@ mod tests {
     fn completed(id: usize, content: &serde_json::Value) -> serde_json::Value {
         json!({"sessionUpdate": "tool_call_update", "toolCallId": format!("c{id}"), "title": "T",
             "status": "completed", "content": [content], "rawOutput": {"text": "x".repeat(1000)}})
+    }
+
+    fn short(projector: &mut Projector, number: usize) -> Vec<serde_json::Value> {
+        let terminal = json!({"sessionUpdate": "terminal_update", "terminalId": format!("t{number}"),
+            "command": "true", "exitStatus": {"exitCode": 0}});
+        let reference = json!({"type": "terminal", "terminalId": format!("t{number}")});
+        let mut shown = apply(projector, terminal);
+        shown.extend(apply(projector, completed(number, &reference)));
+        shown
+    }
+
+    #[test]
+    fn memory_does_not_grow_with_the_number_of_calls() {
+        let mut projector = Projector::new(Shows::ALL, "v/");
+        for number in 0..4 * REMEMBERED_MAX {
+            short(&mut projector, number);
+        }
+        assert!(projector.calls.len() <= REMEMBERED_MAX);
+        assert!(projector.screens.len() <= REMEMBERED_MAX);
+        assert!(projector.finished.kept.len() <= 2 * REMEMBERED_MAX);
+        assert!(projector.unshown.is_empty());
+    }
+
+    #[test]
+    fn late_changes_of_a_forgotten_call_and_terminal_are_understood() {
+        let mut projector = Projector::new(Shows::ALL, "v/");
+        for number in 0..2 * REMEMBERED_MAX {
+            short(&mut projector, number);
+        }
+        let changed = json!({"sessionUpdate": "tool_call_update", "toolCallId": "c0",
+            "title": "Other"});
+        assert_eq!(apply(&mut projector, changed.clone()), [changed]);
+        let failed = json!({"sessionUpdate": "tool_call_update", "toolCallId": "c1",
+            "status": "failed"});
+        assert_eq!(apply(&mut projector, failed.clone()), [failed]);
+        let chunk = json!({"sessionUpdate": "terminal_output_chunk", "terminalId": "t0",
+            "data": STANDARD.encode("late")});
+        assert_eq!(apply(&mut projector, chunk), [json!(null); 0]);
+        let mut out = Vec::new();
+        projector.flush(&mut out);
+        assert_eq!(out, [], "a forgotten terminal was shown already");
     }
 
     fn kept(projector: &Projector) -> usize {

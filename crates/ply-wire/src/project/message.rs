@@ -2,13 +2,17 @@
 //! shown.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{HashMap, HashSet, VecDeque},
     slice,
 };
 
 use serde_json::json;
 
-use super::{Down, mark};
+use super::{
+    Down,
+    gone::{Gone, REMEMBERED_MAX},
+    mark,
+};
 use crate::{
     MaybeUndefined,
     convert::content,
@@ -22,10 +26,16 @@ const WITHDRAWN_NOTE: &str = "(message withdrawn)";
 /// The revision in which a message has its own id.
 const FIRST_REVISION: u32 = 1;
 
+type Key = (MessageKind, v2::MessageId);
+
 /// What was sent of each message.
 #[derive(Debug, Default)]
 pub(super) struct Messages {
-    sent: HashMap<(MessageKind, v2::MessageId), Sent>,
+    sent: HashMap<Key, Sent>,
+    /// The messages in their order, but for those that are remembered for good because the client
+    /// knows them under an id that was made up.
+    order: VecDeque<Key>,
+    gone: Gone,
     /// Ids that were made up for replacements.
     made_up: HashSet<(MessageKind, v1::MessageId)>,
 }
@@ -36,7 +46,8 @@ struct Sent {
     /// The id under which the v1 client knows the current content.
     id: v1::MessageId,
     revision: u32,
-    print: Print,
+    /// What was sent; none if its beginning was forgotten.
+    print: Option<Print>,
     withdrawn: bool,
 }
 
@@ -60,9 +71,32 @@ impl Messages {
             let (sent, meta) = self.revise(key, meta);
             sent.send(&chunk.content, Some(meta), out);
         } else {
-            let sent = self.sent.entry(key).or_insert_with(|| Sent::new(kind, id));
-            sent.send_chunk(chunk, out);
+            self.sent_of(key).send_chunk(chunk, out);
         }
+    }
+
+    /// Returns what was sent of a message, which is nothing if it is new. The oldest one is
+    /// forgotten for it.
+    fn sent_of(&mut self, key: Key) -> &mut Sent {
+        if !self.sent.contains_key(&key) {
+            self.order.push_back(key.clone());
+            if self.order.len() > REMEMBERED_MAX
+                && let Some(oldest) = self.order.pop_front()
+                && self.sent.get(&oldest).is_some_and(Sent::is_first_revision)
+            {
+                self.sent.remove(&oldest);
+                self.gone.insert(&oldest);
+            }
+        }
+        let gone = &mut self.gone;
+        let (kind, id) = key.clone();
+        self.sent.entry(key).or_insert_with_key(|key| {
+            let mut sent = Sent::new(kind, &id);
+            if gone.take(key) {
+                sent.print = None;
+            }
+            sent
+        })
     }
 
     fn is_made_up(&self, kind: MessageKind, id: &v2::MessageId) -> bool {
@@ -71,11 +105,7 @@ impl Messages {
     }
 
     /// Starts a message anew under another id and returns the metadata for its first chunk.
-    fn revise(
-        &mut self,
-        key: (MessageKind, v2::MessageId),
-        mut meta: v1::Meta,
-    ) -> (&mut Sent, v1::Meta) {
+    fn revise(&mut self, key: Key, mut meta: v1::Meta) -> (&mut Sent, v1::Meta) {
         let (kind, id) = key.clone();
         let mut revision = self
             .sent
@@ -91,7 +121,7 @@ impl Messages {
             }
         };
         meta.insert(mark::REPLACES.to_owned(), json!(id));
-        let sent = self.sent.entry(key).or_insert_with(|| Sent::new(kind, &id));
+        let sent = self.sent_of(key);
         *sent = Sent {
             id: fresh,
             revision,
@@ -115,12 +145,11 @@ impl Messages {
             _ => return,
         };
         let kind = MessageKind::User;
-        let sent = self.sent.entry((kind, id.clone()));
-        let sent = sent.or_insert_with(|| Sent::new(kind, id));
+        let sent = self.sent_of((kind, id.clone()));
         if !is_chunk {
-            sent.print = Print::default();
+            sent.print = Some(Print::default());
         }
-        blocks.iter().for_each(|block| sent.print.push(block));
+        blocks.iter().for_each(|block| sent.note(block));
     }
 
     /// Shows the whole new content of a message.
@@ -132,7 +161,7 @@ impl Messages {
         out: &mut Vec<Down>,
     ) {
         let key = (kind, id.clone());
-        let is_new = !self.sent.contains_key(&key);
+        let is_new = !self.sent.contains_key(&key) && !self.gone.contains(&key);
         if is_new && blocks.is_empty() {
             return;
         }
@@ -140,8 +169,7 @@ impl Messages {
             return self.withdraw(key, out);
         }
         let is_free = !is_new || !self.is_made_up(kind, id);
-        let sent = self.sent.entry(key.clone());
-        let sent = sent.or_insert_with(|| Sent::new(kind, id));
+        let sent = self.sent_of(key.clone());
         if let Some(rest) = sent.rest(blocks).filter(|_| is_free) {
             rest.iter().for_each(|block| sent.send(block, None, out));
         } else {
@@ -153,7 +181,7 @@ impl Messages {
         }
     }
 
-    fn withdraw(&mut self, key: (MessageKind, v2::MessageId), out: &mut Vec<Down>) {
+    fn withdraw(&mut self, key: Key, out: &mut Vec<Down>) {
         if self.sent.get(&key).is_some_and(|sent| sent.withdrawn) {
             return;
         }
@@ -172,19 +200,29 @@ impl Sent {
             kind,
             id: id_down(id),
             revision: FIRST_REVISION,
-            print: Print::default(),
+            print: Some(Print::default()),
             withdrawn: false,
+        }
+    }
+
+    fn is_first_revision(&self) -> bool {
+        self.revision == FIRST_REVISION
+    }
+
+    fn note(&mut self, block: &v2::ContentBlock) {
+        if let Some(print) = &mut self.print {
+            print.push(block);
         }
     }
 
     /// Sends a chunk as it came. One of plain text under its own id looks the same in v1 and v2.
     fn send_chunk(&mut self, chunk: &v2::ContentChunk, out: &mut Vec<Down>) {
         let is_same = self.kind != MessageKind::User
-            && self.revision == FIRST_REVISION
+            && self.is_first_revision()
             && chunk.meta.is_none()
             && is_plain_text(&chunk.content);
         if is_same {
-            self.print.push(&chunk.content);
+            self.note(&chunk.content);
             out.push(Down::Same);
         } else {
             let meta = mark::without_marks(chunk.meta.as_ref());
@@ -193,7 +231,7 @@ impl Sent {
     }
 
     fn send(&mut self, block: &v2::ContentBlock, meta: Option<v1::Meta>, out: &mut Vec<Down>) {
-        self.print.push(block);
+        self.note(block);
         let update = chunk(
             self.kind,
             content::down(block.clone()),
@@ -203,17 +241,16 @@ impl Sent {
         out.push(Down::Update(update));
     }
 
-    /// Returns what is left to send of the blocks, or none if they do not begin with what was sent.
+    /// Returns what is left to send of the blocks, or none if they do not begin with what was sent
+    /// or that is not known any more.
     fn rest(&self, blocks: &[v2::ContentBlock]) -> Option<Vec<v2::ContentBlock>> {
-        if self.withdrawn {
-            return None;
-        }
+        let was_sent = self.print.as_ref().filter(|_| !self.withdrawn)?;
         let mut print = Print::default();
         let mut blocks = blocks.iter();
         let mut rest = Vec::new();
-        while print.len < self.print.len {
+        while print.len < was_sent.len {
             let block = blocks.next()?;
-            let missing = self.print.len - print.len;
+            let missing = was_sent.len - print.len;
             match block {
                 v2::ContentBlock::Text(text)
                     if is_plain_text(block) && text.text.len() > missing =>
@@ -226,7 +263,7 @@ impl Sent {
             }
         }
         rest.extend(blocks.cloned());
-        (print == self.print).then_some(rest)
+        (print == *was_sent).then_some(rest)
     }
 }
 
@@ -328,5 +365,76 @@ impl Print {
         self.hash = self.hash.wrapping_mul(0x0100_0000_0000_0000_0000_013b);
         // Multiplication only carries upward, so the upper half is brought down.
         self.hash ^= self.hash >> 64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::project::{Projector, Shows};
+
+    fn whole(projector: &mut Projector, id: &str, text: &str) -> Vec<serde_json::Value> {
+        let message = v2::AgentMessage::new(id.to_owned()).content(vec![text.into()]);
+        apply(projector, &v2::SessionUpdate::AgentMessage(message))
+    }
+
+    fn chunk(projector: &mut Projector, id: &str, text: &str) -> Vec<serde_json::Value> {
+        let chunk = v2::ContentChunk::new(text.into(), id.to_owned());
+        apply(projector, &v2::SessionUpdate::AgentMessageChunk(chunk))
+    }
+
+    fn apply(projector: &mut Projector, update: &v2::SessionUpdate) -> Vec<serde_json::Value> {
+        let mut out = Vec::new();
+        projector.apply(update, &mut out);
+        let shown = out.into_iter().filter_map(|down| down.into_update(update));
+        shown.map(|update| json!(update)).collect()
+    }
+
+    fn after_many_messages() -> Projector {
+        let mut projector = Projector::new(Shows::ALL, "v/");
+        for number in 0..4 * REMEMBERED_MAX {
+            chunk(&mut projector, &format!("m{number}"), "text");
+        }
+        projector
+    }
+
+    #[test]
+    fn memory_does_not_grow_with_the_number_of_messages() {
+        let mut projector = after_many_messages();
+        assert_eq!(projector.messages.sent.len(), REMEMBERED_MAX);
+        assert_eq!(projector.messages.order.len(), REMEMBERED_MAX);
+        // Only those that the client knows under other ids are kept.
+        whole(&mut projector, "m1", "other");
+        for number in 0..2 * REMEMBERED_MAX {
+            chunk(&mut projector, &format!("n{number}"), "text");
+        }
+        assert_eq!(projector.messages.sent.len(), REMEMBERED_MAX + 1);
+    }
+
+    #[test]
+    fn a_forgotten_message_takes_more_text_under_its_id() {
+        let mut projector = after_many_messages();
+        let shown = chunk(&mut projector, "m0", " more");
+        assert_eq!(shown[0]["messageId"], "m0");
+        assert_eq!(shown[0]["content"]["text"], " more");
+    }
+
+    #[test]
+    fn new_content_of_a_forgotten_message_replaces_what_the_client_has() {
+        let mut projector = after_many_messages();
+        // Whether the client has its beginning is not known any more, so nothing is appended to it.
+        chunk(&mut projector, "m0", " more");
+        for id in ["m0", "m1"] {
+            let shown = whole(&mut projector, id, "text more");
+            assert_eq!(shown.len(), 1);
+            assert_eq!(shown[0]["messageId"], format!("{id}~2"));
+            assert_eq!(shown[0]["_meta"][mark::REPLACES], id);
+            assert_eq!(shown[0]["content"]["text"], "text more");
+        }
+        // One that is still known goes on where it was.
+        let last = format!("m{}", 4 * REMEMBERED_MAX - 1);
+        let shown = whole(&mut projector, &last, "text more");
+        assert_eq!(shown[0]["messageId"], last.as_str());
+        assert_eq!(shown[0]["content"]["text"], " more");
     }
 }

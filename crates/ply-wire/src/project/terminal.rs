@@ -29,6 +29,14 @@ pub(super) struct Screen {
 }
 
 impl Screen {
+    /// Returns a terminal of which nothing is known but that it was there.
+    pub(super) fn forgotten() -> Self {
+        Self {
+            left_out: true,
+            ..Self::default()
+        }
+    }
+
     /// Applies an update and returns by how many bytes what is shown changed; none if it did not.
     pub(super) fn apply(&mut self, update: &v2::TerminalUpdate) -> Option<usize> {
         let command = self.command.clone();
@@ -79,10 +87,13 @@ impl Screen {
         bytes.len()
     }
 
-    pub(super) fn show_in(&mut self, call: &v2::ToolCallId) {
-        if !self.shown_in.contains(call) {
+    /// Notes that a call shows it, and returns whether that is new.
+    pub(super) fn show_in(&mut self, call: &v2::ToolCallId) -> bool {
+        let is_new = !self.shown_in.contains(call);
+        if is_new {
             self.shown_in.push(call.clone());
         }
+        is_new
     }
 
     pub(super) fn failed(&self) -> bool {

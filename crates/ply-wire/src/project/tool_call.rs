@@ -26,12 +26,16 @@ pub(super) struct Call {
     /// All fields but the content.
     pub(super) fields: ToolCall,
     pub(super) items: Vec<Item>,
+    /// The terminals that were ever among them.
+    pub(super) shown: Vec<v2::TerminalId>,
     pub(super) sent: bool,
     /// Bytes of content that came since the content was last sent; none if it is up to date.
     pub(super) unsent: Option<usize>,
     sent_bytes: usize,
     /// Bytes that count as kept though the call has finished.
     pub(super) kept: usize,
+    /// Whether it is among the finished calls that are remembered.
+    pub(super) is_remembered: bool,
     /// Whether content was dropped that the client still has.
     pub(super) left_out: bool,
 }
@@ -119,10 +123,12 @@ impl Call {
         Self {
             fields: ToolCall::new(id),
             items: Vec::new(),
+            shown: Vec::new(),
             sent: false,
             unsent: None,
             sent_bytes: 0,
             kept: 0,
+            is_remembered: false,
             left_out: false,
         }
     }
