@@ -28,26 +28,15 @@ pub(crate) struct Encoded(Vec<u8>);
 /// Encodes into a buffer, with an eye on the large ones.
 struct Writer<'a>(&'a mut Vec<u8>);
 
-impl std::io::Write for Writer<'_> {
-    #[inline]
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.write_all(bytes)?;
-        Ok(bytes.len())
-    }
-
+impl ply_json::Sink for Writer<'_> {
     // The encoder calls this for every key, comma and value.
     #[inline]
-    fn write_all(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+    fn put(&mut self, text: &str) {
         let Self(out) = self;
-        if out.capacity() - out.len() < bytes.len() {
-            grow(out, bytes.len());
+        if out.capacity() - out.len() < text.len() {
+            grow(out, text.len());
         }
-        out.extend_from_slice(bytes);
-        Ok(())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
+        out.extend_from_slice(text.as_bytes());
     }
 }
 
@@ -70,7 +59,7 @@ impl Encoded {
     ) -> Result<Self, serde_json::Error> {
         let mut out = start();
         out.extend_from_slice(b",\"id\":");
-        serde_json::to_writer(&mut out, &id)?;
+        RequestId::from(id).write_to(&mut out);
         Self::with_method(out, method, params)
     }
 
@@ -126,10 +115,10 @@ impl Encoded {
         params: &(impl Serialize + ?Sized),
     ) -> Result<Self, serde_json::Error> {
         out.extend_from_slice(b",\"method\":");
-        serde_json::to_writer(&mut out, method)?;
+        ply_json::write(method, &mut out)?;
         out.extend_from_slice(b",\"params\":");
         let from = out.len();
-        serde_json::to_writer(Writer(&mut out), params)?;
+        ply_json::write(params, &mut Writer(&mut out))?;
         if out.get(from..) == Some(b"null") {
             // JSON-RPC params are an object or an array, or are left out.
             out.truncate(from - b",\"params\":".len());
@@ -144,7 +133,7 @@ impl Encoded {
         let mut out = start_answer(|out| id.write_to(out));
         out.extend_from_slice(b",\"result\":");
         let from = out.len();
-        serde_json::to_writer(Writer(&mut out), result)?;
+        ply_json::write(result, &mut Writer(&mut out))?;
         Ok(Self::finish(out, from))
     }
 
@@ -163,7 +152,7 @@ impl Encoded {
     fn with_error(mut out: Vec<u8>, error: &RpcError) -> Self {
         out.extend_from_slice(b",\"error\":");
         let from = out.len();
-        serde_json::to_writer(&mut out, error)
+        ply_json::write(error, &mut out)
             .expect("an error object is a number, a string and valid JSON");
         Self::finish(out, from)
     }

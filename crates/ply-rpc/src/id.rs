@@ -97,7 +97,7 @@ impl RequestId {
     pub(crate) fn write_to(&self, out: &mut Vec<u8>) {
         match &self.0 {
             Repr::Null => out.extend_from_slice(b"null"),
-            Repr::Int(id) => out.extend_from_slice(id.to_string().as_bytes()),
+            Repr::Int(id) => out.extend_from_slice(itoa::Buffer::new().format(*id).as_bytes()),
             Repr::Digits(digits) => out.extend_from_slice(digits.as_bytes()),
             Repr::Text {
                 written: Some(written),

@@ -3,11 +3,10 @@
 //! Most messages of a session are chunks of plain text, and the largest are prompts. [`TextChunk`] and [`PlainPrompt`] know
 //! these two and nothing else: what they do not know they leave to the official types, which also judge them in the tests.
 
-mod json;
-
 use std::borrow::Cow;
 
-use self::json::Reader;
+use ply_json::Reader;
+
 use crate::{v1, v2};
 
 /// The params of a `session/prompt` that is plain text. Both versions write it alike.

@@ -152,10 +152,7 @@ fn capacity(update: &v2::SessionUpdate) -> usize {
 
 fn encode(value: &(impl Serialize + ?Sized), json: &mut String) {
     let start = json.len();
-    let mut bytes = std::mem::take(json).into_bytes();
-    let encoded = serde_json::to_writer(&mut bytes, value);
-    *json = String::from_utf8(bytes).unwrap_or_default();
-    if encoded.is_err() {
+    if ply_json::write(value, json).is_err() {
         // Only a path that is not UTF-8 has no JSON form, and such a path cannot have come in.
         json.truncate(start);
         json.push_str("null");

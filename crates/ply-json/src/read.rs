@@ -2,28 +2,32 @@
 
 use std::borrow::Cow;
 
-use crate::encode::first_special;
+use crate::escape::first_special;
 
-/// A place in a text.
+/// A place in a JSON text that is read by code which knows what comes.
+///
+/// All methods return none where something else comes; the text is then to be read by other means, from its beginning.
 #[derive(Debug)]
-pub(super) struct Reader<'a> {
+pub struct Reader<'a> {
     rest: &'a str,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
+    /// Returns the beginning of a text.
+    #[must_use]
+    pub fn new(text: &'a str) -> Self {
         Self { rest: text }
     }
 
     /// Returns whether nothing but blanks is left.
-    pub(super) fn is_at_end(&mut self) -> bool {
+    pub fn is_at_end(&mut self) -> bool {
         self.skip_blanks();
         self.rest.is_empty()
     }
 
     /// Reads an object, and has `member` read each value by its name. Gives up on an empty one, and on names with escapes.
     #[inline]
-    pub(super) fn object(
+    pub fn object(
         &mut self,
         mut member: impl FnMut(&mut Self, &'a str) -> Option<()>,
     ) -> Option<()> {
@@ -44,10 +48,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads an array, each item by `item`. Gives up on an empty one.
-    pub(super) fn array<T>(
-        &mut self,
-        mut item: impl FnMut(&mut Self) -> Option<T>,
-    ) -> Option<Vec<T>> {
+    pub fn array<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         self.take(b'[')?;
         let mut items = Vec::new();
         loop {
@@ -65,7 +66,7 @@ impl<'a> Reader<'a> {
 
     /// Reads a string that has no escapes.
     #[inline]
-    pub(super) fn plain_text(&mut self) -> Option<&'a str> {
+    pub fn plain_text(&mut self) -> Option<&'a str> {
         self.take(b'"')?;
         let (text, rest) = self
             .rest
@@ -77,13 +78,13 @@ impl<'a> Reader<'a> {
     /// Reads this one string, and gives up on any other: what is not told apart here must not be read past, or a member that
     /// occurs twice would go unnoticed.
     #[inline]
-    pub(super) fn word(&mut self, word: &str) -> Option<bool> {
+    pub fn word(&mut self, word: &str) -> Option<bool> {
         (self.plain_text()? == word).then_some(true)
     }
 
     /// Reads a string.
     #[inline]
-    pub(super) fn text(&mut self) -> Option<Cow<'a, str>> {
+    pub fn text(&mut self) -> Option<Cow<'a, str>> {
         self.take(b'"')?;
         let (text, rest) = self
             .rest
