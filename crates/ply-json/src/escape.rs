@@ -4,12 +4,28 @@
 pub trait Sink {
     /// Appends a text.
     fn put(&mut self, text: &str);
+
+    /// Appends a text without anything to escape as a JSON string.
+    #[inline]
+    fn put_quoted(&mut self, text: &str) {
+        self.put("\"");
+        self.put(text);
+        self.put("\"");
+    }
 }
 
 impl Sink for String {
     #[inline]
     fn put(&mut self, text: &str) {
         self.push_str(text);
+    }
+
+    #[inline]
+    fn put_quoted(&mut self, text: &str) {
+        self.reserve(text.len() + 2);
+        self.push('"');
+        self.push_str(text);
+        self.push('"');
     }
 }
 
@@ -18,10 +34,39 @@ impl Sink for Vec<u8> {
     fn put(&mut self, text: &str) {
         self.extend_from_slice(text.as_bytes());
     }
+
+    #[inline]
+    fn put_quoted(&mut self, text: &str) {
+        self.reserve(text.len() + 2);
+        self.push(b'"');
+        self.extend_from_slice(text.as_bytes());
+        self.push(b'"');
+    }
 }
 
 /// Appends a text as it stands between the quotes of a JSON string. Runs without anything to escape are copied whole.
+#[inline]
 pub fn escape(text: &str, out: &mut impl Sink) {
+    if is_short_and_plain(text.as_bytes()) {
+        out.put(text);
+    } else {
+        escape_runs(text, out);
+    }
+}
+
+/// Appends a text as a JSON string.
+#[inline]
+pub(crate) fn string(text: &str, out: &mut impl Sink) {
+    if is_short_and_plain(text.as_bytes()) {
+        out.put_quoted(text);
+    } else {
+        out.put("\"");
+        escape_runs(text, out);
+        out.put("\"");
+    }
+}
+
+fn escape_runs(text: &str, out: &mut impl Sink) {
     let mut rest = text;
     while let Some(at) = first_special(rest.as_bytes()) {
         let (plain, special) = rest.split_at(at);
@@ -47,6 +92,21 @@ pub fn escape(text: &str, out: &mut impl Sink) {
         rest = chars.as_str();
     }
     out.put(rest);
+}
+
+/// Returns whether a text is no longer than two words and has nothing to escape, as nearly all names and ids are. The words
+/// overlap where the text does not fill them.
+#[inline]
+fn is_short_and_plain(bytes: &[u8]) -> bool {
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        return bytes.len() <= 16
+            && specials(u64::from_le_bytes(*first)) | specials(u64::from_le_bytes(*last)) == 0;
+    }
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
+        return specials(u64::from(first) << 32 | u64::from(last)) == 0;
+    }
+    !bytes.iter().any(|byte| is_special(*byte))
 }
 
 /// Returns where the first byte is that cannot stand in a JSON string as it is.

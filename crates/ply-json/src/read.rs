@@ -64,6 +64,17 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Reads an array that may be empty, each item by `item`.
+    pub fn list<T>(&mut self, item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        let mut ahead = Self { rest: self.rest };
+        ahead.take(b'[')?;
+        if ahead.take(b']').is_some() {
+            self.rest = ahead.rest;
+            return Some(Vec::new());
+        }
+        self.array(item)
+    }
+
     /// Reads a string that has no escapes.
     #[inline]
     pub fn plain_text(&mut self) -> Option<&'a str> {

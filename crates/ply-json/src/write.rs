@@ -5,7 +5,7 @@ use std::fmt::{self, Display};
 use serde::ser::{self, Error as _, Serialize};
 use serde_json::Error;
 
-use crate::escape::{Sink, escape};
+use crate::escape::{Sink, escape, string};
 
 /// How `serde_json` names the one field of a value that is JSON text already, or a number that is digits.
 const RAW_VALUE: &str = "$serde_json::private::RawValue";
@@ -77,13 +77,6 @@ impl<'o, O: Sink> Items<'o, O> {
     fn finish(self) {
         self.out.put(self.end);
     }
-}
-
-#[inline]
-fn string(text: &str, out: &mut impl Sink) {
-    out.put("\"");
-    escape(text, out);
-    out.put("\"");
 }
 
 /// Escapes what is written to it.

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use ply_json::Sink;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -28,7 +29,7 @@ pub(crate) struct Encoded(Vec<u8>);
 /// Encodes into a buffer, with an eye on the large ones.
 struct Writer<'a>(&'a mut Vec<u8>);
 
-impl ply_json::Sink for Writer<'_> {
+impl Sink for Writer<'_> {
     // The encoder calls this for every key, comma and value.
     #[inline]
     fn put(&mut self, text: &str) {
@@ -37,6 +38,16 @@ impl ply_json::Sink for Writer<'_> {
             grow(out, text.len());
         }
         out.extend_from_slice(text.as_bytes());
+    }
+
+    #[inline]
+    fn put_quoted(&mut self, text: &str) {
+        let Self(out) = self;
+        let bytes = text.len() + 2;
+        if out.capacity() - out.len() < bytes {
+            grow(out, bytes);
+        }
+        out.put_quoted(text);
     }
 }
 

@@ -5,8 +5,8 @@ use std::fmt::Display;
 use serde::ser::{Error as _, Impossible, Serialize, Serializer};
 use serde_json::Error;
 
-use super::{displayed, string};
-use crate::escape::Sink;
+use super::displayed;
+use crate::escape::{Sink, string};
 
 /// Writes the name of a member.
 pub(super) struct Key<'o, O>(pub(super) &'o mut O);
