@@ -6,7 +6,7 @@ mod services;
 use std::sync::Arc;
 
 use ply_rpc::{Closed, Handler, Notification, Peer, Postbox, Request, Responder, RpcError};
-use ply_wire::direct::TextChunk;
+use ply_wire::direct::Update;
 use ply_wire::method::v1 as methods_v1;
 use ply_wire::method::{DecodeError, decode_params, is_extension};
 use ply_wire::negotiate::Version;
@@ -47,20 +47,20 @@ impl Handler for Inbound {
     }
 
     fn line(&mut self, _: &Peer, line: &[u8]) -> bool {
-        let chunk = str::from_utf8(line).ok().and_then(TextChunk::read);
-        let Some(chunk) = chunk else {
+        let update = str::from_utf8(line).ok().and_then(Update::read);
+        let Some(update) = update else {
             return false;
         };
         let Some(version) = self.routes.version.get() else {
             return false;
         };
         // Only the usual: everything else about a session is for the longer way to find out.
-        let Route::Session(session) = self.routes.find(chunk.session()) else {
+        let Route::Session(session) = self.routes.find(update.session()) else {
             return false;
         };
         let update = match version {
-            Version::V1 => RawUpdate::V1(chunk.into_v1()),
-            Version::V2 => match chunk.into_v2() {
+            Version::V1 => RawUpdate::V1(update.into_v1()),
+            Version::V2 => match update.into_v2() {
                 Some(update) => RawUpdate::V2(update),
                 None => return false,
             },

@@ -1,12 +1,16 @@
 //! The JSON of what comes most, read without a deserializer.
 //!
-//! Most messages of a session are chunks of plain text, and the largest are prompts. [`TextChunk`] and [`PlainPrompt`] know
-//! these two and nothing else: what they do not know they leave to the official types, which also judge them in the tests.
+//! Most messages of a session are chunks of plain text, the largest are prompts, and what a person waits for are changes of
+//! options. [`Update`], [`PlainPrompt`] and [`config_options`] know these and nothing else: what they do not know they leave to the
+//! official types, which also judge them in the tests.
+
+mod options;
 
 use std::borrow::Cow;
 
 use ply_json::Reader;
 
+pub use self::options::config_options;
 use crate::{v1, v2};
 
 /// The params of a `session/prompt` that is plain text. Both versions write it alike.
@@ -49,22 +53,26 @@ impl<'a> PlainPrompt<'a> {
     }
 }
 
-/// A `session/update` notification with a chunk of plain text.
+/// A `session/update` notification of a kind that comes often: a chunk of plain text, and in version 1 the options of a session or
+/// its mode.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TextChunk<'a> {
+pub struct Update<'a> {
     session: Cow<'a, str>,
-    kind: Kind,
-    message: Option<Cow<'a, str>>,
-    text: Cow<'a, str>,
+    what: What<'a>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Message,
-    Thought,
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum What<'a> {
+    Text {
+        thought: bool,
+        message: Option<Cow<'a, str>>,
+        text: Cow<'a, str>,
+    },
+    Options(Vec<v1::SessionConfigOption>),
+    Mode(Cow<'a, str>),
 }
 
-impl<'a> TextChunk<'a> {
+impl<'a> Update<'a> {
     /// Reads a whole line, if it is such a notification and has no member that this does not know.
     #[must_use]
     pub fn read(line: &'a str) -> Option<Self> {
@@ -83,42 +91,19 @@ impl<'a> TextChunk<'a> {
     }
 
     fn params(reader: &mut Reader<'a>) -> Option<Self> {
-        let (mut session, mut update) = (None, None);
+        let (mut session, mut what) = (None, None);
         reader.object(|reader, name| {
             match name {
                 "sessionId" if session.is_none() => session = Some(reader.text()?),
-                "update" if update.is_none() => update = Some(Self::update(reader)?),
+                "update" if what.is_none() => what = Some(What::read(reader)?),
                 _ => return None,
             }
             Some(())
         })?;
-        let (kind, message, text) = update?;
         Some(Self {
             session: session?,
-            kind,
-            message,
-            text,
+            what: what?,
         })
-    }
-
-    fn update(reader: &mut Reader<'a>) -> Option<(Kind, Option<Cow<'a, str>>, Cow<'a, str>)> {
-        let (mut kind, mut message, mut text) = (None, None, None);
-        reader.object(|reader, name| {
-            match name {
-                "sessionUpdate" if kind.is_none() => {
-                    kind = Some(match reader.plain_text()? {
-                        "agent_message_chunk" => Kind::Message,
-                        "agent_thought_chunk" => Kind::Thought,
-                        _ => return None,
-                    });
-                }
-                "messageId" if message.is_none() => message = Some(reader.text()?),
-                "content" if text.is_none() => text = Some(text_block(reader)?),
-                _ => return None,
-            }
-            Some(())
-        })?;
-        Some((kind?, message, text?))
     }
 
     /// Returns the session that it belongs to.
@@ -130,25 +115,83 @@ impl<'a> TextChunk<'a> {
     /// Returns the update as version 1 has it.
     #[must_use]
     pub fn into_v1(self) -> v1::SessionUpdate {
-        let text = v1::TextContent::new(self.text.into_owned());
-        let id = self.message.map(v1::MessageId::new);
-        let chunk = v1::ContentChunk::new(v1::ContentBlock::Text(text)).message_id(id);
-        match self.kind {
-            Kind::Message => v1::SessionUpdate::AgentMessageChunk(chunk),
-            Kind::Thought => v1::SessionUpdate::AgentThoughtChunk(chunk),
+        match self.what {
+            What::Text {
+                thought,
+                message,
+                text,
+            } => {
+                let text = v1::TextContent::new(text.into_owned());
+                let id = message.map(v1::MessageId::new);
+                let chunk = v1::ContentChunk::new(v1::ContentBlock::Text(text)).message_id(id);
+                if thought {
+                    v1::SessionUpdate::AgentThoughtChunk(chunk)
+                } else {
+                    v1::SessionUpdate::AgentMessageChunk(chunk)
+                }
+            }
+            What::Options(options) => {
+                v1::SessionUpdate::ConfigOptionUpdate(v1::ConfigOptionUpdate::new(options))
+            }
+            What::Mode(mode) => {
+                let update = v1::CurrentModeUpdate::new(v1::SessionModeId::new(&*mode));
+                v1::SessionUpdate::CurrentModeUpdate(update)
+            }
         }
     }
 
-    /// Returns the update as version 2 has it; none without the message's id, which version 2 requires.
+    /// Returns the update as version 2 has it, if it is a chunk of a message; version 2 requires the message's id.
     #[must_use]
     pub fn into_v2(self) -> Option<v2::SessionUpdate> {
-        let text = v2::TextContent::new(self.text.into_owned());
-        let id = v2::MessageId::new(self.message?);
+        let What::Text {
+            thought,
+            message: Some(message),
+            text,
+        } = self.what
+        else {
+            return None;
+        };
+        let text = v2::TextContent::new(text.into_owned());
+        let id = v2::MessageId::new(message);
         let chunk = v2::ContentChunk::new(v2::ContentBlock::Text(text), id);
-        Some(match self.kind {
-            Kind::Message => v2::SessionUpdate::AgentMessageChunk(chunk),
-            Kind::Thought => v2::SessionUpdate::AgentThoughtChunk(chunk),
+        Some(if thought {
+            v2::SessionUpdate::AgentThoughtChunk(chunk)
+        } else {
+            v2::SessionUpdate::AgentMessageChunk(chunk)
         })
+    }
+}
+
+impl<'a> What<'a> {
+    fn read(reader: &mut Reader<'a>) -> Option<Self> {
+        let (mut kind, mut message, mut text) = (None, None, None);
+        let (mut options, mut mode) = (None, None);
+        reader.object(|reader, name| {
+            match name {
+                "sessionUpdate" if kind.is_none() => kind = Some(reader.plain_text()?),
+                "messageId" if message.is_none() => message = Some(reader.text()?),
+                "content" if text.is_none() => text = Some(text_block(reader)?),
+                "configOptions" if options.is_none() => options = Some(options::list(reader)?),
+                "currentModeId" if mode.is_none() => mode = Some(reader.text()?),
+                _ => return None,
+            }
+            Some(())
+        })?;
+        let thought = kind == Some("agent_thought_chunk");
+        match (kind?, message, text, options, mode) {
+            ("agent_message_chunk" | "agent_thought_chunk", message, Some(text), None, None) => {
+                Some(Self::Text {
+                    thought,
+                    message,
+                    text,
+                })
+            }
+            ("config_option_update", None, None, Some(options), None) => {
+                Some(Self::Options(options))
+            }
+            ("current_mode_update", None, None, None, Some(mode)) => Some(Self::Mode(mode)),
+            _ => None,
+        }
     }
 }
 

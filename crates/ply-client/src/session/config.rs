@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use ply_wire::convert;
+use ply_wire::direct;
 use ply_wire::negotiate::Version;
 use ply_wire::{v1, v2};
+use serde_json::value::RawValue;
 
 use super::Session;
 use super::cell::{SessionCell, State};
@@ -36,8 +38,11 @@ impl Session {
     ) -> Result<(), Error> {
         let (option, value) = (option.into(), value.into());
         let connection = self.attached_with(Some((&option, &value))).await?;
-        let options = self.config_options();
-        if !options.iter().any(|known| known.config_id == option) {
+        let is_known = self.cell.read(|transcript| {
+            let mut known = transcript.config_options().iter();
+            known.any(|known| known.config_id == option)
+        });
+        if !is_known {
             let what = "the session has no such option; choose one of `config_options()`";
             return Err(Error::Invalid { what });
         }
@@ -64,10 +69,15 @@ impl Session {
         match connection.hello.version {
             Version::V1 => {
                 let request = convert::config::set_option_down(&request).ok_or(wrong_value())?;
-                let then = move |answer: &_| {
-                    let answer: v1::SetSessionConfigOptionResponse =
-                        read("session/set_config_option", answer)?;
-                    cell.options_set(convert::config::options_up(&answer.config_options));
+                let then = move |answer: &RawValue| {
+                    let options = if let Some(options) = direct::config_options(answer.get()) {
+                        options
+                    } else {
+                        let answer: v1::SetSessionConfigOptionResponse =
+                            read("session/set_config_option", answer)?;
+                        answer.config_options
+                    };
+                    cell.options_set(convert::config::options_up(&options));
                     Ok(())
                 };
                 connection.ask(&request, then).await

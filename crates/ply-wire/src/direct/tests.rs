@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::{PlainPrompt, TextChunk};
+use super::{PlainPrompt, Update, config_options};
 use crate::method::decode_params;
 use crate::{v1, v2};
 
@@ -24,16 +24,21 @@ fn by_types<T: serde::de::DeserializeOwned>(line: &str) -> Option<T> {
 /// What is read directly is what the official types read, in both versions.
 #[track_caller]
 fn check(line: &str) -> bool {
-    let Some(chunk) = TextChunk::read(line) else {
+    let Some(chunk) = Update::read(line) else {
         return false;
     };
     let session = chunk.session().to_owned();
     let known = v1::SessionNotification::new(session.clone(), chunk.clone().into_v1());
     assert_eq!(Some(known), by_types(line), "{line}");
+    let is_text = chunk.is_text();
     let known = chunk
         .into_v2()
         .map(|update| v2::UpdateSessionNotification::new(session, update));
-    assert_eq!(known, by_types(line), "{line}");
+    if is_text {
+        assert_eq!(known, by_types(line), "{line}");
+    } else {
+        assert_eq!(known, None, "{line}");
+    }
     true
 }
 
@@ -106,7 +111,7 @@ fn what_it_does_not_know_is_left_to_the_official_types() {
         r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","sessionId":"t","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":""}}}}"#,
         r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":""}}}} x"#,
     ] {
-        assert_eq!(TextChunk::read(line), None, "{line}");
+        assert_eq!(Update::read(line), None, "{line}");
     }
 }
 
@@ -236,6 +241,92 @@ fn params_that_the_typed_reader_takes_are_the_same() {
     let raw: serde_json::Value = serde_json::from_str(line).expect("JSON");
     let params = serde_json::value::to_raw_value(&raw["params"]).expect("JSON");
     let typed: v1::SessionNotification = decode_params(Some(&params)).expect("it fits");
-    let read = TextChunk::read(line).expect("it is known");
+    let read = Update::read(line).expect("it is known");
     assert_eq!(typed.update, read.into_v1());
+}
+
+impl Update<'_> {
+    fn is_text(&self) -> bool {
+        matches!(self.what, super::What::Text { .. })
+    }
+}
+
+fn option_line(options: &serde_json::Value) -> String {
+    let update = json!({ "sessionUpdate": "config_option_update", "configOptions": options });
+    let params = json!({ "sessionId": "s", "update": update });
+    json!({ "jsonrpc": "2.0", "method": "session/update", "params": params }).to_string()
+}
+
+/// Checks the update and the answer that have these options, and returns which of them were read directly.
+#[track_caller]
+fn check_options(options: &serde_json::Value) -> [bool; 2] {
+    let answer = json!({ "configOptions": options }).to_string();
+    let direct = config_options(&answer);
+    if let Some(direct) = &direct {
+        let read: v1::SetSessionConfigOptionResponse = serde_json::from_str(&answer).expect("JSON");
+        assert_eq!(*direct, read.config_options, "{answer}");
+    }
+    [check(&option_line(options)), direct.is_some()]
+}
+
+#[test]
+fn options_are_read_as_the_official_types_read_them() {
+    let value = json!({ "value": "ask", "name": "Ask \"first\"", "description": "d" });
+    let plain = json!({ "id": "mode", "name": "Mode", "type": "select", "currentValue": "ask",
+        "options": [value, { "name": "", "value": "b" }] });
+    assert_eq!(check_options(&json!([])), [true; 2]);
+    assert_eq!(check_options(&json!([plain])), [true; 2]);
+    for category in [
+        "mode",
+        "model",
+        "model_config",
+        "thought_level",
+        "_x",
+        "é\n",
+    ] {
+        let mut option = plain.clone();
+        option["category"] = json!(category);
+        option["description"] = json!("what it is");
+        assert_eq!(check_options(&json!([option, plain])), [true; 2]);
+    }
+    let mode = json!({ "sessionUpdate": "current_mode_update", "currentModeId": "m\"" });
+    let params = json!({ "sessionId": "s", "update": mode });
+    let line = json!({ "jsonrpc": "2.0", "method": "session/update", "params": params });
+    assert!(check(&line.to_string()));
+}
+
+#[test]
+fn unusual_options_are_left_to_the_official_types() {
+    let plain = json!({ "id": "mode", "name": "Mode", "type": "select", "currentValue": "ask",
+        "options": [] });
+    for (member, value) in [
+        ("type", json!("boolean")),
+        ("type", json!("unknown")),
+        ("currentValue", json!(true)),
+        (
+            "options",
+            json!([{ "group": "g", "name": "n", "options": [] }]),
+        ),
+        (
+            "options",
+            json!([{ "value": "v", "name": "n", "_meta": {} }]),
+        ),
+        ("options", json!(null)),
+        ("description", json!(null)),
+        ("category", json!(3)),
+        ("_meta", json!({})),
+        ("other", json!("x")),
+        ("id", json!(1)),
+    ] {
+        let mut option = plain.clone();
+        option[member] = value;
+        assert_eq!(check_options(&json!([option])), [false; 2], "{option}");
+    }
+    let mixed = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"config_option_update","configOptions":[],"currentModeId":"m"}}}"#;
+    assert!(!check(mixed));
+    assert_eq!(
+        config_options(r#"{"configOptions":[],"configOptions":[]}"#),
+        None
+    );
+    assert_eq!(config_options(r#"{"configOptions":[]} x"#), None);
 }
