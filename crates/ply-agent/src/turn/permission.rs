@@ -191,21 +191,25 @@ pub(super) async fn put(context: &Context, question: Question) -> Result<Answer>
     });
     let asked = session.report(Op::Ask { ask, answer });
     context.unless_cancelled(asked).await?;
-    let _unasks = Unask(session, id);
+    let mut unask = Unask(Some(session), id);
     // An answer that is not safe yet does not keep the code from its cancel.
     let answered = async { answered.await.map_err(|_| Error::session_closed()) };
-    match context.unless_cancelled(answered).await? {
+    let answer = context.unless_cancelled(answered).await?;
+    unask.0 = None;
+    match answer {
         Answer::Cancelled if context.cancel.is_asked() => Err(Error::cancelled()),
         answer => Ok(answer),
     }
 }
 
-/// Takes a question back when nobody waits for its answer any more; one that was answered stays so.
-struct Unask<'s>(&'s Session, AskId);
+/// Takes a question back when nobody waits for its answer any more. Without a session there is nothing to take back.
+struct Unask<'s>(Option<&'s Session>, AskId);
 
 impl Drop for Unask<'_> {
     fn drop(&mut self) {
-        self.0.report_now(Op::Unask(self.1));
+        if let Some(session) = self.0 {
+            session.report_now(Op::Unask(self.1));
+        }
     }
 }
 

@@ -71,9 +71,14 @@ impl Projector {
         self.tool_call(&update, edits, out);
         let call = update.tool_call_id.clone();
         let (fields, about) = self.asked_fields(&call, about, request);
-        let mut meta = request.meta.clone().unwrap_or_default();
-        let text = json!({ "title": request.title, "description": request.description });
-        meta.insert(mark::PERMISSION.to_owned(), text);
+        let mut meta = request.meta.clone();
+        let is_said =
+            request.description.is_none() && fields.title.as_ref() == Some(&request.title);
+        if !is_said {
+            let text = json!({ "title": request.title, "description": request.description });
+            meta.get_or_insert_default()
+                .insert(mark::PERMISSION.to_owned(), text);
+        }
         let shown = v1::ToolCallUpdate::new(v1::ToolCallId::new(call.0.clone()), fields);
         let session = v1::SessionId::new(request.session_id.0.clone());
         let v1_request =

@@ -91,10 +91,14 @@ impl View {
     }
 
     fn offer(&mut self, ask: AskId, call: Call, source: &Source<'_>) -> Option<Step> {
-        let question = (source.question)(ask)?.clone();
-        let question = &match call {
+        let question = (source.question)(ask)?;
+        let known;
+        let question = match call {
             Call::New(_) => question,
-            Call::Known => question.without_call(),
+            Call::Known => {
+                known = question.clone().without_call();
+                &known
+            }
         };
         let form = match (self.viewer.version, question) {
             (Version::V2, Question::Permission(request)) => Form::Permission(request.clone()),
