@@ -202,6 +202,16 @@ impl Projector {
         projector
     }
 
+    /// Sets how many messages, and how many finished calls, are remembered with all that a late change of them may need. Of
+    /// older ones it is only known that the client has them.
+    ///
+    /// A new message text then replaces the one that the client has instead of going on from it, and what is added to an old
+    /// call is shown without what the call had before.
+    pub fn remember(&mut self, count: usize) {
+        self.messages.remember(count);
+        self.finished.remember(count);
+    }
+
     /// Notes which mode the answer that introduced the session named, so that it is not sent again
     /// as a change.
     pub fn mode_answered(&mut self, mode: v1::SessionModeId) {

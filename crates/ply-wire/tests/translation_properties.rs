@@ -97,6 +97,29 @@ proptest! {
     }
 
     #[test]
+    fn a_view_that_remembers_little_shows_every_message_and_call(
+        events in generate::v2_updates(),
+        remembered in 0..3_usize,
+    ) {
+        let (mut projector, mut out) = (Projector::new(Shows::ALL, "v/"), Vec::new());
+        projector.remember(remembered);
+        events.iter().for_each(|event| apply(&mut projector, event, &mut out));
+        flush(&mut projector, &mut out);
+        let seen = |transcript: &Transcript| {
+            let carried = what_v1_can_carry(transcript);
+            let entries = carried.entries().filter_map(|entry| match entry {
+                Entry::Message(message) => Some(format!("{message:?}")),
+                // What is added to a forgotten call is shown without what was there before, and where its title is taken away,
+                // its name is not known.
+                Entry::ToolCall(call) => Some(format!("{} {:?}", call.id, call.status)),
+                _ => None,
+            });
+            entries.collect::<Vec<_>>()
+        };
+        prop_assert_eq!(seen(&Transcript::fold(&events)), seen(&Transcript::fold(&lift(&out))));
+    }
+
+    #[test]
     fn loading_a_session_shows_what_an_attached_client_saw(events in generate::v2_updates()) {
         let transcript = Transcript::fold(&events);
         let (_, out) = load(&transcript);

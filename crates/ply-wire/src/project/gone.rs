@@ -9,7 +9,8 @@ use std::{
     hash::{BuildHasher, Hash, RandomState},
 };
 
-/// How many finished things of each kind are remembered with all that a late change may need.
+/// How many messages, and how many finished calls, are remembered with all that a late change may need, unless
+/// [`Projector::remember`](super::Projector::remember) says otherwise.
 pub(super) const REMEMBERED_MAX: usize = 1024;
 
 /// Fingerprints of ids. Two ids with the same one are possible and harmless: a new thing is then

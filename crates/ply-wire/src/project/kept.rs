@@ -21,7 +21,7 @@ use crate::v2;
 /// How much content of finished calls is kept per client and session.
 const FINISHED_BYTES_MAX: usize = 1024 * 1024;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Finished {
     /// What finished, oldest first, each with the bytes that are counted for it here. What grew
     /// after it finished is here several times.
@@ -29,6 +29,7 @@ pub(super) struct Finished {
     bytes: usize,
     /// The calls that finished and are remembered, oldest first, each once.
     remembered: VecDeque<v2::ToolCallId>,
+    remembered_max: usize,
     gone_calls: Gone,
     gone_terminals: Gone,
 }
@@ -38,6 +39,25 @@ enum Kept {
     Call(v2::ToolCallId),
     /// A terminal that calls have shown and none shows any more.
     Terminal(v2::TerminalId),
+}
+
+impl Default for Finished {
+    fn default() -> Self {
+        Self {
+            kept: VecDeque::new(),
+            bytes: 0,
+            remembered: VecDeque::new(),
+            remembered_max: REMEMBERED_MAX,
+            gone_calls: Gone::default(),
+            gone_terminals: Gone::default(),
+        }
+    }
+}
+
+impl Finished {
+    pub(super) fn remember(&mut self, count: usize) {
+        self.remembered_max = count;
+    }
 }
 
 impl Projector {
@@ -50,7 +70,7 @@ impl Projector {
             let is_new = !std::mem::replace(&mut call.is_remembered, true);
             self.keep(Kept::Call(id.clone()), grown);
             if is_new {
-                self.remember(id.clone());
+                self.remember_call(id.clone());
             }
         }
     }
@@ -98,10 +118,10 @@ impl Projector {
     }
 
     /// Takes one more call into those that are remembered, and forgets the oldest with what it has shown.
-    fn remember(&mut self, id: v2::ToolCallId) {
+    fn remember_call(&mut self, id: v2::ToolCallId) {
         let remembered = &mut self.finished.remembered;
         remembered.push_back(id);
-        if remembered.len() <= REMEMBERED_MAX {
+        if remembered.len() <= self.finished.remembered_max {
             return;
         }
         let Some(oldest) = remembered.pop_front() else {

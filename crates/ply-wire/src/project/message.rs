@@ -29,12 +29,13 @@ const FIRST_REVISION: u32 = 1;
 type Key = (MessageKind, v2::MessageId);
 
 /// What was sent of each message.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Messages {
     sent: HashMap<Key, Sent>,
     /// The messages in their order, but for those that are remembered for good because the client
     /// knows them under an id that was made up.
     order: VecDeque<Key>,
+    remembered_max: usize,
     gone: Gone,
     /// Ids that were made up for replacements.
     made_up: HashSet<(MessageKind, v1::MessageId)>,
@@ -51,7 +52,23 @@ struct Sent {
     withdrawn: bool,
 }
 
+impl Default for Messages {
+    fn default() -> Self {
+        Self {
+            sent: HashMap::new(),
+            order: VecDeque::new(),
+            remembered_max: REMEMBERED_MAX,
+            gone: Gone::default(),
+            made_up: HashSet::new(),
+        }
+    }
+}
+
 impl Messages {
+    pub(super) fn remember(&mut self, count: usize) {
+        self.remembered_max = count;
+    }
+
     pub(super) fn chunk(
         &mut self,
         kind: MessageKind,
@@ -80,7 +97,7 @@ impl Messages {
     fn sent_of(&mut self, key: Key) -> &mut Sent {
         if !self.sent.contains_key(&key) {
             self.order.push_back(key.clone());
-            if self.order.len() > REMEMBERED_MAX
+            if self.order.len() > self.remembered_max
                 && let Some(oldest) = self.order.pop_front()
                 && self.sent.get(&oldest).is_some_and(Sent::is_first_revision)
             {

@@ -189,12 +189,14 @@ impl Call {
             None
         };
         let new_title = self.fields.shown_title();
+        // What a forgotten call was called is not known, so any word about it counts.
+        let is_renamed = title != new_title || (self.left_out && !update.title.is_undefined());
         let mut cleared = Vec::new();
         let name = set_or_cleared(&update.name, "name", &mut cleared);
         let raw_input = set_or_cleared(&non_null(&update.raw_input), "rawInput", &mut cleared);
         let raw_output = set_or_cleared(&non_null(&update.raw_output), "rawOutput", &mut cleared);
         let fields = v1::ToolCallUpdateFields::new()
-            .title((title != new_title).then_some(new_title))
+            .title(is_renamed.then_some(new_title))
             .name(name)
             .kind((!update.kind.is_undefined()).then(|| convert::kind_down(&self.fields.kind)))
             .status(
