@@ -19,8 +19,9 @@ const ROUNDS: u32 = 3;
 const ROUND_S: f64 = 4.0;
 /// How long the turn is that is judged by memory and transcript.
 const LONG_S: f64 = 60.0;
-/// By then the window of newest records and all buffers are full.
-const FULL_AFTER: Duration = Duration::from_secs(2);
+/// The part of the long turn after which whatever is bounded is full: the window, the store's cache, the allocator's arenas of all
+/// threads. What still grows then has no bound.
+const FULL_AFTER_PART: f64 = 0.5;
 
 /// The text of a turn whose memory should stay as it is once everything is full.
 const HISTORY_BYTES_MAX: u64 = 64 * 1024;
@@ -89,11 +90,12 @@ pub(super) fn run(
         .with("end_mib", mib(memory.end))
         .with("more_than_alone_mib", more)
         .with("same_transcript", 1.0);
+    let full_after = Duration::from_secs_f64(with_slow.seconds * FULL_AFTER_PART);
     // The agent's own history keeps all text, with one client as with two.
     if with_slow.text_bytes > HISTORY_BYTES_MAX {
         return Ok(outcome);
     }
-    Ok(outcome.with("growth_mib", mib(memory.growth_after(FULL_AFTER))))
+    Ok(outcome.with("growth_mib", mib(memory.growth_after(full_after))))
 }
 
 fn read(version: Version, task: Task, count: u64, others: Others, limit_s: u64) -> Result<Read> {

@@ -67,7 +67,7 @@ static PEAK_ALONE: Row = row(
 static GROWTH: Row = row(
     SLOW,
     "growth_mib",
-    "MiB grown after the first 2 s",
+    "MiB grown in the second half of the turn",
     Better::Lower,
 );
 static MORE: Row = row(
