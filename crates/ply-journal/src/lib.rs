@@ -11,6 +11,7 @@ mod memory;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
+pub use bytes::Bytes;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -156,12 +157,23 @@ pub trait Log: Records {
     /// After an error the records may be there all the same; reading tells. Dropping the answer
     /// does not take the append back. Await each answer before the next call: that is what limits
     /// how much can wait in memory.
+    fn append_shared(
+        &self,
+        records: Vec<Bytes>,
+        durability: Durability,
+        description: Option<Description>,
+    ) -> Answer<'static, Durability>;
+
+    /// Does the same with records that nobody else has.
     fn append(
         &self,
         records: Vec<Vec<u8>>,
         durability: Durability,
         description: Option<Description>,
-    ) -> Answer<'static, Durability>;
+    ) -> Answer<'static, Durability> {
+        let records = records.into_iter().map(Bytes::from).collect();
+        self.append_shared(records, durability, description)
+    }
 
     /// Completes when this owner has lost the session, with the reason: another owner took it over,
     /// it was deleted, or the journal was closed. A store that shares its sessions with other

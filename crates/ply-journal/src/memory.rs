@@ -5,6 +5,7 @@ use std::fmt;
 use std::future::ready;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use bytes::Bytes;
 use tokio::sync::watch;
 
 use crate::listing::{cursor, place, place_of};
@@ -60,7 +61,7 @@ struct Kept {
     /// Where each record ends; a large one has no bytes there.
     ends: Vec<usize>,
     /// The large ones, by their number.
-    large: BTreeMap<usize, Vec<u8>>,
+    large: BTreeMap<usize, Bytes>,
 }
 
 impl fmt::Debug for Kept {
@@ -70,7 +71,7 @@ impl fmt::Debug for Kept {
 }
 
 impl Kept {
-    fn push(&mut self, record: Vec<u8>) {
+    fn push(&mut self, record: Bytes) {
         if record.len() < LARGE_BYTES {
             self.bytes.extend_from_slice(&record);
         } else {
@@ -280,7 +281,7 @@ impl MemoryLog {
         })?
     }
 
-    fn write(&self, records: Vec<Vec<u8>>, description: Option<Description>) -> Result<(), Error> {
+    fn write(&self, records: Vec<Bytes>, description: Option<Description>) -> Result<(), Error> {
         self.with(|stored| {
             for record in records {
                 stored.records.push(record);
@@ -311,9 +312,9 @@ impl Records for MemoryLog {
 }
 
 impl Log for MemoryLog {
-    fn append(
+    fn append_shared(
         &self,
-        records: Vec<Vec<u8>>,
+        records: Vec<Bytes>,
         _: Durability,
         description: Option<Description>,
     ) -> Answer<'static, Durability> {

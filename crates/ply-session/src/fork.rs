@@ -88,7 +88,7 @@ pub fn is_forked(record: &[u8]) -> bool {
 #[must_use]
 pub fn fork_record(from: &v2::SessionId) -> Vec<u8> {
     let from = from.clone();
-    Record::new(&Event::Forked { from }).bytes()
+    Record::new(&Event::Forked { from }).bytes().into()
 }
 
 #[cfg(test)]

@@ -116,7 +116,8 @@ impl Journal {
             }
             Fate::Done | Fate::Doubtful => {}
         }
-        self.records.extend(persist.records);
+        self.records
+            .extend(persist.records.into_iter().map(Vec::from));
         self.ends.push(self.records.len());
         if let Some(description) = persist.description {
             self.describe(description);

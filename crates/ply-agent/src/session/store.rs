@@ -157,7 +157,7 @@ impl Store {
             description.unfinished = change.unfinished;
             description
         });
-        self.appending = Some(log.append(persist.records, durability, description));
+        self.appending = Some(log.append_shared(persist.records, durability, description));
     }
 
     /// Completes when others can read so many records too.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ply_journal::{
-    Answer, Batch, Description, Durability, Error, Filter, Head, Journal, Log, Loss, Memory,
+    Answer, Batch, Bytes, Description, Durability, Error, Filter, Head, Journal, Log, Loss, Memory,
     Opened, Page, Records,
 };
 use tokio::sync::watch;
@@ -239,9 +239,9 @@ impl Records for GatedLog {
 }
 
 impl Log for GatedLog {
-    fn append(
+    fn append_shared(
         &self,
-        records: Vec<Vec<u8>>,
+        records: Vec<Bytes>,
         durability: Durability,
         description: Option<Description>,
     ) -> Answer<'static, Durability> {
@@ -253,7 +253,9 @@ impl Log for GatedLog {
             let text = text.map(|record| String::from_utf8_lossy(record).into_owned());
             journal.pass(&journal.0.open, text).await;
             journal.failure()?;
-            inner.append(records, durability, description).await?;
+            inner
+                .append_shared(records, durability, description)
+                .await?;
             Ok(durability)
         })
     }

@@ -4,6 +4,8 @@ use std::fmt;
 use std::future::ready;
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use super::Store;
 use super::held::Held;
 use super::job::{Append, Lease};
@@ -70,9 +72,9 @@ impl Records for SqliteLog {
 }
 
 impl Log for SqliteLog {
-    fn append(
+    fn append_shared(
         &self,
-        records: Vec<Vec<u8>>,
+        records: Vec<Bytes>,
         durability: Durability,
         description: Option<Description>,
     ) -> Answer<'static, Durability> {

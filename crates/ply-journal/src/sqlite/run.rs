@@ -58,13 +58,14 @@ pub(super) struct Frames {
 }
 
 impl Frames {
-    pub(super) fn new(records: &[Vec<u8>]) -> Result<Self, Trouble> {
+    pub(super) fn new(records: &[impl AsRef<[u8]>]) -> Result<Self, Trouble> {
         let total: usize = records
             .iter()
-            .map(|record| record.len() + HEADER_BYTES)
+            .map(|record| record.as_ref().len() + HEADER_BYTES)
             .sum();
         let mut bytes = Vec::with_capacity(total);
         for record in records {
+            let record = record.as_ref();
             let length = u32::try_from(record.len())
                 .ok()
                 .filter(|_| record.len() <= RECORD_BYTES_MAX)

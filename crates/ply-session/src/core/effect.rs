@@ -1,5 +1,6 @@
 //! What the core wants done.
 
+use bytes::Bytes;
 use ply_wire::{v1, v2};
 
 use super::record::Json;
@@ -173,7 +174,7 @@ pub enum Pull {
 #[derive(Debug)]
 pub struct Persist {
     /// The records.
-    pub records: Vec<Vec<u8>>,
+    pub records: Vec<Bytes>,
     /// How far they must have come before it is answered.
     pub level: Level,
     /// What listings say of the session, if that changes.

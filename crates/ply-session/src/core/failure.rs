@@ -1,5 +1,6 @@
 //! A journal that failed: what goes on is ended, and what was said goes on once the journal works again.
 
+use bytes::Bytes;
 use ply_wire::v2;
 
 use super::act::Gated;
@@ -16,7 +17,7 @@ use crate::{Answer, Event, Level, PromptId, TurnId};
 #[derive(Debug)]
 pub(super) struct Failure {
     /// Records that it was given and may have or not, each with the place after it.
-    handed: Vec<(Vec<u8>, u64)>,
+    handed: Vec<(Bytes, u64)>,
     /// Up to where what it was given is still here.
     seen: u64,
     /// What clients were shown of it at once.
@@ -104,7 +105,7 @@ impl Core {
         &mut self,
         (place, records): (u64, u64),
         seen: u64,
-        there: &[(Vec<u8>, u64)],
+        there: &[(Bytes, u64)],
     ) -> u64 {
         let mut after = place;
         for ((record, upto), number) in there.iter().zip(records + 1..) {

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use ply_wire::encode::{PlainChunk, write_user_message};
 use ply_wire::{MaybeUndefined, v2};
 use serde::Serialize;
@@ -15,6 +16,18 @@ const UPDATE: (&str, &str) = ("{\"update\":", "}");
 
 /// Room for what the JSON of an update has besides its text.
 const HEAD_BYTES: usize = 192;
+
+/// From which length on the journal shares a record instead of copying it.
+const SHARED_BYTES: usize = 4 * 1024;
+
+/// A record that the journal shares.
+struct Shared(Arc<String>);
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+}
 
 /// The JSON of an update, shared by whoever shows it.
 #[derive(Debug, Clone)]
@@ -63,9 +76,13 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Returns the record as it is stored.
-    pub(crate) fn bytes(&self) -> Vec<u8> {
-        self.json.as_bytes().to_vec()
+    /// Returns the record as it is stored. A long one is shared, a short one is cheaper to copy.
+    pub(crate) fn bytes(&self) -> Bytes {
+        if self.json.len() < SHARED_BYTES {
+            Bytes::copy_from_slice(self.json.as_bytes())
+        } else {
+            Bytes::from_owner(Shared(Arc::clone(&self.json)))
+        }
     }
 
     pub(crate) fn new(event: &Event) -> Self {
@@ -110,9 +127,9 @@ impl Record {
     }
 
     /// Returns the record for a journal: what comes before the text, the texts, and what comes after.
-    pub(crate) fn joined(&self, more: &[&Self]) -> Vec<u8> {
+    pub(crate) fn joined(&self, more: &[&Self]) -> Bytes {
         let Some(text) = self.text.clone().filter(|_| !more.is_empty()) else {
-            return self.json.as_bytes().to_vec();
+            return self.bytes();
         };
         let added: usize = more.iter().map(|record| record.text_bytes()).sum();
         let mut out = Vec::with_capacity(self.json.len() + added);
@@ -122,7 +139,7 @@ impl Record {
             out.extend_from_slice(record.text().as_bytes());
         }
         out.extend_from_slice(tail);
-        out
+        out.into()
     }
 
     pub(crate) fn text_bytes(&self) -> usize {

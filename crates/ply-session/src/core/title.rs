@@ -61,7 +61,7 @@ pub fn title_of(title: &str) -> Result<String, v2::Error> {
 /// Returns the record that names a session which nobody has open.
 #[must_use]
 pub fn title_record(title: &str) -> Vec<u8> {
-    Record::new(&titled(title)).bytes()
+    Record::new(&titled(title)).bytes().into()
 }
 
 fn titled(title: &str) -> Event {

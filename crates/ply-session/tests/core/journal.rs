@@ -93,7 +93,8 @@ impl Journal {
     }
 
     pub(crate) fn write(&mut self, persist: Persist) {
-        self.records.extend(persist.records);
+        self.records
+            .extend(persist.records.into_iter().map(Vec::from));
         self.levels.push(persist.level);
         self.descriptions.extend(persist.description);
         if persist.level.max(self.reaches) >= Level::Written {

@@ -249,7 +249,8 @@ impl Small {
         };
         self.happened.failed |= event != Event::Done;
         if matches!(event, Event::Done | Event::Doubt) {
-            self.records.extend(persist.records);
+            self.records
+                .extend(persist.records.into_iter().map(Vec::from));
         }
         if event == Event::Done && persist.level == Level::Durable {
             self.synced = self.records.len();

@@ -164,7 +164,8 @@ impl Fork {
                 }
             }
             if let Some(persist) = self.core.persist() {
-                self.records.extend(persist.records);
+                self.records
+                    .extend(persist.records.into_iter().map(Vec::from));
                 let reached = persist.level;
                 inputs.push(Input::Persisted { reached });
             }

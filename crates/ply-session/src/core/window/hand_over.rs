@@ -1,5 +1,6 @@
 //! Records on their way to the journal.
 
+use bytes::Bytes;
 use ply_wire::v2;
 
 use super::{Kind, Slot, Window};
@@ -10,7 +11,7 @@ use crate::{Event, Level, Settings};
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) level: Level,
-    pub(crate) records: Vec<Vec<u8>>,
+    pub(crate) records: Vec<Bytes>,
 }
 
 impl Window {
@@ -28,7 +29,7 @@ impl Window {
     }
 
     /// Numbers the slots and returns their records.
-    pub(super) fn number(&mut self, from: u64, upto: u64) -> Vec<Vec<u8>> {
+    pub(super) fn number(&mut self, from: u64, upto: u64) -> Vec<Bytes> {
         let skip = usize::try_from(from - self.start).unwrap_or(usize::MAX);
         let take = usize::try_from(upto - from).unwrap_or(usize::MAX);
         let mut records = Vec::new();
@@ -118,7 +119,7 @@ impl Window {
     }
 
     /// Returns the records that were handed to the journal from a place on, each with the place after it.
-    pub(crate) fn handed_from(&self, place: u64) -> Vec<(Vec<u8>, u64)> {
+    pub(crate) fn handed_from(&self, place: u64) -> Vec<(Bytes, u64)> {
         // What was only shown after it may be gone.
         let place = place.max(self.start);
         let slots = self.slots_from(place).zip(place..self.handed);
@@ -136,7 +137,7 @@ impl Window {
     }
 }
 
-pub(super) fn flush(group: &mut Vec<&Record>, records: &mut Vec<Vec<u8>>) {
+pub(super) fn flush(group: &mut Vec<&Record>, records: &mut Vec<Bytes>) {
     if let Some((first, more)) = group.split_first() {
         records.push(first.joined(more));
     }

@@ -102,7 +102,8 @@ impl Run {
             Op::HandOver(level) => {
                 let level = [Level::Accepted, Level::Written, Level::Durable][usize::from(*level)];
                 if let Some(handed) = self.window.hand_over() {
-                    self.records.extend(handed.records);
+                    self.records
+                        .extend(handed.records.into_iter().map(Vec::from));
                     self.window
                         .persisted(self.window.handed(), level.max(handed.level));
                 }
@@ -168,8 +169,8 @@ proptest! {
         let start = run.window.start();
         let again = run.window.handed_from(start);
         let records = run.records.len() - again.len();
-        let made: Vec<&Vec<u8>> = again.iter().map(|(record, _)| record).collect();
-        let expected: Vec<&Vec<u8>> = run.records[records..].iter().collect();
+        let made: Vec<&[u8]> = again.iter().map(|(record, _)| &**record).collect();
+        let expected: Vec<&[u8]> = run.records[records..].iter().map(Vec::as_slice).collect();
         prop_assert_eq!(made, expected);
         for (number, (_, after)) in again.iter().enumerate() {
             let place = run.window.place_of((records + number + 1) as u64);
