@@ -1,32 +1,24 @@
 //! What the user sent.
 
+use ply_session::Start;
 use ply_wire::v2;
 
 /// The prompt of a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prompt {
-    content: Vec<v2::ContentBlock>,
-    message: Option<v2::MessageId>,
+    start: Start,
     meta: Option<v2::Meta>,
 }
 
 impl Prompt {
-    pub(crate) fn new(
-        content: Vec<v2::ContentBlock>,
-        message: Option<v2::MessageId>,
-        meta: Option<v2::Meta>,
-    ) -> Self {
-        Self {
-            content,
-            message,
-            meta,
-        }
+    pub(crate) fn new(start: Start, meta: Option<v2::Meta>) -> Self {
+        Self { start, meta }
     }
 
     /// Returns the text of the prompt: its text blocks, one after the other.
     #[must_use]
     pub fn text(&self) -> String {
-        let texts = self.content.iter().filter_map(|block| match block {
+        let texts = self.content().iter().filter_map(|block| match block {
             v2::ContentBlock::Text(text) => Some(text.text.as_str()),
             _ => None,
         });
@@ -39,7 +31,7 @@ impl Prompt {
     /// The name may be one that the agent does not have. Whether that is an error or words for a model is for the agent to say.
     #[must_use]
     pub fn command(&self) -> Option<(&str, &str)> {
-        let mut texts = self.content.iter().filter_map(|block| match block {
+        let mut texts = self.content().iter().filter_map(|block| match block {
             v2::ContentBlock::Text(text) => Some(text.text.as_str()),
             _ => None,
         });
@@ -51,7 +43,7 @@ impl Prompt {
     /// Returns everything in the prompt.
     #[must_use]
     pub fn content(&self) -> &[v2::ContentBlock] {
-        &self.content
+        self.start.content()
     }
 
     /// Returns the `_meta` of the client's request. It is not part of the history.
@@ -63,6 +55,6 @@ impl Prompt {
     /// Returns the id of the prompt's message; none for a turn that the agent started itself.
     #[must_use]
     pub fn message_id(&self) -> Option<&v2::MessageId> {
-        self.message.as_ref()
+        self.start.message.as_ref()
     }
 }

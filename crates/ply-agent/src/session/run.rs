@@ -48,7 +48,7 @@ impl Running {
         own: Option<OwnWork>,
     ) -> Self {
         let (turn, cancel) = (start.turn, Cancel::default());
-        let prompt = Prompt::new(start.content, start.message, meta);
+        let prompt = Prompt::new(start, meta);
         let handle = Turn::new(
             session.clone(),
             turn,

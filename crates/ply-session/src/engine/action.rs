@@ -1,5 +1,8 @@
 //! What follows from an input.
 
+use std::sync::Arc;
+
+use ply_wire::transcript::Entry;
 use ply_wire::v2;
 
 use crate::{Answer, AskId, Event, PromptId, TurnId, ViewId};
@@ -96,8 +99,20 @@ pub struct Start {
     pub view: Option<ViewId>,
     /// The id of the prompt's message; none for a turn of the agent's own.
     pub message: Option<v2::MessageId>,
-    /// What the prompt says.
-    pub content: Vec<v2::ContentBlock>,
+    /// The prompt's message as it stands in the history; none for a turn of the agent's own. It is shared, since a prompt may be
+    /// long.
+    pub said: Option<Arc<Entry>>,
+}
+
+impl Start {
+    /// Returns what the prompt says.
+    #[must_use]
+    pub fn content(&self) -> &[v2::ContentBlock] {
+        match self.said.as_deref() {
+            Some(Entry::Message(message)) => &message.content,
+            _ => &[],
+        }
+    }
 }
 
 /// Why a prompt is not taken.

@@ -38,11 +38,18 @@ impl Engine {
         let Some(queued) = self.queue.pop() else {
             return;
         };
-        let (view, mut message) = (queued.view, None);
+        let (view, mut message, mut said) = (queued.view, None, None);
         if let Some(view) = view {
             let id = v2::MessageId::new(self.fresh_id("msg"));
-            let update = v2::UserMessage::new(id.clone()).content(queued.content.clone());
+            let update = v2::UserMessage::new(id.clone()).content(queued.content);
             self.append(Event::Update(v2::SessionUpdate::UserMessage(update)), out);
+            // Its id is new, so it is the last entry.
+            said = self
+                .history
+                .transcript()
+                .shared_entries()
+                .next_back()
+                .cloned();
             out.push(Action::Accept {
                 prompt: queued.prompt,
                 view,
@@ -59,7 +66,7 @@ impl Engine {
             prompt: queued.prompt,
             view,
             message,
-            content: queued.content,
+            said,
         }));
     }
 
