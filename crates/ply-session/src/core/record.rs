@@ -29,6 +29,9 @@ impl AsRef<[u8]> for Shared {
     }
 }
 
+/// Room for the JSON of a question, which repeats its call and has several options.
+const QUESTION_BYTES: usize = 1024;
+
 /// The JSON of an update, shared by whoever shows it.
 #[derive(Debug, Clone)]
 pub struct Json {
@@ -86,7 +89,10 @@ impl Record {
     }
 
     pub(crate) fn new(event: &Event) -> Self {
-        let mut json = String::with_capacity(event.update().map_or(0, capacity));
+        let mut json = String::with_capacity(match event {
+            Event::Asked { .. } => QUESTION_BYTES,
+            event => event.update().map_or(0, capacity),
+        });
         let (mut at, mut text) = (None, None);
         match event {
             Event::Update(update) => {
