@@ -3,6 +3,7 @@
 mod agent;
 mod client;
 mod fair;
+mod modes;
 
 pub(crate) use agent::Worker;
 
@@ -75,6 +76,8 @@ async fn run(
     let agent = settings.spawn(command).await?;
     let driving: Driving = match plan.work {
         Work::Fair => Box::pin(fair::run(agent.clone(), plan.count)),
+        Work::SetModeRaw => Box::pin(modes::one_by_one(agent.clone(), *plan)),
+        Work::SetModeRaw64 => Box::pin(modes::inflight(agent.clone(), *plan)),
         _ => {
             let client = client::Client::new(agent.clone(), Arc::clone(&tally));
             Box::pin(drive(client, *plan, tally))
