@@ -112,6 +112,12 @@ impl Launch {
         self
     }
 
+    /// Has the agent count what it allocates, and note it in this file.
+    pub(crate) fn allocations(mut self, notes: &Path) -> Self {
+        self.words.push(format!("--allocations={}", notes.display()));
+        self
+    }
+
     pub(crate) fn words(&self) -> &[String] {
         &self.words
     }

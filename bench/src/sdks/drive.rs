@@ -1,5 +1,6 @@
 //! The works, from the client's side.
 
+mod allocated;
 mod interrupt;
 mod sessions;
 
@@ -32,6 +33,7 @@ pub(super) async fn drive<C: Client>(client: C, plan: Plan, tally: Arc<Tally>) -
         Work::Sessions10 => sessions::run(client, plan, tally, 10).await,
         Work::Sessions1000 => sessions::run(client, plan, tally, 1000).await,
         Work::Large => large(client, plan, tally).await,
+        Work::Allocated => allocated::run(client, tally).await,
         Work::Interrupt => interrupt::run(client, plan, tally).await,
         Work::Start | Work::SlowReader | Work::Fair | Work::SetModeRaw | Work::SetModeRaw64 => {
             Err("this work has a client of its own".into())

@@ -37,6 +37,8 @@ pub(crate) enum Work {
     Start,
     /// A prompt of 16 MiB, and an update of 16 MiB.
     Large,
+    /// What both programs allocate for a prompt and for an update of 16 MiB.
+    Allocated,
     /// A turn of updates that nobody reads, until somebody does.
     SlowReader,
     /// A request and a cancel in the middle of a turn that streams as fast as it can.
@@ -75,6 +77,7 @@ impl Plan {
             Work::Sessions10 | Work::Sessions1000 | Work::Fair => CHUNKS,
             Work::Start => 30,
             Work::Large => 5,
+            Work::Allocated => 1,
             Work::SlowReader => 2_000_000,
             Work::Interrupt => 60,
         };

@@ -23,6 +23,7 @@ use super::super::drive::MODES;
 use super::super::task::Task;
 use super::OPTION;
 use crate::Result;
+use crate::allocations;
 use crate::payload::{CHUNK_TEXT, LARGE_TEXT_BYTES, large_text};
 use crate::peer::sdk::{UPDATES_PER_YIELD, yield_once};
 
@@ -111,6 +112,7 @@ fn prompt(
     responder: Responder<PromptResponse>,
     connection: &ConnectionTo<Client>,
 ) -> agent_client_protocol::Result<()> {
+    allocations::note().map_err(|error| Error::internal_error().data(error.to_string()))?;
     let (task, length) = match request.prompt.first() {
         Some(ContentBlock::Text(text)) => (Task::of(&text.text), text.text.len()),
         _ => return responder.respond_with_error(Error::invalid_params()),
@@ -143,7 +145,7 @@ fn prompt(
                     }
                 }
             }
-            Task::Big => say(large_text(LARGE_TEXT_BYTES))?,
+            Task::Big => say(allocations::own(large_text(LARGE_TEXT_BYTES)))?,
             Task::Measure => say(length.to_string())?,
             // Nothing is kept here, so nobody asks.
             Task::Work(_)

@@ -3,12 +3,14 @@
 mod rows;
 
 use self::rows::{
-    CANCEL_WORST, COMPLETED, FAIR_KEPT, GROWTH, OPTION, PERMISSION, PING_WORST, PROMPT, ROUNDTRIP,
-    SESSIONS_10, SESSIONS_1000, SET_MODE, SET_MODE_64, SET_MODE_RAW, SET_MODE_RAW_64, START,
-    UPDATE, UPDATES,
+    AGENT_PROMPT, AGENT_UPDATE, CANCEL_WORST, CLIENT_PROMPT, CLIENT_UPDATE, COMPLETED, FAIR_KEPT,
+    GROWTH, OPTION, PERMISSION, PING_WORST, PROMPT, ROUNDTRIP, SESSIONS_10, SESSIONS_1000,
+    SET_MODE, SET_MODE_64, SET_MODE_RAW, SET_MODE_RAW_64, START, UPDATE, UPDATES,
 };
 use super::{Suite, USUAL_LIMIT};
-use crate::bench::targets::{Target, against, at_least, at_most_more, at_most_of, below, of_row};
+use crate::bench::targets::{
+    Target, against, at_least, at_most, at_most_more, at_most_of, below, of_row,
+};
 
 const DOCUMENTED: &str = "sdk-documented";
 const FASTEST: &str = "sdk-fastest";
@@ -49,6 +51,10 @@ static TARGETS: &[Target] = &[
     at_most_of(&PROMPT, FASTEST, 0.7),
     at_most_of(&UPDATE, DOCUMENTED, 0.7),
     at_most_of(&UPDATE, FASTEST, 0.7),
+    at_most(&AGENT_PROMPT, 3.0),
+    at_most(&AGENT_UPDATE, 3.0),
+    at_most(&CLIENT_PROMPT, 3.0),
+    at_most(&CLIENT_UPDATE, 3.0),
     below(&GROWTH, 8.0),
     at_least(&COMPLETED, 1.0),
     below(&PING_WORST, 5.0),
@@ -68,6 +74,7 @@ const OTHERS: &[&str] = &[
     "sessions1000",
     "start",
     "large",
+    "allocated",
     "slow_reader",
     "interrupt",
 ];
@@ -90,10 +97,11 @@ pub(in crate::bench) static SDK: Suite = Suite {
         "fair",
         "start",
         "large",
+        "allocated",
         "slow_reader",
         "interrupt",
     ],
-    once: &["fair", "slow_reader", "interrupt"],
+    once: &["fair", "allocated", "slow_reader", "interrupt"],
     peers: &[OURS, ONE_THREAD, DOCUMENTED, FASTEST, FLOOR],
     heads: &[
         (OURS, "Ply, as documented"),
@@ -150,7 +158,7 @@ const LETTERS: &[(&str, &[&str])] = &[
     ("c", &["permission"]),
     ("d", &["sessions10", "sessions1000", "fair"]),
     ("e", &["start"]),
-    ("f", &["large"]),
+    ("f", &["large", "allocated"]),
     ("g", &["slow_reader"]),
     ("h", &["interrupt"]),
 ];

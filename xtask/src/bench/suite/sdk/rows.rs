@@ -42,6 +42,26 @@ pub(super) static PROMPT: Row =
     row("large", "prompt_ms", "ms", Better::Lower).titled("a prompt of 16 MiB");
 pub(super) static UPDATE: Row =
     row("large", "update_ms", "ms", Better::Lower).titled("an update of 16 MiB");
+pub(super) static AGENT_PROMPT: Row =
+    row("allocated", "agent_prompt", "times its size", Better::Lower)
+        .titled("the agent allocates for a prompt of 16 MiB");
+pub(super) static AGENT_UPDATE: Row =
+    row("allocated", "agent_update", "times its size", Better::Lower)
+        .titled("the agent allocates for an update of 16 MiB");
+pub(super) static CLIENT_PROMPT: Row = row(
+    "allocated",
+    "client_prompt",
+    "times its size",
+    Better::Lower,
+)
+.titled("the client allocates for a prompt of 16 MiB");
+pub(super) static CLIENT_UPDATE: Row = row(
+    "allocated",
+    "client_update",
+    "times its size",
+    Better::Lower,
+)
+.titled("the client allocates for an update of 16 MiB");
 pub(super) static GROWTH: Row = row("slow_reader", "growth_mib", "MiB", Better::LowerCapped)
     .titled("the agent's memory grown while nobody reads");
 pub(super) static COMPLETED: Row = row(
@@ -81,6 +101,10 @@ pub(super) static ALL: &[&Row] = &[
     &START,
     &PROMPT,
     &UPDATE,
+    &AGENT_PROMPT,
+    &CLIENT_PROMPT,
+    &AGENT_UPDATE,
+    &CLIENT_UPDATE,
     &GROWTH,
     &COMPLETED,
     &PING,
