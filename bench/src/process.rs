@@ -45,6 +45,7 @@ pub(crate) fn pin_to_one_core() -> Result<()> {
 }
 
 /// The command line that starts the agent.
+#[derive(Clone)]
 pub(crate) struct Launch {
     words: Vec<String>,
     /// All of the agent's environment, if it is not this process's.

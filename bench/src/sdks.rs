@@ -3,6 +3,7 @@
 mod client;
 mod drive;
 mod floor;
+mod idle;
 mod official;
 mod ply;
 mod slow_reader;
@@ -47,6 +48,9 @@ impl Sdk {
             let resumes = matches!(self, Sdk::Ply | Sdk::PlyDocumented);
             return slow_reader::run(plan, launch, resumes);
         }
+        if plan.work == Work::Idle {
+            return idle::run(plan, launch);
+        }
         match self {
             Sdk::Floor => floor::run(plan, launch),
             Sdk::Documented => official::documented(plan, launch),
@@ -62,9 +66,8 @@ impl Sdk {
             Sdk::Floor => floor::agent(),
             Sdk::Documented => official::documented_agent(),
             Sdk::Fastest => official::fastest_agent(),
-            Sdk::PlyDocumented => ply::documented_agent(),
-            Sdk::Ply => ply::fastest_agent(None),
-            Sdk::PlyDisk => ply::fastest_agent(store),
+            Sdk::PlyDocumented => ply::documented_agent(store),
+            Sdk::Ply | Sdk::PlyDisk => ply::fastest_agent(store),
         }
     }
 }

@@ -41,6 +41,8 @@ pub(crate) enum Work {
     Allocated,
     /// A turn of updates that nobody reads, until somebody does.
     SlowReader,
+    /// Many sessions on disk, each after one turn, while nothing happens; of this project.
+    Idle,
     /// A request and a cancel in the middle of a turn that streams as fast as it can.
     Interrupt,
 }
@@ -79,6 +81,7 @@ impl Plan {
             Work::Large => 5,
             Work::Allocated => 1,
             Work::SlowReader => 2_000_000,
+            Work::Idle => 10_000,
             Work::Interrupt => 60,
         };
         let warm_up = match count {

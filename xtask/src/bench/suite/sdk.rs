@@ -4,7 +4,7 @@ mod rows;
 
 use self::rows::{
     AGENT_PROMPT, AGENT_UPDATE, CANCEL_WORST, CLIENT_PROMPT, CLIENT_UPDATE, COMPLETED, FAIR_KEPT,
-    GROWTH, OPTION, PERMISSION, PING_WORST, PROMPT, ROUNDTRIP, SESSIONS_10, SESSIONS_1000,
+    GROWTH, IDLE, OPTION, PERMISSION, PING_WORST, PROMPT, ROUNDTRIP, SESSIONS_10, SESSIONS_1000,
     SET_MODE, SET_MODE_64, SET_MODE_RAW, SET_MODE_RAW_64, START, UPDATE, UPDATES,
 };
 use super::{Suite, USUAL_LIMIT};
@@ -56,6 +56,7 @@ static TARGETS: &[Target] = &[
     at_most(&CLIENT_PROMPT, 3.0),
     at_most(&CLIENT_UPDATE, 3.0),
     below(&GROWTH, 8.0),
+    at_most(&IDLE, 256.0),
     at_least(&COMPLETED, 1.0),
     below(&PING_WORST, 5.0),
     below(&CANCEL_WORST, 5.0),
@@ -99,9 +100,10 @@ pub(in crate::bench) static SDK: Suite = Suite {
         "large",
         "allocated",
         "slow_reader",
+        "idle",
         "interrupt",
     ],
-    once: &["fair", "allocated", "slow_reader", "interrupt"],
+    once: &["fair", "allocated", "slow_reader", "idle", "interrupt"],
     peers: &[OURS, ONE_THREAD, DOCUMENTED, FASTEST, FLOOR],
     heads: &[
         (OURS, "Ply, as documented"),
@@ -159,7 +161,7 @@ const LETTERS: &[(&str, &[&str])] = &[
     ("d", &["sessions10", "sessions1000", "fair"]),
     ("e", &["start"]),
     ("f", &["large", "allocated"]),
-    ("g", &["slow_reader"]),
+    ("g", &["slow_reader", "idle"]),
     ("h", &["interrupt"]),
 ];
 

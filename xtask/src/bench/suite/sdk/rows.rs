@@ -71,6 +71,10 @@ pub(super) static COMPLETED: Row = row(
     Better::HigherCapped,
 )
 .titled("that turn completes once somebody reads");
+pub(super) static IDLE: Row = row("idle", "resident_mib", "MiB resident", Better::Lower)
+    .titled("an agent with 10,000 idle sessions on disk");
+pub(super) static IDLE_EACH: Row = row("idle", "session_kib", "KiB for each", Better::Lower)
+    .titled("the same without what it had before them");
 pub(super) static PING: Row = row("interrupt", "ping_p50_ms", "p50 ms", Better::Lower)
     .titled("a request in a turn at full speed");
 pub(super) static PING_WORST: Row = row("interrupt", "ping_worst_ms", "worst ms", Better::Lower)
@@ -107,6 +111,8 @@ pub(super) static ALL: &[&Row] = &[
     &CLIENT_UPDATE,
     &GROWTH,
     &COMPLETED,
+    &IDLE,
+    &IDLE_EACH,
     &PING,
     &PING_WORST,
     &CANCEL,
