@@ -69,7 +69,10 @@ impl Peer {
                     Peer::Each => return Err("it only appends".into()),
                 };
                 let store = Store::new()?;
-                let launch = Launch::sdk(sdk, Vec::new(), limit_s)?.store(store.path());
+                let mut launch = Launch::sdk(sdk, Vec::new(), limit_s)?;
+                if self == Peer::Disk {
+                    launch = launch.store(store.path());
+                }
                 let plan = sdks::Plan::new(sdk, sdks::Work::Updates, count);
                 sdk.run(&plan, &launch)
             }

@@ -9,6 +9,7 @@
 #![expect(clippy::print_stderr, reason = "its complaints go to stderr")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
+mod allocations;
 mod clients;
 mod coder;
 mod drive;
@@ -25,6 +26,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
+use journal::Store;
 use measure::{Outcome, Plan, Work};
 use peer::{Peer, PipeIo};
 use sdks::Sdk;
@@ -124,6 +126,9 @@ enum Command {
         /// Where to serve several clients, with their sessions in the store.
         #[arg(long, requires = "store")]
         socket: Option<std::path::PathBuf>,
+        /// Counts what is allocated, and notes it in this file.
+        #[arg(long)]
+        allocations: Option<std::path::PathBuf>,
         #[command(flatten)]
         bound: Bound,
     },
@@ -193,8 +198,15 @@ fn dispatch(command: Command) -> Result<()> {
             if plan.pinned() {
                 process::pin_to_one_core()?;
             }
-            let launch = process::Launch::sdk(sdk, wrap, bound.limit_s)?;
+            let mut launch = process::Launch::sdk(sdk, wrap, bound.limit_s)?;
+            let mut notes = None;
+            if plan.work == sdks::Work::Allocated {
+                let file = notes.insert(Store::new()?).directory().join("allocations");
+                launch = launch.allocations(&file);
+                allocations::start(file)?;
+            }
             println!("{}", serde_json::to_string(&sdk.run(&plan, &launch)?)?);
+            drop(notes);
             Ok(())
         }
         Command::Journal {
@@ -249,9 +261,13 @@ fn dispatch(command: Command) -> Result<()> {
             sdk,
             store,
             socket,
+            allocations,
             bound,
         } => {
             process::bound_lifetime(Duration::from_secs(bound.limit_s))?;
+            if let Some(notes) = allocations {
+                allocations::start(notes)?;
+            }
             match (store, socket) {
                 (Some(store), Some(socket)) => clients::serve(store, &socket),
                 (store, _) => sdk.agent(store),

@@ -45,6 +45,7 @@ pub(crate) fn pin_to_one_core() -> Result<()> {
 }
 
 /// The command line that starts the agent.
+#[derive(Clone)]
 pub(crate) struct Launch {
     words: Vec<String>,
     /// All of the agent's environment, if it is not this process's.
@@ -109,6 +110,12 @@ impl Launch {
     /// Has the agent serve several clients on this socket instead of one on its pipes.
     pub(crate) fn socket(mut self, path: &Path) -> Self {
         self.words.push(format!("--socket={}", path.display()));
+        self
+    }
+
+    /// Has the agent count what it allocates, and note it in this file.
+    pub(crate) fn allocations(mut self, notes: &Path) -> Self {
+        self.words.push(format!("--allocations={}", notes.display()));
         self
     }
 

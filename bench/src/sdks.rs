@@ -2,6 +2,8 @@
 
 mod client;
 mod drive;
+mod floor;
+mod idle;
 mod official;
 mod ply;
 mod slow_reader;
@@ -13,8 +15,7 @@ mod work;
 use std::path::PathBuf;
 
 use crate::Result;
-use crate::measure::{Outcome, Plan as FloorPlan, Work as FloorWork};
-use crate::peer::Peer as RpcPeer;
+use crate::measure::Outcome;
 use crate::process::Launch;
 pub(crate) use ply::Worker;
 pub(crate) use task::{LAST_WORDS, Task};
@@ -47,8 +48,11 @@ impl Sdk {
             let resumes = matches!(self, Sdk::Ply | Sdk::PlyDocumented);
             return slow_reader::run(plan, launch, resumes);
         }
+        if plan.work == Work::Idle {
+            return idle::run(plan, launch);
+        }
         match self {
-            Sdk::Floor => floor(plan, launch),
+            Sdk::Floor => floor::run(plan, launch),
             Sdk::Documented => official::documented(plan, launch),
             Sdk::Fastest => official::fastest(plan, launch),
             Sdk::PlyDocumented => ply::documented(plan, launch),
@@ -59,25 +63,11 @@ impl Sdk {
     /// Serves as the agent on standard input and output until the input closes.
     pub(crate) fn agent(self, store: Option<PathBuf>) -> Result<()> {
         match self {
-            Sdk::Floor => crate::peer::floor::agent(),
+            Sdk::Floor => floor::agent(),
             Sdk::Documented => official::documented_agent(),
             Sdk::Fastest => official::fastest_agent(),
-            Sdk::PlyDocumented => ply::documented_agent(),
-            Sdk::Ply => ply::fastest_agent(None),
-            Sdk::PlyDisk => ply::fastest_agent(store),
+            Sdk::PlyDocumented => ply::documented_agent(store),
+            Sdk::Ply | Sdk::PlyDisk => ply::fastest_agent(store),
         }
     }
-}
-
-/// The floor knows no sessions; its works are those of the JSON-RPC benchmark that carry the same messages.
-fn floor(plan: &Plan, launch: &Launch) -> Result<Outcome> {
-    let work = match plan.work {
-        Work::Updates => FloorWork::Updates,
-        Work::Roundtrip => FloorWork::Roundtrip,
-        Work::Inflight => FloorWork::Inflight,
-        _ => return Err("the floor does not do this work".into()),
-    };
-    let mut same = FloorPlan::new(RpcPeer::Floor, work, Some(plan.count));
-    same.warm_up = plan.warm_up;
-    crate::peer::floor::run(&same, launch)
 }

@@ -101,6 +101,22 @@ pub(crate) fn watch(agent: &mut Agent, before: Memory) -> Result<(Memory, End, D
     }
 }
 
+/// Waits until an agent has used no processor time for a while.
+pub(crate) fn wait_until_still(agent: &mut Agent) -> Result<()> {
+    let mut busy = (Instant::now(), cpu_ticks(agent)?);
+    while busy.0.elapsed() < STILL {
+        std::thread::sleep(POLL);
+        if !agent.is_running()? {
+            return Err("the agent exited".into());
+        }
+        let ticks = cpu_ticks(agent)?;
+        if ticks != busy.1 {
+            busy = (Instant::now(), ticks);
+        }
+    }
+    Ok(())
+}
+
 /// Bytes from `/proc/PID/status`.
 #[derive(Clone, Copy)]
 pub(crate) struct Memory {

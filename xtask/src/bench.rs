@@ -123,13 +123,13 @@ pub(crate) struct Rpc {
 
 #[derive(clap::Args)]
 pub(crate) struct Sdk {
-    /// Only these works, by letter, such as `a,c`: (a) updates, (b) round trips, (c) permissions, (d) many sessions,
-    /// (e) start, (f) large messages, (g) slow reader, (h) requests and cancel in a busy turn.
+    /// Only these works, by letter, such as `a,c`: (a) updates, (b) requests, (c) permissions, (d) many sessions, (e) start,
+    /// (f) large messages, (g) slow reader, (h) requests and cancel in a busy turn; or by name, as `set_mode64`.
     #[arg(
         long,
-        value_name = "LETTERS",
+        value_name = "WORKS",
         value_delimiter = ',',
-        value_parser = ["a", "b", "c", "d", "e", "f", "g", "h"]
+        value_parser = clap::builder::PossibleValuesParser::new(suite::sdk_works())
     )]
     only: Vec<String>,
     /// Only this peer; may be given more than once.
@@ -204,8 +204,8 @@ pub(crate) fn run(command: &Command) -> Result<()> {
             shared: &rpc.shared,
         },
         Command::Sdk(sdk) => {
-            let works = sdk.only.iter().flat_map(|letter| suite::letters(letter));
-            let works: Vec<String> = works.map(|&work| work.to_owned()).collect();
+            let works = sdk.only.iter().flat_map(|chosen| suite::chosen_sdk(chosen));
+            let works: Vec<String> = works.map(str::to_owned).collect();
             Choice {
                 suite: &suite::SDK,
                 works: chosen(suite::SDK.works, &works),
@@ -256,7 +256,8 @@ fn measure(binary: &Binary, choice: &Choice<'_>) -> (Vec<Sample>, Vec<String>) {
     let (suite, runs) = (choice.suite, choice.runs);
     let (mut samples, mut failures) = (Vec::new(), Vec::new());
     for run in 1..=runs {
-        for work in &choice.works {
+        let works = choice.works.iter();
+        for work in works.filter(|work| run == 1 || !suite.once.contains(work)) {
             for peer in choice.peers.iter().filter(|peer| suite.does(peer, work)) {
                 progress(&format!("run {run} of {runs}: {work} {peer}"));
                 match Sample::take(binary, suite, run, work, peer) {

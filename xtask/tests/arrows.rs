@@ -49,6 +49,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
             "ply-client",
             "ply-journal",
             "ply-rpc",
+            "ply-sys",
             "ply-tui",
             "ply-wire",
             "terminal-tests",

@@ -24,9 +24,9 @@ use crate::payload;
 use crate::process::{Launch, agent_pipes};
 
 /// Updates are written in pieces of about the pipe's capacity.
-const WRITE_BYTES: usize = 64 * 1024;
+pub(crate) const WRITE_BYTES: usize = 64 * 1024;
 /// The method of a request stands within this many bytes of its start; both ends are in this file.
-const METHOD_WITHIN: usize = 80;
+pub(crate) const METHOD_WITHIN: usize = 80;
 
 #[derive(Serialize)]
 struct CallOut<'a, P> {
@@ -51,20 +51,20 @@ struct NoticeOut<'a, P> {
 }
 
 #[derive(Deserialize)]
-struct CallIn<P> {
-    id: u64,
-    params: P,
+pub(crate) struct CallIn<P> {
+    pub(crate) id: u64,
+    pub(crate) params: P,
 }
 
 #[derive(Deserialize)]
-struct AnswerIn<R> {
-    id: u64,
-    result: R,
+pub(crate) struct AnswerIn<R> {
+    pub(crate) id: u64,
+    pub(crate) result: R,
 }
 
 #[derive(Deserialize)]
-struct NoticeIn<P> {
-    params: P,
+pub(crate) struct NoticeIn<P> {
+    pub(crate) params: P,
 }
 
 /// Appends one request and its line end.
@@ -85,14 +85,31 @@ pub(crate) fn encode_call<P: Serialize>(
     Ok(())
 }
 
-fn encode_answer<R: Serialize>(out: &mut Vec<u8>, id: u64, result: &R) -> Result<()> {
+/// Appends one answer and its line end.
+pub(crate) fn encode_answer<R: Serialize>(mut out: impl Write, id: u64, result: &R) -> Result<()> {
     let answer = AnswerOut {
         jsonrpc: "2.0",
         id,
         result,
     };
-    serde_json::to_writer(&mut *out, &answer)?;
-    out.push(b'\n');
+    serde_json::to_writer(&mut out, &answer)?;
+    out.write_all(b"\n")?;
+    Ok(())
+}
+
+/// Appends one notification and its line end.
+pub(crate) fn encode_notice<P: Serialize>(
+    mut out: impl Write,
+    method: &str,
+    params: &P,
+) -> Result<()> {
+    let notice = NoticeOut {
+        jsonrpc: "2.0",
+        method,
+        params,
+    };
+    serde_json::to_writer(&mut out, &notice)?;
+    out.write_all(b"\n")?;
     Ok(())
 }
 
@@ -236,13 +253,8 @@ pub(crate) fn agent() -> Result<()> {
 
 /// Writes one encoded update over and over: encoding is not part of the floor, only what a reader cannot avoid.
 fn write_updates(output: &mut File, count: u64) -> Result<()> {
-    let notice = NoticeOut {
-        jsonrpc: "2.0",
-        method: "session/update",
-        params: &payload::update(),
-    };
-    let mut line = serde_json::to_vec(&notice)?;
-    line.push(b'\n');
+    let mut line = Vec::new();
+    encode_notice(&mut line, "session/update", &payload::update())?;
     let per_write = (WRITE_BYTES / line.len()).max(1);
     let block = line.repeat(per_write);
     let mut left = usize::try_from(count)?;

@@ -25,6 +25,9 @@ pub(super) trait Session: Send + Sync + 'static {
 
     /// Sets the session's one option.
     fn set_option(&self, value: &'static str) -> impl Future<Output = Result<()>> + Send;
+
+    /// Sets the session's mode.
+    fn set_mode(&self, mode: &'static str) -> impl Future<Output = Result<()>> + Send;
 }
 
 /// Cancels the running turn of a session.

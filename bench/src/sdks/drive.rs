@@ -1,5 +1,6 @@
 //! The works, from the client's side.
 
+mod allocated;
 mod interrupt;
 mod sessions;
 
@@ -8,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use futures::stream::{FuturesUnordered, StreamExt as _};
 
-use super::client::{Client, End, Session as _};
+use super::client::{Client, End, Session};
 use super::tally::Tally;
 use super::task::Task;
 use super::work::{Plan, Work};
@@ -16,7 +17,7 @@ use crate::Result;
 use crate::measure::{IN_FLIGHT, Outcome, median_ms, to_f64};
 use crate::payload::{CHUNK_TEXT, LARGE_TEXT_BYTES};
 
-/// The values that the `option` work sets in turn.
+/// The values of the session's one option, which are its modes; set in turn.
 pub(super) const MODES: [&str; 2] = ["ask", "code"];
 
 /// Does the planned work on a connected and initialized client.
@@ -24,14 +25,17 @@ pub(super) async fn drive<C: Client>(client: C, plan: Plan, tally: Arc<Tally>) -
     match plan.work {
         Work::Updates => updates(client, plan, tally).await,
         Work::Roundtrip => roundtrip(client, plan).await,
-        Work::Option => option(client, plan).await,
+        Work::Option => settings(client, plan, Setting::Option).await,
+        Work::SetMode => settings(client, plan, Setting::Mode).await,
+        Work::SetMode64 => modes_inflight(client, plan).await,
         Work::Inflight => inflight(client, plan).await,
         Work::Permission => permission(client, plan).await,
         Work::Sessions10 => sessions::run(client, plan, tally, 10).await,
         Work::Sessions1000 => sessions::run(client, plan, tally, 1000).await,
         Work::Large => large(client, plan, tally).await,
+        Work::Allocated => allocated::run(client, tally).await,
         Work::Interrupt => interrupt::run(client, plan, tally).await,
-        Work::Start | Work::SlowReader | Work::Fair => {
+        Work::Start | Work::SlowReader | Work::Fair | Work::Idle | Work::SetModeRaw | Work::SetModeRaw64 => {
             Err("this work has a client of its own".into())
         }
     }
@@ -61,22 +65,53 @@ async fn roundtrip<C: Client>(client: C, plan: Plan) -> Result<Outcome> {
     Ok(Outcome::latency(waits))
 }
 
-async fn option<C: Client>(client: C, plan: Plan) -> Result<Outcome> {
+/// What is set.
+#[derive(Clone, Copy)]
+enum Setting {
+    Option,
+    Mode,
+}
+
+impl Setting {
+    async fn set(self, session: &impl Session, value: &'static str) -> Result<()> {
+        match self {
+            Setting::Option => session.set_option(value).await,
+            Setting::Mode => session.set_mode(value).await,
+        }
+    }
+}
+
+async fn settings<C: Client>(client: C, plan: Plan, setting: Setting) -> Result<Outcome> {
     let session = client.open().await?;
-    for value in MODES
-        .into_iter()
-        .cycle()
-        .take(usize::try_from(plan.warm_up)?)
-    {
-        session.set_option(value).await?;
+    let mut values = MODES.into_iter().cycle();
+    for value in values.by_ref().take(usize::try_from(plan.warm_up)?) {
+        setting.set(&session, value).await?;
     }
     let mut waits = Vec::with_capacity(usize::try_from(plan.count)?);
-    for value in MODES.into_iter().cycle().take(usize::try_from(plan.count)?) {
+    for value in values.take(usize::try_from(plan.count)?) {
         let start = Instant::now();
-        session.set_option(value).await?;
+        setting.set(&session, value).await?;
         waits.push(start.elapsed());
     }
     Ok(Outcome::latency(waits))
+}
+
+/// All of the workers set the mode of one session.
+async fn modes_inflight<C: Client>(client: C, plan: Plan) -> Result<Outcome> {
+    let session = client.open().await?;
+    let each = usize::try_from(plan.count.div_ceil(IN_FLIGHT))?;
+    let worker = || async {
+        for mode in MODES.into_iter().cycle().take(each) {
+            session.set_mode(mode).await?;
+        }
+        Result::Ok(())
+    };
+    let start = Instant::now();
+    let mut workers: FuturesUnordered<_> = (0..IN_FLIGHT).map(|_| worker()).collect();
+    while let Some(done) = workers.next().await {
+        done?;
+    }
+    Ok(Outcome::rate(each as u64 * IN_FLIGHT, start.elapsed()))
 }
 
 /// Each of the workers sends its next request when its last one is answered, so the number in flight never falls.
@@ -124,11 +159,7 @@ async fn large<C: Client>(client: C, plan: Plan, tally: Arc<Tally>) -> Result<Ou
         .with("update_ms", median_ms(&mut up)))
 }
 
-async fn timed_turn<S: super::client::Session>(
-    session: &mut S,
-    prompt: String,
-    tally: &Tally,
-) -> Result<Duration> {
+async fn timed_turn(session: &mut impl Session, prompt: String, tally: &Tally) -> Result<Duration> {
     let start = Instant::now();
     session.turn(prompt).await?.expect(End::Regular)?;
     let took = start.elapsed();

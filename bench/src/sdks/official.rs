@@ -16,7 +16,7 @@ use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
     InitializeRequest, ListSessionsRequest, PermissionOptionKind, RequestPermissionOutcome,
     RequestPermissionRequest, RequestPermissionResponse, SelectedPermissionOutcome, SessionId,
-    SetSessionConfigOptionRequest, StopReason,
+    SetSessionConfigOptionRequest, SetSessionModeRequest, StopReason,
 };
 use agent_client_protocol::{AcpAgent, Agent, Client, ConnectTo, Stdio};
 
@@ -146,6 +146,12 @@ async fn list(agent: &ConnectionTo<Agent>) -> Result<()> {
 
 async fn set_option(agent: &ConnectionTo<Agent>, session: &SessionId, value: &str) -> Result<()> {
     let request = SetSessionConfigOptionRequest::new(session.clone(), OPTION, value);
+    agent.send_request(request).block_task().await?;
+    Ok(())
+}
+
+async fn set_mode(agent: &ConnectionTo<Agent>, session: &SessionId, mode: &str) -> Result<()> {
+    let request = SetSessionModeRequest::new(session.clone(), mode.to_owned());
     agent.send_request(request).block_task().await?;
     Ok(())
 }

@@ -3,6 +3,7 @@
 mod agent;
 mod client;
 mod fair;
+mod modes;
 
 pub(crate) use agent::Worker;
 
@@ -27,8 +28,8 @@ pub(super) async fn documented(plan: &Plan, launch: &Launch) -> Result<Outcome> 
 }
 
 #[tokio::main]
-pub(super) async fn documented_agent() -> Result<()> {
-    Ok(ply_agent::serve_stdio(agent::Worker).await?)
+pub(super) async fn documented_agent(store: Option<PathBuf>) -> Result<()> {
+    Ok(server(store).stdio().await?)
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -40,12 +41,16 @@ pub(super) async fn fastest(plan: &Plan, launch: &Launch) -> Result<Outcome> {
 
 #[tokio::main(flavor = "current_thread")]
 pub(super) async fn fastest_agent(store: Option<PathBuf>) -> Result<()> {
+    Ok(tokio::spawn(server(store).stdio()).await??)
+}
+
+/// The agent with its sessions in a file, or in memory.
+fn server(store: Option<PathBuf>) -> ply_agent::Server {
     let server = ply_agent::serve(agent::Worker);
-    let server = match store {
+    match store {
         Some(store) => server.journal(store),
         None => server,
-    };
-    Ok(tokio::spawn(server.stdio()).await??)
+    }
 }
 
 type Driving = std::pin::Pin<Box<dyn Future<Output = Result<Outcome>> + Send>>;
@@ -75,6 +80,8 @@ async fn run(
     let agent = settings.spawn(command).await?;
     let driving: Driving = match plan.work {
         Work::Fair => Box::pin(fair::run(agent.clone(), plan.count)),
+        Work::SetModeRaw => Box::pin(modes::one_by_one(agent.clone(), *plan)),
+        Work::SetModeRaw64 => Box::pin(modes::inflight(agent.clone(), *plan)),
         _ => {
             let client = client::Client::new(agent.clone(), Arc::clone(&tally));
             Box::pin(drive(client, *plan, tally))

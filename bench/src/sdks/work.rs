@@ -14,6 +14,17 @@ pub(crate) enum Work {
     Option,
     /// `session/list`, [`IN_FLIGHT`](crate::measure::IN_FLIGHT) of them at any time.
     Inflight,
+    /// The mode of a session, set by one call of the client after the other, both processes on one core.
+    SetMode,
+    /// The same, [`IN_FLIGHT`](crate::measure::IN_FLIGHT) calls at any time.
+    #[value(name = "set_mode64")]
+    SetMode64,
+    /// The request `session/set_mode` as it is in the protocol, by `Agent::call`; of this project, whose clients set a mode by
+    /// `session/set_config_option` where the agent offers options.
+    SetModeRaw,
+    /// The same, [`IN_FLIGHT`](crate::measure::IN_FLIGHT) requests at any time.
+    #[value(name = "set_mode_raw64")]
+    SetModeRaw64,
     /// One turn of many permission requests, each allowed at once, both processes on one core.
     Permission,
     /// [`CHUNKS`] updates, in turns of ten sessions at a time.
@@ -26,13 +37,17 @@ pub(crate) enum Work {
     Start,
     /// A prompt of 16 MiB, and an update of 16 MiB.
     Large,
+    /// What both programs allocate for a prompt and for an update of 16 MiB.
+    Allocated,
     /// A turn of updates that nobody reads, until somebody does.
     SlowReader,
+    /// Many sessions on disk, each after one turn, while nothing happens; of this project.
+    Idle,
     /// A request and a cancel in the middle of a turn that streams as fast as it can.
     Interrupt,
 }
 
-/// Updates of the two `sessions` works together, over all sessions.
+/// Updates of a stream, over all sessions together.
 pub(crate) const CHUNKS: u64 = 200_000;
 
 /// Round trips before the measured ones.
@@ -51,14 +66,22 @@ pub(crate) struct Plan {
 impl Plan {
     pub(crate) fn new(sdk: Sdk, work: Work, count: Option<u64>) -> Self {
         let usual = match work {
-            Work::Updates => 200_000,
-            Work::Roundtrip | Work::Option | Work::Permission | Work::Inflight => 20_000,
             // A rate needs a few seconds of work; all of it would take minutes here.
-            Work::Sessions1000 if sdk == Sdk::Documented => CHUNKS / 20,
+            Work::Updates | Work::Sessions10 if sdk == Sdk::Documented => CHUNKS / 5,
+            Work::Sessions1000 if sdk == Sdk::Documented => CHUNKS / 40,
+            Work::Updates => CHUNKS,
+            Work::Roundtrip
+            | Work::Option
+            | Work::SetMode
+            | Work::SetModeRaw
+            | Work::Permission => 10_000,
+            Work::Inflight | Work::SetMode64 | Work::SetModeRaw64 => 20_000,
             Work::Sessions10 | Work::Sessions1000 | Work::Fair => CHUNKS,
             Work::Start => 30,
             Work::Large => 5,
+            Work::Allocated => 1,
             Work::SlowReader => 2_000_000,
+            Work::Idle => 10_000,
             Work::Interrupt => 60,
         };
         let warm_up = match count {
@@ -74,6 +97,10 @@ impl Plan {
 
     /// Unpinned, work in which one waits for the other is bimodal: it depends on whether the scheduler puts both processes on one core.
     pub(crate) fn pinned(&self) -> bool {
-        matches!(self.work, Work::Roundtrip | Work::Option | Work::Permission)
+        use Work::{Option, Permission, Roundtrip, SetMode, SetModeRaw};
+        matches!(
+            self.work,
+            Roundtrip | Option | SetMode | SetModeRaw | Permission
+        )
     }
 }

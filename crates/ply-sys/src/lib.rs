@@ -1,7 +1,9 @@
-//! The one place for unsafe code: what a child process does between fork and exec, waiting for a process that is no child, and a
-//! hint about large buffers.
+//! The one place for unsafe code: what a child process does between fork and exec, waiting for a process that is no child, a
+//! hint about large buffers, and an allocator that counts for benchmarks.
 //!
 //! Everything else in the workspace forbids `unsafe`. Kept so small that it can be read in a minute.
+
+mod counted;
 
 use std::mem::MaybeUninit;
 #[cfg(target_os = "linux")]
@@ -9,6 +11,8 @@ use std::{io, os::fd::OwnedFd, os::unix::process::CommandExt as _, process::Comm
 
 #[cfg(target_os = "linux")]
 use tokio::io::{Interest, unix::AsyncFd};
+
+pub use counted::Counted;
 
 /// Makes the child the leader of its own session and process group, without a controlling terminal, with no descriptor of ours
 /// beyond 0, 1 and 2, as [heedful](heed_signals) as a new program, and ended by SIGTERM should the thread that spawns it die first.

@@ -1,4 +1,4 @@
-//! The numbers as a table for people and as JSON for programs.
+//! The numbers as tables in Markdown for people and as JSON for programs.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::machine::Machine;
 use super::sample::{Sample, median};
 use super::suite::Suite;
 use super::table::{Table, number};
-use super::targets::{Row, Verdict, judge, ratio};
+use super::targets::{Row, Verdict, judge};
 use crate::Result;
 
 #[derive(Serialize)]
@@ -51,16 +51,9 @@ impl Report {
     }
 
     pub(super) fn text(&self) -> String {
-        let mut parts = vec![format!(
-            "machine  {}\ncommand  {}\nruns     {}, medians shown; a ratio says how many times better ply is\n",
-            self.machine.text(),
-            self.command.join(" "),
-            self.runs
-        )];
-        parts.push(self.rates().text());
-        let verdicts = self.verdicts();
-        if !verdicts.is_empty() {
-            parts.push(verdicts.text());
+        let mut parts = vec![self.heading(), self.rates().text()];
+        if !self.targets.is_empty() {
+            parts.push(self.missed());
         }
         if !self.counts.is_empty() {
             parts.push(counts::table(&self.counts).text());
@@ -69,59 +62,79 @@ impl Report {
         parts.join("\n")
     }
 
+    /// What a reader of the table has to know.
+    fn heading(&self) -> String {
+        let mut text = format!(
+            "Medians of {} runs of `{}`: {}.\n",
+            self.runs,
+            self.command.join(" "),
+            self.machine.text(),
+        );
+        if let (Some(ours), false) = (self.suite.ours.first(), self.suite.against.is_empty()) {
+            let ours = self.suite.head(ours);
+            let line = format!(
+                "A number in brackets says how many times better “{ours}” was in the same run.\n"
+            );
+            text.push_str(&line);
+        }
+        text
+    }
+
     fn rates(&self) -> Table {
-        let peers = self.suite.peers.iter().copied();
-        let ratios = self.suite.against.iter().map(|(_, head)| *head);
-        let head = ["work", "unit"].into_iter().chain(peers).chain(ratios);
-        let mut table = Table::new(2, head);
+        let is_shown = |peer: &&str| self.samples.iter().any(|sample| sample.peer == *peer);
+        let peers: Vec<&str> = self.suite.peers.iter().copied().filter(is_shown).collect();
+        let heads = peers.iter().map(|peer| self.suite.head(peer));
+        let mut head: Vec<&str> = ["Work"].into_iter().chain(heads).collect();
+        if !self.targets.is_empty() {
+            head.push("Target");
+        }
+        let mut table = Table::new(1, head);
         for row in self.suite.rows {
             if self.samples.iter().any(|sample| sample.work == row.work) {
-                table.push(self.rate_row(row));
+                table.push(self.rate_row(row, &peers));
             }
         }
         table
     }
 
-    fn rate_row(&self, row: &Row) -> Vec<String> {
-        let of = |peer: &str| median(&self.samples, row.work, peer, row.metric);
-        let ours = self.suite.ours.first().and_then(|ours| of(ours));
-        let mut cells = vec![row.work.to_owned(), row.unit.to_owned()];
-        for peer in self.suite.peers {
-            cells.push(of(peer).map_or_else(|| "-".to_owned(), number));
-        }
-        for (peer, _) in self.suite.against {
-            let ratio = ours
-                .zip(of(peer))
-                .and_then(|(ours, theirs)| ratio(row.better, ours, theirs))
-                .map(|ratio| format!("{ratio:.2}x"));
-            cells.push(ratio.unwrap_or_else(|| "-".to_owned()));
+    fn rate_row(&self, row: &Row, peers: &[&str]) -> Vec<String> {
+        let mut cells = vec![row.label()];
+        cells.extend(peers.iter().map(|peer| self.cell(row, peer)));
+        if !self.targets.is_empty() {
+            let verdicts = self.targets.iter().filter(|verdict| verdict.is_of(row));
+            let of_several = self.suite.ours.len() > 1;
+            let verdicts: Vec<String> = verdicts.map(|verdict| verdict.short(of_several)).collect();
+            cells.push(verdicts.join("; "));
         }
         cells
     }
 
-    fn verdicts(&self) -> Table {
-        let head = [
-            "target",
-            "peer",
-            "measured",
-            "wanted",
-            "floor would be",
-            "verdict",
-        ];
-        let mut table = Table::new(2, head);
-        for verdict in &self.targets {
-            table.push(vec![
-                verdict.target.clone(),
-                verdict.peer.to_owned(),
-                format!("{:.2}", verdict.measured),
-                format!("{:.2}", verdict.wanted),
-                verdict
-                    .floor
-                    .map_or_else(|| "-".to_owned(), |floor| format!("{floor:.2}")),
-                verdict.text(),
-            ]);
+    /// A peer's number, and how many times better ours is.
+    fn cell(&self, row: &Row, peer: &str) -> String {
+        let Some(value) = median(&self.samples, row.of(peer)) else {
+            return "-".to_owned();
+        };
+        let ours = self.suite.ours.first();
+        let ours = ours.filter(|_| self.suite.against.contains(&peer));
+        let ratio = ours.and_then(|ours| row.ratio(self.suite, &self.samples, ours, peer));
+        match ratio {
+            Some(ratio) => format!("{} ({}×)", number(value), number(ratio)),
+            None => number(value),
         }
-        table
+    }
+
+    /// A line for each target that was missed.
+    fn missed(&self) -> String {
+        let missed = self.targets.iter().filter(|verdict| !verdict.is_met());
+        let lines: Vec<String> = missed
+            .map(|verdict| format!("- {}\n", verdict.missed()))
+            .collect();
+        let met = self.targets.len() - lines.len();
+        format!(
+            "{met} of {} targets met.\n{}",
+            self.targets.len(),
+            lines.concat()
+        )
     }
 
     /// What the peers said about their arrangement, each sentence once.

@@ -45,13 +45,45 @@ impl Sample {
     }
 }
 
-/// The median of one metric over all runs of a peer on a work.
-pub(super) fn median(samples: &[Sample], work: &str, peer: &str, metric: &str) -> Option<f64> {
-    let mut values: Vec<f64> = samples
-        .iter()
-        .filter(|sample| sample.work == work && sample.peer == peer)
-        .filter_map(|sample| sample.outcome.metrics.get(metric).copied())
-        .collect();
+/// One metric of a peer on a work.
+#[derive(Clone, Copy)]
+pub(super) struct At<'a> {
+    pub(super) work: &'a str,
+    pub(super) peer: &'a str,
+    pub(super) metric: &'a str,
+}
+
+impl At<'_> {
+    /// Returns its values, each with the number of its run.
+    fn values(self, samples: &[Sample]) -> impl Iterator<Item = (u32, f64)> {
+        samples
+            .iter()
+            .filter(move |sample| sample.work == self.work && sample.peer == self.peer)
+            .filter_map(move |sample| Some((sample.run, *sample.outcome.metrics.get(self.metric)?)))
+    }
+}
+
+/// The median of one metric over all runs.
+pub(super) fn median(samples: &[Sample], at: At<'_>) -> Option<f64> {
+    middle(at.values(samples).map(|(_, value)| value).collect())
+}
+
+/// The median, over the runs in which both were measured, of what `compare` makes of two metrics.
+pub(super) fn median_of_pairs(
+    samples: &[Sample],
+    one: At<'_>,
+    other: At<'_>,
+    compare: impl Fn(f64, f64) -> f64,
+) -> Option<f64> {
+    let pairs = one.values(samples).filter_map(|(run, value)| {
+        let mut others = other.values(samples);
+        let (_, beside) = others.find(|(other_run, _)| *other_run == run)?;
+        Some(compare(value, beside))
+    });
+    middle(pairs.collect())
+}
+
+fn middle(mut values: Vec<f64>) -> Option<f64> {
     values.sort_unstable_by(f64::total_cmp);
     let upper = *values.get(values.len() / 2)?;
     let lower = *values.get(values.len().saturating_sub(1) / 2)?;
@@ -66,18 +98,50 @@ mod tests {
     fn check(values: &[f64], expected: Option<f64>) {
         let samples: Vec<Sample> = values
             .iter()
-            .map(|&value| Sample {
-                run: 1,
-                work: "updates".to_owned(),
-                peer: "floor".to_owned(),
-                outcome: Outcome {
-                    metrics: BTreeMap::from([("per_second".to_owned(), value)]),
-                    note: None,
-                },
-            })
+            .map(|&value| sample(1, "floor", value))
             .collect();
-        assert_eq!(median(&samples, "updates", "floor", "per_second"), expected);
-        assert_eq!(median(&samples, "updates", "ply", "per_second"), None);
+        assert_eq!(median(&samples, at("floor")), expected);
+        assert_eq!(median(&samples, at("ply")), None);
+    }
+
+    fn at(peer: &str) -> At<'_> {
+        At {
+            work: "updates",
+            peer,
+            metric: "per_second",
+        }
+    }
+
+    fn sample(run: u32, peer: &str, value: f64) -> Sample {
+        Sample {
+            run,
+            work: "updates".to_owned(),
+            peer: peer.to_owned(),
+            outcome: Outcome {
+                metrics: BTreeMap::from([("per_second".to_owned(), value)]),
+                note: None,
+            },
+        }
+    }
+
+    #[test]
+    fn a_ratio_is_taken_within_each_run_before_the_median() {
+        // The machine was slow in the second run, and the peer failed in the last.
+        let samples = [
+            sample(1, "ply", 100.0),
+            sample(1, "floor", 200.0),
+            sample(2, "ply", 10.0),
+            sample(2, "floor", 20.0),
+            sample(3, "ply", 90.0),
+            sample(3, "floor", 100.0),
+            sample(4, "ply", 500.0),
+        ];
+        let share = median_of_pairs(&samples, at("ply"), at("floor"), |ours, theirs| {
+            ours / theirs
+        });
+        assert_eq!(share, Some(0.5));
+        let none = median_of_pairs(&samples, at("ply"), at("sdk"), |ours, theirs| ours / theirs);
+        assert_eq!(none, None);
     }
 
     #[test]

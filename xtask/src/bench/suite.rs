@@ -11,7 +11,7 @@ pub(super) use clients::CLIENTS;
 pub(super) use coder::CODER;
 pub(super) use journal::JOURNAL;
 pub(super) use rpc::RPC;
-pub(super) use sdk::{SDK, letters};
+pub(super) use sdk::{SDK, chosen as chosen_sdk, works as sdk_works};
 pub(super) use tui::TUI;
 
 use std::time::Duration;
@@ -29,12 +29,16 @@ pub(super) struct Suite {
     pub(super) limit: Duration,
     /// The works, in the order of the table.
     pub(super) works: &'static [&'static str],
-    /// The peers, slowest bound first.
+    /// The works that are measured in the first run only, since one run takes long or says enough.
+    pub(super) once: &'static [&'static str],
+    /// The peers, in the order of the table.
     pub(super) peers: &'static [&'static str],
-    /// Which of them are this project; the first one stands in the ratios.
+    /// The heads of their columns, where these are not their names.
+    pub(super) heads: &'static [(&'static str, &'static str)],
+    /// Which of them are judged by the targets; the first one stands in the ratios.
     pub(super) ours: &'static [&'static str],
-    /// The peers that stand beneath the ratios, with the heads of their columns.
-    pub(super) against: &'static [(&'static str, &'static str)],
+    /// The peers that it is compared with.
+    pub(super) against: &'static [&'static str],
     /// The peers that do not do everything, with what they do.
     pub(super) only: &'static [(&'static str, &'static [&'static str])],
     /// The table, top down.
@@ -45,6 +49,12 @@ pub(super) struct Suite {
 }
 
 impl Suite {
+    /// Returns what a peer's column is called.
+    pub(super) fn head(&self, peer: &'static str) -> &'static str {
+        let head = self.heads.iter().find(|(known, _)| *known == peer);
+        head.map_or(peer, |(_, head)| *head)
+    }
+
     /// Whether a peer takes part in a work.
     pub(super) fn does(&self, peer: &str, work: &str) -> bool {
         let limited = self.only.iter().find(|(limited, _)| *limited == peer);

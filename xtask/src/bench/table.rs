@@ -1,4 +1,4 @@
-//! Plain text in aligned columns.
+//! Tables in Markdown, with aligned columns.
 
 use std::fmt::Write as _;
 
@@ -21,10 +21,7 @@ impl Table {
         self.rows.push(row);
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.rows.len() == 1
-    }
-
+    /// Returns it as a table in Markdown, which can be read as it is too.
     pub(super) fn text(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         // Characters, not bytes: a column holds µ.
@@ -34,20 +31,31 @@ impl Table {
         };
         let widths: Vec<usize> = (0..columns).map(width_of).collect();
         let mut text = String::new();
-        for row in &self.rows {
-            let mut line = String::new();
-            for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+        for (place, row) in self.rows.iter().enumerate() {
+            for (column, &width) in widths.iter().enumerate() {
+                let cell = row.get(column).map_or("", String::as_str);
                 // Writing into a string cannot fail.
                 if column < self.left {
-                    write!(line, "{cell:<width$}  ").ok();
+                    write!(text, "| {cell:<width$} ").ok();
                 } else {
-                    write!(line, "{cell:>width$}  ").ok();
+                    write!(text, "| {cell:>width$} ").ok();
                 }
             }
-            text.push_str(line.trim_end());
-            text.push('\n');
+            text.push_str("|\n");
+            if place == 0 {
+                self.rule(&widths, &mut text);
+            }
         }
         text
+    }
+
+    /// Writes the line under the head, which says where numbers are aligned.
+    fn rule(&self, widths: &[usize], text: &mut String) {
+        for (column, &width) in widths.iter().enumerate() {
+            let colon = if column < self.left { '-' } else { ':' };
+            write!(text, "|{:-<wide$}{colon}", "", wide = width + 1).ok();
+        }
+        text.push_str("|\n");
     }
 }
 
@@ -92,6 +100,7 @@ mod tests {
     fn columns_line_up() {
         let mut table = Table::new(1, ["work", "p50 µs"]);
         table.push(vec!["updates".to_owned(), "1".to_owned()]);
-        assert_eq!(table.text(), "work     p50 µs\nupdates       1\n");
+        let expected = "| work    | p50 µs |\n|---------|-------:|\n| updates |      1 |\n";
+        assert_eq!(table.text(), expected);
     }
 }

@@ -9,7 +9,7 @@ use agent_client_protocol::v1::{ActiveSession, ConnectionTo, SessionMessage};
 
 use super::super::client;
 use super::super::tally::Tally;
-use super::{Cancel, end_of, handled, list, set_option};
+use super::{Cancel, end_of, handled, list, set_mode, set_option};
 use crate::Result;
 
 #[derive(Clone)]
@@ -74,5 +74,9 @@ impl client::Session for Session {
 
     async fn set_option(&self, value: &'static str) -> Result<()> {
         set_option(self.active.connection(), self.active.session_id(), value).await
+    }
+
+    async fn set_mode(&self, mode: &'static str) -> Result<()> {
+        set_mode(self.active.connection(), self.active.session_id(), mode).await
     }
 }

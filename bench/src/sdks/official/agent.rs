@@ -9,9 +9,10 @@ use agent_client_protocol::v1::schema::{
     ListSessionsRequest, ListSessionsResponse, NewSessionRequest, NewSessionResponse,
     PermissionOption, PermissionOptionKind, PromptRequest, PromptResponse,
     RequestPermissionOutcome, RequestPermissionRequest, SessionConfigOption,
-    SessionConfigOptionCategory, SessionConfigSelectOption, SessionId, SessionInfo,
-    SessionNotification, SessionUpdate, SetSessionConfigOptionRequest,
-    SetSessionConfigOptionResponse, StopReason, ToolCallUpdate, ToolCallUpdateFields,
+    SessionConfigOptionCategory, SessionConfigSelectOption, SessionId, SessionInfo, SessionMode,
+    SessionModeState, SessionNotification, SessionUpdate, SetSessionConfigOptionRequest,
+    SetSessionConfigOptionResponse, SetSessionModeRequest, SetSessionModeResponse, StopReason,
+    ToolCallUpdate, ToolCallUpdateFields,
 };
 use agent_client_protocol::v1::{ConnectionTo, Responder};
 use agent_client_protocol::{
@@ -22,6 +23,7 @@ use super::super::drive::MODES;
 use super::super::task::Task;
 use super::OPTION;
 use crate::Result;
+use crate::allocations;
 use crate::payload::{CHUNK_TEXT, LARGE_TEXT_BYTES, large_text};
 use crate::peer::sdk::{UPDATES_PER_YIELD, yield_once};
 
@@ -55,7 +57,8 @@ pub(super) async fn serve(transport: impl ConnectTo<Agent> + 'static) -> Result<
                 let id = SessionId::new(format!("sess-{:032x}", opened.len()));
                 opened.insert(id.clone(), Arc::default());
                 let [first, _] = MODES;
-                responder.respond(NewSessionResponse::new(id).config_options(options(first)))
+                let answer = NewSessionResponse::new(id).modes(modes(first));
+                responder.respond(answer.config_options(options(first)))
             },
             on_receive_request!(),
         )
@@ -71,6 +74,12 @@ pub(super) async fn serve(transport: impl ConnectTo<Agent> + 'static) -> Result<
                 let value = request.value.as_value_id().map(|id| &*id.0);
                 let options = options(value.unwrap_or_default());
                 responder.respond(SetSessionConfigOptionResponse::new(options))
+            },
+            on_receive_request!(),
+        )
+        .on_receive_request(
+            async move |_request: SetSessionModeRequest, responder, _client| {
+                responder.respond(SetSessionModeResponse::new())
             },
             on_receive_request!(),
         )
@@ -103,13 +112,14 @@ fn prompt(
     responder: Responder<PromptResponse>,
     connection: &ConnectionTo<Client>,
 ) -> agent_client_protocol::Result<()> {
+    allocations::note().map_err(|error| Error::internal_error().data(error.to_string()))?;
     let (task, length) = match request.prompt.first() {
         Some(ContentBlock::Text(text)) => (Task::of(&text.text), text.text.len()),
         _ => return responder.respond_with_error(Error::invalid_params()),
     };
     let (client, session) = (connection.clone(), request.session_id);
     connection.spawn(async move {
-        let say = |text: &str| {
+        let say = |text: String| {
             let chunk = ContentChunk::new(text.into());
             let update = SessionUpdate::AgentMessageChunk(chunk);
             client.send_notification(SessionNotification::new(session.clone(), update))
@@ -121,7 +131,7 @@ fn prompt(
                     if cancelled.load(Ordering::Relaxed) {
                         return responder.respond(PromptResponse::new(StopReason::Cancelled));
                     }
-                    say(CHUNK_TEXT)?;
+                    say(CHUNK_TEXT.to_owned())?;
                     if sent % UPDATES_PER_YIELD == 0 {
                         yield_once().await;
                     }
@@ -135,8 +145,8 @@ fn prompt(
                     }
                 }
             }
-            Task::Big => say(&large_text(LARGE_TEXT_BYTES))?,
-            Task::Measure => say(&length.to_string())?,
+            Task::Big => say(allocations::own(large_text(LARGE_TEXT_BYTES)))?,
+            Task::Measure => say(length.to_string())?,
             // Nothing is kept here, so nobody asks.
             Task::Work(_)
             | Task::Alternate(_)
@@ -163,6 +173,11 @@ fn permission(session: &SessionId) -> RequestPermissionRequest {
 
 fn info(id: &SessionId) -> SessionInfo {
     SessionInfo::new(id.clone(), "/").updated_at("2026-01-01T00:00:00Z".to_owned())
+}
+
+fn modes(current: &str) -> SessionModeState {
+    let modes = MODES.map(|mode| SessionMode::new(mode, mode));
+    SessionModeState::new(current.to_owned(), modes.to_vec())
 }
 
 fn options(value: &str) -> Vec<SessionConfigOption> {

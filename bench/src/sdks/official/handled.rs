@@ -8,7 +8,7 @@ use agent_client_protocol::v1::schema::{
 
 use super::super::client;
 use super::super::tally::Tally;
-use super::{Cancel, end_of, list, set_option};
+use super::{Cancel, end_of, list, set_mode, set_option};
 use crate::Result;
 
 #[derive(Clone)]
@@ -70,5 +70,9 @@ impl client::Session for Session {
 
     async fn set_option(&self, value: &'static str) -> Result<()> {
         set_option(&self.agent, &self.id, value).await
+    }
+
+    async fn set_mode(&self, mode: &'static str) -> Result<()> {
+        set_mode(&self.agent, &self.id, mode).await
     }
 }

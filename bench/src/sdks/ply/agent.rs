@@ -7,6 +7,7 @@ use ply_agent::{Agent, Error, Result, Session, SessionSetup, Stop, Turn};
 
 use super::super::drive::MODES;
 use super::super::task::{LAST_WORDS, Task};
+use crate::allocations;
 use crate::payload::{CHUNK_TEXT, LARGE_TEXT_BYTES, large_text};
 
 /// The name of the session's one option.
@@ -50,6 +51,7 @@ impl Agent for Worker {
     }
 
     async fn prompt(&self, turn: &mut Turn) -> Result<Stop> {
+        allocations::note().map_err(|error| Error::msg(error.to_string()))?;
         let (task, length) = match turn.prompt().content().first() {
             Some(ContentBlock::Text(text)) => (Task::of(&text.text), text.text.len()),
             _ => return Err(Error::invalid_params("there is no text")),
@@ -107,7 +109,10 @@ impl Agent for Worker {
                 }
                 call.finish().await?;
             }
-            Task::Big => turn.say(large_text(LARGE_TEXT_BYTES)).await?,
+            Task::Big => {
+                let text = allocations::own(large_text(LARGE_TEXT_BYTES));
+                turn.say(text).await?;
+            }
             Task::Measure => turn.say(length.to_string()).await?,
         }
         Ok(Stop::EndTurn)

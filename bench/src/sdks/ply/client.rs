@@ -74,6 +74,10 @@ impl client::Session for Session {
     async fn set_option(&self, value: &'static str) -> Result<()> {
         Ok(self.session.set_config_option(OPTION, value).await?)
     }
+
+    async fn set_mode(&self, mode: &'static str) -> Result<()> {
+        Ok(self.session.set_mode(mode).await?)
+    }
 }
 
 /// Cancels the work of a session.

@@ -153,7 +153,9 @@ pub(in crate::bench) static CLIENTS: Suite = Suite {
     // Seven short turns and two of a minute.
     limit: Duration::from_secs(400),
     works: &[SLOW, MANY],
+    once: &[],
     peers: ALL,
+    heads: &[],
     ours: ALL,
     against: &[],
     only: &[

@@ -21,9 +21,11 @@ pub(in crate::bench) static CODER: Suite = Suite {
     command: "coder",
     limit: USUAL_LIMIT,
     works: &[WORK],
+    once: &[],
     peers: &["floor", DOCUMENTED, "ply-agent"],
+    heads: &[],
     ours: &["ply-agent"],
-    against: &[(DOCUMENTED, "ply-agent:documented")],
+    against: &[DOCUMENTED],
     only: &[],
     rows: &[
         &GREETED,

@@ -33,14 +33,11 @@ pub(in crate::bench) static JOURNAL: Suite = Suite {
     command: "journal",
     limit: USUAL_LIMIT,
     works: &["append", "updates", "replay", "replay_worst", "list"],
+    once: &[],
     peers: &[DOCUMENTED, FASTEST, "each", "memory", "disk"],
+    heads: &[],
     ours: &["disk"],
-    against: &[
-        (DOCUMENTED, "disk:documented"),
-        (FASTEST, "disk:fastest"),
-        ("each", "disk:each"),
-        ("memory", "disk:memory"),
-    ],
+    against: &[DOCUMENTED, FASTEST, "each", "memory"],
     // The official SDK keeps nothing; its live rate stands beside ours from disk.
     only: &[
         (DOCUMENTED, &["updates", "replay", "replay_worst"]),

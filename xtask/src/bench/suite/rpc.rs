@@ -32,13 +32,11 @@ pub(in crate::bench) static RPC: Suite = Suite {
     command: "run",
     limit: USUAL_LIMIT,
     works: &["updates", "roundtrip", "inflight", "large", "slow_reader"],
+    once: &[],
     peers: &["floor", "sdk-documented", "sdk-fastest", "ply"],
+    heads: &[],
     ours: &["ply"],
-    against: &[
-        ("sdk-documented", "ply:documented"),
-        ("sdk-fastest", "ply:fastest"),
-        ("floor", "ply:floor"),
-    ],
+    against: &["sdk-documented", "sdk-fastest", "floor"],
     only: &[],
     rows: &[
         &UPDATES,

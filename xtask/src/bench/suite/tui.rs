@@ -1,7 +1,7 @@
 //! The terminal client.
 
 use super::{Suite, USUAL_LIMIT};
-use crate::bench::targets::{Better, Row, Target, below, row};
+use crate::bench::targets::{Better, Row, Target, at_most, below, row};
 
 const FRAME: &str = "frame";
 const OPEN: &str = "open";
@@ -32,13 +32,19 @@ static P95: Row = row(KEYS, "key_p95_ms", "p95 ms, key to screen", Better::Lower
 static MAX: Row = row(KEYS, "key_max_ms", "max ms, key to screen", Better::Lower);
 static TALKED_SIZE: Row = row(KEYS, "resident_mib", "MiB resident after it", Better::Lower);
 
-static TARGETS: [Target; 2] = [below(&FIRST, 200.0), below(&P95, 50.0)];
+static TARGETS: [Target; 3] = [
+    below(&FIRST, 200.0),
+    at_most(&OPENED, 200.0),
+    below(&P95, 50.0),
+];
 
 pub(in crate::bench) static TUI: Suite = Suite {
     command: "tui",
     limit: USUAL_LIMIT,
     works: &[FRAME, OPEN, KEYS],
+    once: &[],
     peers: &["ply"],
+    heads: &[],
     ours: &["ply"],
     against: &[],
     only: &[],
