@@ -52,6 +52,8 @@ pub struct Config {
     pub own: Vec<PathBuf>,
     /// How MCP servers are started and how long they may take.
     pub mcp: mcp::Settings,
+    /// Says what day it is, such as `2026-11-17`, for models to know.
+    pub today: Option<fn() -> String>,
     /// Where Ollama may be; its models are offered if it is there.
     pub ollama_url: Option<String>,
 }
@@ -129,6 +131,7 @@ impl Config {
             mcp: mcp::Settings::default(),
             logs: places.logs,
             instructions: None,
+            today: None,
             ollama_url: None,
         }
     }

@@ -5,13 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ply_agent::{Error, Result, SessionSetup};
+use tokio::sync::OnceCell;
 
 use crate::Config;
+use crate::context::git::{self, GitState};
 use crate::mcp::{Failed, Servers};
 use crate::model::{Model, offline};
 use crate::options::Choice;
 use crate::permission::{Permissions, Stores};
-use crate::shell::Processes;
+use crate::shell::{Processes, Support};
 use crate::workspace::Workspace;
 
 /// A session while it is open.
@@ -34,6 +36,15 @@ pub(crate) struct State {
     failures_told: Mutex<Vec<Failed>>,
     /// Whether the user knows how commands are confined.
     sandbox_told: AtomicBool,
+    /// The surroundings, as they were when a model was first asked.
+    found: OnceCell<Found>,
+}
+
+/// What was found out about a session's surroundings.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) support: Support,
+    pub(crate) git: Option<GitState>,
 }
 
 /// How far the service's count may be from ours before we believe a mistake.
@@ -89,6 +100,7 @@ impl State {
             scale: Mutex::new((String::new(), 1.0)),
             failures_told: Mutex::default(),
             sandbox_told: AtomicBool::new(false),
+            found: OnceCell::new(),
         })
     }
 
@@ -166,6 +178,28 @@ impl State {
         let notice = self.processes.sandbox_notice()?;
         let told = self.sandbox_told.swap(true, Ordering::Relaxed);
         (!told).then_some(notice)
+    }
+
+    /// Finds out about the surroundings, unless that was done.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost when it is dropped.
+    pub(crate) async fn look_around(&self, repository: Option<PathBuf>) {
+        let look = || async {
+            let git = tokio::task::spawn_blocking(move || git::read(&repository?));
+            Found {
+                support: self.processes.support().await,
+                // Reading files does not panic; if it did, nothing is known.
+                git: git.await.unwrap_or_default(),
+            }
+        };
+        self.found.get_or_init(look).await;
+    }
+
+    /// Returns the surroundings, if they were looked at.
+    pub(crate) fn found(&self) -> Option<&Found> {
+        self.found.get()
     }
 
     /// Ends everything that runs for the session.
