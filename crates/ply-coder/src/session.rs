@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ply_agent::{Error, Result, SessionSetup};
+
 use tokio::sync::OnceCell;
 
 use crate::Config;
@@ -36,6 +37,8 @@ pub(crate) struct State {
     failures_told: Mutex<Vec<Failed>>,
     /// Whether the user knows how commands are confined.
     sandbox_told: AtomicBool,
+    /// Whether the user knows what is set up and cannot be used.
+    problems_told: AtomicBool,
     /// The surroundings, as they were when a model was first asked.
     found: OnceCell<Found>,
 }
@@ -100,6 +103,7 @@ impl State {
             scale: Mutex::new((String::new(), 1.0)),
             failures_told: Mutex::default(),
             sandbox_told: AtomicBool::new(false),
+            problems_told: AtomicBool::new(false),
             found: OnceCell::new(),
         })
     }
@@ -112,9 +116,9 @@ impl State {
         change(&mut lock(&self.choice))
     }
 
-    /// Says whether the session has the offline model only for want of another.
-    pub(crate) fn is_offline_for_now(&self) -> bool {
-        !self.settled.load(Ordering::Relaxed) && self.choice().model.facts().id == offline::ID
+    /// Says whether nobody has chosen the model yet, and it is one that may give way.
+    pub(crate) fn is_open_choice(&self, gives_way: impl Fn(&String) -> bool) -> bool {
+        !self.settled.load(Ordering::Relaxed) && gives_way(&self.choice().model.facts().id)
     }
 
     /// Keeps the session with its model from now on.
@@ -122,14 +126,23 @@ impl State {
         self.settled.store(true, Ordering::Relaxed);
     }
 
-    /// Takes a model instead of the offline one, if that is there only for want of another, and says
+    /// Takes a model instead of the session's, if nobody chose that and it is the offline one or gone. Says
     /// whether it did.
-    pub(crate) fn prefer(&self, model: &Arc<dyn Model>) -> bool {
-        let prefers = self.is_offline_for_now() && model.facts().id != offline::ID;
+    pub(crate) fn prefer(&self, model: &Arc<dyn Model>, models: &[Arc<dyn Model>]) -> bool {
+        let gives_way = |id: &String| {
+            let is_there = models.iter().any(|model| model.facts().id == *id);
+            !is_there || id == offline::ID && model.facts().id != offline::ID
+        };
+        let prefers = self.is_open_choice(gives_way);
         if prefers {
             self.choose(|choice| choice.model = Arc::clone(model));
         }
         prefers
+    }
+
+    /// Says whether the user is still to be told what cannot be used; from now on they have been.
+    pub(crate) fn begin_telling_problems(&self) -> bool {
+        !self.problems_told.swap(true, Ordering::Relaxed)
     }
 
     /// Returns the model that the session has lost, once.
