@@ -5,15 +5,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ply_agent::{About, Accepts, Agent, Error, Mcp, Result, Session, SessionSetup, Stop, Turn, v2};
 
 use crate::commands::Command;
-use crate::config::{Config, Places};
+use crate::config::{Config, ModelList, Places};
 use crate::model::offline::{self, Offline};
+use crate::model::service::Service;
 use crate::model::{Model, service};
 use crate::options::{self, Choice};
 use crate::session::State;
 use crate::turn::TurnLoop;
 
-/// How long a client has a new session for itself before Ollama is looked for.
-const LOOK_AFTER: std::time::Duration = std::time::Duration::from_millis(200);
+/// How long a client has a new session for itself before servers are asked for their models.
+const ASK_AFTER: std::time::Duration = std::time::Duration::from_millis(200);
 
 /// The coding agent.
 #[derive(Debug)]
@@ -28,8 +29,10 @@ pub struct Coder {
 #[derive(Debug)]
 struct Shared {
     models: Mutex<Vec<Arc<dyn Model>>>,
-    /// Whether the user wants the offline model, and has it not only for want of another.
+    /// Whether the user chose the offline model, so that nothing takes its place.
     offline_is_named: bool,
+    /// Why servers did not tell their models, when they were last asked.
+    failed: Mutex<Vec<String>>,
 }
 
 impl Shared {
@@ -42,25 +45,61 @@ impl Shared {
     /// it.
     fn offer(&self, model: Arc<dyn Model>) {
         let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
-        if has(&models, &model.facts().id) {
-            return;
+        if !has(&models, &model.facts().id) {
+            let place = self.last_place(&models);
+            models.insert(place, model);
         }
-        let place = match self.offline_is_named {
-            true => models.len(),
-            false => models.len().saturating_sub(1),
-        };
-        models.insert(place, model);
     }
 
-    /// Offers the models of a running Ollama. A session that has the offline model for want of another
-    /// goes on with the first of them. It was told of so many models.
-    async fn ask_ollama(&self, session: &Session, url: &str, told: usize) -> Result<()> {
-        for found in service::ollama_models(url).await {
-            self.offer(service::open(found));
+    /// Returns where a model is put that is the last choice but for the offline one.
+    fn last_place(&self, models: &[Arc<dyn Model>]) -> usize {
+        match self.offline_is_named {
+            true => models.len(),
+            false => models.len().saturating_sub(1),
         }
+    }
+
+    /// Offers the models that a server says it has. Those that were only assumed to be there give way.
+    fn learn(&self, list: &ModelList, found: Vec<Service>) {
+        if found.is_empty() {
+            return;
+        }
+        let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_assumed = |id: &String| list.assumed.contains(id);
+        let first = models
+            .iter()
+            .position(|model| is_assumed(&model.facts().id));
+        models.retain(|model| {
+            let id = &model.facts().id;
+            !is_assumed(id) || found.iter().any(|found| found.facts.id == *id)
+        });
+        let kept = models.iter().filter(|model| is_assumed(&model.facts().id));
+        let place = first.map(|first| first + kept.count());
+        let mut place = place.unwrap_or_else(|| self.last_place(&models));
+        for service in found {
+            if !has(&models, &service.facts.id) {
+                models.insert(place, service::open(service));
+                place += 1;
+            }
+        }
+    }
+
+    /// Asks servers for their models. A session whose model was nobody's choice goes on with the first that
+    /// there is. It was told of so many models.
+    async fn ask(&self, session: &Session, lists: &[ModelList], told: usize) -> Result<()> {
+        let answers = futures::future::join_all(lists.iter().map(ModelList::ask)).await;
+        let mut failed = Vec::new();
+        for (list, answer) in lists.iter().zip(answers) {
+            match answer {
+                Ok(found) if found.is_empty() => failed.push(no_models(list, "it lists none.")),
+                Ok(found) => self.learn(list, found),
+                Err(failure) => failed.push(no_models(list, &failure.message)),
+            }
+        }
+        *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = failed;
         let models = self.models();
         let first = models.first().filter(|_| !self.offline_is_named);
-        let switched = first.is_some_and(|first| session.state::<State>().prefer(first));
+        let switched = first.is_some_and(|first| session.state::<State>().prefer(first, &models));
         match models.len() == told && !switched {
             true => Ok(()),
             false => self.tell_options(session).await,
@@ -82,6 +121,15 @@ impl Shared {
     }
 }
 
+/// Says why the models of a server are not known, and what to do.
+fn no_models(list: &ModelList, why: &str) -> String {
+    let provider = list.provider();
+    format!(
+        "The models of `{provider}` are not known: {why} Name one with `--model {provider}/NAME`, or `model` in \
+         `config.toml`."
+    )
+}
+
 fn has(models: &[Arc<dyn Model>], id: &str) -> bool {
     models.iter().any(|model| model.facts().id == id)
 }
@@ -101,6 +149,7 @@ impl Coder {
             shared: Arc::new(Shared {
                 models: Mutex::new(models),
                 offline_is_named,
+                failed: Mutex::default(),
             }),
             problem: None,
         }
@@ -116,37 +165,64 @@ impl Coder {
         }
     }
 
-    /// Returns where Ollama is to be looked for. Who wants to be offline wants nothing to be asked.
-    fn ollama_url(&self) -> Option<&str> {
-        let url = self.config.ollama_url.as_deref();
-        url.filter(|_| !self.shared.offline_is_named)
+    /// Returns the servers that are asked for their models. Whoever chose to be offline wants nobody asked.
+    fn lists(&self) -> &[ModelList] {
+        match self.shared.offline_is_named {
+            true => &[],
+            false => &self.config.lists,
+        }
     }
 
-    /// Offers the models of a running Ollama as soon as it has told them, and holds nobody up. The
-    /// session was told of some models.
-    fn look_for_ollama(&self, session: &Session, told: usize) {
-        let Some(url) = self.ollama_url().map(str::to_owned) else {
+    /// Offers the models of servers as soon as these have told them, and holds nobody up. The session was told
+    /// of some models.
+    fn ask_in_background(&self, session: &Session, told: usize) {
+        if self.lists().is_empty() {
             return;
-        };
+        }
         let (session, shared) = (session.clone(), Arc::clone(&self.shared));
+        let config = Arc::clone(&self.config);
         tokio::spawn(async move {
-            tokio::time::sleep(LOOK_AFTER).await;
-            if let Err(error) = shared.ask_ollama(&session, &url, told).await {
-                tracing::debug!(%error, "the session was closed before Ollama answered");
+            tokio::time::sleep(ASK_AFTER).await;
+            if let Err(error) = shared.ask(&session, &config.lists, told).await {
+                tracing::debug!(%error, "the session was closed before its models were known");
             }
         });
     }
 
-    /// Settles which model a session has, before its first prompt. One that would go to the offline model
-    /// for want of another may have come before Ollama was looked for.
+    /// Settles which model a session has, before its first prompt: one that nobody chose may give way to one
+    /// that a server has.
     async fn settle(&self, session: &Session, state: &State) -> Result<()> {
-        if let Some(url) = self.ollama_url()
-            && state.is_offline_for_now()
-        {
+        let assumed: Vec<_> = self.lists().iter().flat_map(|list| &list.assumed).collect();
+        let is_assumed = |id: &String| id == offline::ID || assumed.contains(&id);
+        if !self.lists().is_empty() && state.is_open_choice(is_assumed) {
             let told = self.shared.models().len();
-            self.shared.ask_ollama(session, url, told).await?;
+            self.shared.ask(session, self.lists(), told).await?;
         }
         state.settle();
+        Ok(())
+    }
+
+    /// Tells the user, once, what was found and cannot be used, where the offline model answers for that
+    /// reason alone.
+    async fn tell_problems(&self, session: &Session, state: &State) -> Result<()> {
+        let is_offline = state.choice().model.facts().id == offline::ID;
+        if !is_offline || self.shared.offline_is_named {
+            return Ok(());
+        }
+        let failed = self
+            .shared
+            .failed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let problems: Vec<_> = self.config.problems.iter().cloned().chain(failed).collect();
+        if problems.is_empty() || !state.begin_telling_problems() {
+            return Ok(());
+        }
+        for problem in problems {
+            let words = format!("{problem} The offline model answers instead.");
+            session.notice(v2::NoticeSeverity::Warning, words).await?;
+        }
         Ok(())
     }
 
@@ -183,9 +259,10 @@ impl Coder {
 impl Agent for Coder {
     fn about(&self) -> About {
         let mut accepts = Accepts::default();
-        // A model that cannot take them is told that they are there.
-        (accepts.image, accepts.embedded_context) = (true, true);
-        accepts.audio = self.shared.models().iter().any(|model| model.facts().audio);
+        accepts.embedded_context = true;
+        let models = self.shared.models();
+        accepts.image = models.iter().any(|model| model.facts().images);
+        accepts.audio = models.iter().any(|model| model.facts().audio);
         About::new("ply", env!("CARGO_PKG_VERSION"))
             .title("Ply")
             .accepts(accepts)
@@ -212,7 +289,7 @@ impl Agent for Coder {
         let told = self.shared.models().len();
         self.shared.tell_options(session).await?;
         session.set_commands(Command::all()).await?;
-        self.look_for_ollama(session, told);
+        self.ask_in_background(session, told);
         Ok(())
     }
 
@@ -253,6 +330,7 @@ impl Agent for Coder {
             session.notice(v2::NoticeSeverity::Warning, words).await?;
         }
         self.settle(&session, state).await?;
+        self.tell_problems(&session, state).await?;
         let models = self.shared.models();
         let stop = TurnLoop::new(&self.config, state, &models, turn)
             .run()

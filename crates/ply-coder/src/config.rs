@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::mcp;
 use crate::model::offline::Offline;
 use crate::model::service::{self, Service};
-use crate::model::{Effort, Model};
+use crate::model::{Effort, Failure, Model};
 use crate::permission::{Mode, Rule};
 use crate::shell::Sandbox;
 
@@ -52,8 +52,54 @@ pub struct Config {
     pub own: Vec<PathBuf>,
     /// How MCP servers are started and how long they may take.
     pub mcp: mcp::Settings,
-    /// Where Ollama may be; its models are offered if it is there.
+    /// Says what day it is, such as `2026-11-17`, for models to know.
+    pub today: Option<fn() -> String>,
+    /// Servers that are asked which models they have.
+    pub lists: Vec<ModelList>,
+    /// What was found in the file or the environment and cannot be used, and what to do about it. The user is
+    /// told where the offline model takes its place.
+    pub problems: Vec<String>,
+    /// Where Ollama is, for sessions that go on with a model of it. It is not asked for others unless it is
+    /// among `lists`.
     pub ollama_url: Option<String>,
+}
+
+/// A server that is asked which models it has.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ModelList {
+    /// How it is reached; its own model does not matter.
+    pub service: Service,
+    /// Models that are offered until the server has said which it has.
+    pub assumed: Vec<String>,
+}
+
+impl ModelList {
+    /// Returns a server of which no models are known.
+    #[must_use]
+    pub fn new(service: Service) -> Self {
+        let assumed = Vec::new();
+        Self { service, assumed }
+    }
+
+    /// Returns its provider's name.
+    #[must_use]
+    pub fn provider(&self) -> &str {
+        self.service.facts.id.split('/').next().unwrap_or_default()
+    }
+
+    /// Asks the server.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be reached in time, refuses, or answers something else.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping it drops the request.
+    pub async fn ask(&self) -> Result<Vec<Service>, Failure> {
+        service::models(&self.service).await
+    }
 }
 
 /// Where the program keeps things.
@@ -129,6 +175,9 @@ impl Config {
             mcp: mcp::Settings::default(),
             logs: places.logs,
             instructions: None,
+            today: None,
+            lists: Vec::new(),
+            problems: Vec::new(),
             ollama_url: None,
         }
     }
@@ -136,9 +185,9 @@ impl Config {
     /// Reads the text of `config.toml` and the environment.
     ///
     /// The models are, in this order and each once: the one that `PLY_MODEL` or `model` names, those of
-    /// `[[models]]`, and some of every provider that there is a key for. With none of these there are no
-    /// models. `offline` names the built-in model. Nothing is asked of any service, and no key is looked at: a model without a key, or with a
-    /// wrong one, says so when it is used.
+    /// `[[models]]`, and some of every provider that there is a key or an address for. With none of these
+    /// there are no models. `offline` names the built-in model. Nothing is asked of any service, and no key is
+    /// looked at: a model without a key, or with a wrong one, says so when it is used.
     ///
     /// # Errors
     ///
@@ -149,12 +198,12 @@ impl Config {
         places: Places,
     ) -> Result<Self, ConfigError> {
         let file = file::parse(file.unwrap_or_default())?;
-        let services = providers::services(&file, env)?;
+        let found = providers::read(&file, env)?;
         let mut models: Vec<Arc<dyn Model>> = Vec::new();
         if providers::is_offline(&file, env) {
             models.push(Arc::new(Offline::new()));
         }
-        models.extend(services.into_iter().map(service::open));
+        models.extend(found.services.into_iter().map(service::open));
         let new = Self::new(models, places);
         let mut sandbox = Sandbox {
             enabled: file.sandbox.enabled,
@@ -179,6 +228,8 @@ impl Config {
             sandbox,
             mcp,
             instructions: file.instructions,
+            lists: found.lists,
+            problems: found.problems,
             ollama_url: Some(providers::ollama_url(&file.providers, env)),
             ..new
         })
@@ -194,7 +245,8 @@ impl Config {
         file: Option<&str>,
         env: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Vec<Service>, ConfigError> {
-        providers::services(&file::parse(file.unwrap_or_default())?, env)
+        let file = file::parse(file.unwrap_or_default())?;
+        Ok(providers::read(&file, env)?.services)
     }
 }
 

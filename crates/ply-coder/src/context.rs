@@ -4,5 +4,6 @@ pub(crate) mod budget;
 pub(crate) mod compaction;
 pub(crate) mod content;
 pub(crate) mod conversation;
+pub(crate) mod git;
 pub(crate) mod instructions;
 pub(crate) mod notes;

@@ -6,12 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ply_agent::{Error, Result, SessionSetup};
 
+use tokio::sync::OnceCell;
+
 use crate::Config;
+use crate::context::git::{self, GitState};
 use crate::mcp::{Failed, Servers};
 use crate::model::{Model, offline};
 use crate::options::Choice;
 use crate::permission::{Permissions, Stores};
-use crate::shell::Processes;
+use crate::shell::{Processes, Support};
 use crate::workspace::Workspace;
 
 /// A session while it is open.
@@ -34,6 +37,17 @@ pub(crate) struct State {
     failures_told: Mutex<Vec<Failed>>,
     /// Whether the user knows how commands are confined.
     sandbox_told: AtomicBool,
+    /// Whether the user knows what is set up and cannot be used.
+    problems_told: AtomicBool,
+    /// The surroundings, as they were when a model was first asked.
+    found: OnceCell<Found>,
+}
+
+/// What was found out about a session's surroundings.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) support: Support,
+    pub(crate) git: Option<GitState>,
 }
 
 /// How far the service's count may be from ours before we believe a mistake.
@@ -89,6 +103,8 @@ impl State {
             scale: Mutex::new((String::new(), 1.0)),
             failures_told: Mutex::default(),
             sandbox_told: AtomicBool::new(false),
+            problems_told: AtomicBool::new(false),
+            found: OnceCell::new(),
         })
     }
 
@@ -100,9 +116,9 @@ impl State {
         change(&mut lock(&self.choice))
     }
 
-    /// Says whether the session has the offline model only for want of another.
-    pub(crate) fn is_offline_for_now(&self) -> bool {
-        !self.settled.load(Ordering::Relaxed) && self.choice().model.facts().id == offline::ID
+    /// Says whether nobody has chosen the model yet, and it is one that may give way.
+    pub(crate) fn is_open_choice(&self, gives_way: impl Fn(&String) -> bool) -> bool {
+        !self.settled.load(Ordering::Relaxed) && gives_way(&self.choice().model.facts().id)
     }
 
     /// Keeps the session with its model from now on.
@@ -110,14 +126,23 @@ impl State {
         self.settled.store(true, Ordering::Relaxed);
     }
 
-    /// Takes a model instead of the offline one, if that is there only for want of another, and says
+    /// Takes a model instead of the session's, if nobody chose that and it is the offline one or gone. Says
     /// whether it did.
-    pub(crate) fn prefer(&self, model: &Arc<dyn Model>) -> bool {
-        let prefers = self.is_offline_for_now() && model.facts().id != offline::ID;
+    pub(crate) fn prefer(&self, model: &Arc<dyn Model>, models: &[Arc<dyn Model>]) -> bool {
+        let gives_way = |id: &String| {
+            let is_there = models.iter().any(|model| model.facts().id == *id);
+            !is_there || id == offline::ID && model.facts().id != offline::ID
+        };
+        let prefers = self.is_open_choice(gives_way);
         if prefers {
             self.choose(|choice| choice.model = Arc::clone(model));
         }
         prefers
+    }
+
+    /// Says whether the user is still to be told what cannot be used; from now on they have been.
+    pub(crate) fn begin_telling_problems(&self) -> bool {
+        !self.problems_told.swap(true, Ordering::Relaxed)
     }
 
     /// Returns the model that the session has lost, once.
@@ -166,6 +191,28 @@ impl State {
         let notice = self.processes.sandbox_notice()?;
         let told = self.sandbox_told.swap(true, Ordering::Relaxed);
         (!told).then_some(notice)
+    }
+
+    /// Finds out about the surroundings, unless that was done.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost when it is dropped.
+    pub(crate) async fn look_around(&self, repository: Option<PathBuf>) {
+        let look = || async {
+            let git = tokio::task::spawn_blocking(move || git::read(&repository?));
+            Found {
+                support: self.processes.support().await,
+                // Reading files does not panic; if it did, nothing is known.
+                git: git.await.unwrap_or_default(),
+            }
+        };
+        self.found.get_or_init(look).await;
+    }
+
+    /// Returns the surroundings, if they were looked at.
+    pub(crate) fn found(&self) -> Option<&Found> {
+        self.found.get()
     }
 
     /// Ends everything that runs for the session.

@@ -40,6 +40,7 @@ pub(crate) use self::environment::without_secrets;
 pub use self::error::Error;
 pub use self::exit::Exit;
 pub use self::line::Line;
+pub(crate) use self::line::shell as program;
 pub(crate) use self::processes::SIGNALS;
 pub use self::processes::{Listed, Processes};
 pub use self::run::{Cause, Ran};

@@ -26,7 +26,7 @@ use crate::Config;
 use crate::commands::Command;
 use crate::context::instructions::{self, Project};
 use crate::context::{conversation, notes};
-use crate::model::{Content, Message, Model, Part, Request, Stopped, Usage};
+use crate::model::{Content, Facts, Message, Model, Part, Request, Stopped, Usage, offline};
 use crate::options::Choice;
 use crate::session::State;
 use crate::tool::{self, Tool};
@@ -103,6 +103,11 @@ impl<'t> TurnLoop<'t> {
         }
         self.tell_what_is_missing().await?;
         let facts = self.state.choice().model.facts().clone();
+        // The offline model reads no instructions, and is to answer at once.
+        if facts.id != offline::ID {
+            self.look_around().await?;
+            self.tell_what_is_unseen(&facts).await?;
+        }
         let mut talk = conversation::project(&history, &facts);
         self.talk(&mut talk).await
     }
@@ -168,12 +173,19 @@ impl<'t> TurnLoop<'t> {
     fn request(&self, choice: &Choice, messages: Vec<Message>) -> Request {
         let read = || instructions::read_project(&self.state.cwd);
         let project = self.project.get_or_init(read);
+        let today = self.config.today.map(|today| today());
+        let found = self.state.found();
+        let support = found.map(|found| &found.support);
         let surroundings = instructions::Surroundings {
             cwd: &self.state.cwd,
             additional: &self.state.additional,
+            today: today.as_deref(),
+            shell: crate::shell::program(),
+            sandbox: instructions::sandbox_words(support, &self.config.sandbox),
+            git: found.and_then(|found| found.git.as_ref()),
             mode: choice.mode,
             has_forms: self.turn.has_forms(),
-            is_repository: project.is_repository,
+            is_repository: project.repository.is_some(),
             user: self.config.instructions.as_deref(),
             project: project.text.as_deref(),
         };
@@ -228,6 +240,34 @@ impl<'t> TurnLoop<'t> {
                 .await?;
         }
         Ok(())
+    }
+
+    /// Finds out, once for the session, what the model is told of its surroundings.
+    async fn look_around(&self) -> Result<()> {
+        let project = self
+            .project
+            .get_or_init(|| instructions::read_project(&self.state.cwd));
+        let repository = project.repository.clone();
+        let look = self.state.look_around(repository);
+        self.turn.unless_cancelled(look).await
+    }
+
+    /// Tells the user that the model cannot take what they attached. The model is told as well.
+    async fn tell_what_is_unseen(&self, facts: &Facts) -> Result<()> {
+        let content = self.turn.prompt().content().iter();
+        let unseen = content.filter_map(|block| match block {
+            v2::ContentBlock::Image(_) if !facts.images => Some("images"),
+            v2::ContentBlock::Audio(_) if !facts.audio => Some("sound"),
+            _ => None,
+        });
+        let Some(what) = unseen.last() else {
+            return Ok(());
+        };
+        self.notice(format!(
+            "The model `{}` cannot take {what}, so what you attached was not sent. Choose another one with `/model`.",
+            facts.id
+        ))
+        .await
     }
 
     /// Returns an id that nothing else in the session has: no other turn has this one's prompt.

@@ -170,21 +170,21 @@ fn file_lines(
     }
 }
 
-/// Returns what was done to a path, and which path it had before.
+/// Returns what happens to a path, done or not, and which path it had before.
 fn named(operation: &v2::DiffChangeOperation) -> (&str, String, Option<String>) {
     let shown = |path: &v2::AbsolutePath| path.0.to_string_lossy().into_owned();
     match operation {
-        v2::DiffChangeOperation::Add(add) => ("Added", shown(&add.path), None),
-        v2::DiffChangeOperation::Delete(delete) => ("Deleted", shown(&delete.path), None),
-        v2::DiffChangeOperation::Modify(modify) => ("Changed", shown(&modify.path), None),
+        v2::DiffChangeOperation::Add(add) => ("Add", shown(&add.path), None),
+        v2::DiffChangeOperation::Delete(delete) => ("Delete", shown(&delete.path), None),
+        v2::DiffChangeOperation::Modify(modify) => ("Change", shown(&modify.path), None),
         v2::DiffChangeOperation::Move(pair) => {
-            ("Moved", shown(&pair.path), Some(shown(&pair.old_path)))
+            ("Move", shown(&pair.path), Some(shown(&pair.old_path)))
         }
         v2::DiffChangeOperation::Copy(pair) => {
-            ("Copied", shown(&pair.path), Some(shown(&pair.old_path)))
+            ("Copy", shown(&pair.path), Some(shown(&pair.old_path)))
         }
         v2::DiffChangeOperation::Other(other) => (&other.operation, String::new(), None),
-        _ => ("Changed", String::new(), None),
+        _ => ("Change", String::new(), None),
     }
 }
 

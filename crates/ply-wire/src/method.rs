@@ -21,6 +21,7 @@ use serde_json::value::RawValue;
 
 mod decode;
 mod lenient;
+mod missing;
 mod table;
 pub mod v1;
 pub mod v2;

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use ply_coder::config::ConfigError;
+use ply_coder::model::service::Service;
 use ply_coder::permission::Mode;
 use ply_coder::{Coder, Config};
 use ply_rpc::transport::child::{Grace, end_leftovers};
@@ -17,7 +18,7 @@ use self::places::Places;
 use crate::program::arguments::Agent;
 use crate::program::error::Error;
 use crate::program::run::signals::Signals;
-use crate::program::{home, output, store};
+use crate::program::{home, output, store, time};
 
 /// The variable that names the model.
 const MODEL: &str = "PLY_MODEL";
@@ -29,10 +30,13 @@ const LEFTOVERS_AFTER: Duration = Duration::from_millis(300);
 pub(crate) async fn run(arguments: Agent) -> Result<ExitCode, Error> {
     keep_secrets();
     let mut signals = Signals::listen().map_err(Error::Start)?;
-    let places = Places::find(home::variable);
     let store = store::path(arguments.store.clone(), home::variable).ok();
-    let scratch = scratch();
-    let coder = match configure(&arguments, &places, store.as_deref(), &scratch) {
+    let setup = Setup::read(arguments.config.as_deref(), arguments.model.clone());
+    let config = setup
+        .as_ref()
+        .map_err(Clone::clone)
+        .and_then(|setup| configure(&arguments, setup, store.as_deref()));
+    let coder = match config {
         Ok(config) => Coder::new(config),
         // An editor shows what a session is refused with, and hides what goes to standard error.
         Err(problem) => Coder::refusing(problem),
@@ -61,8 +65,10 @@ pub(crate) async fn run(arguments: Agent) -> Result<ExitCode, Error> {
             Ok(())
         }
     };
-    // Where it was not needed there is none.
-    drop(std::fs::remove_dir(&scratch));
+    if let Ok(setup) = &setup {
+        // Where it was not needed there is none.
+        drop(std::fs::remove_dir(&setup.scratch));
+    }
     served.map(|()| ExitCode::SUCCESS)
 }
 
@@ -83,46 +89,88 @@ fn keep_secrets() {
     }
 }
 
-/// Reads the configuration; an error is for the user of an editor to read.
-fn configure(
-    arguments: &Agent,
-    places: &Places,
-    store: Option<&Path>,
-    scratch: &Path,
-) -> Result<Config, String> {
-    let path = arguments.config.as_ref().or(places.config.as_ref());
-    // Whoever names a file wants that one.
-    let is_named = arguments.config.is_some() || places.config_is_named;
-    let text = match path.map(|path| (path, std::fs::read_to_string(path))) {
-        None => None,
-        Some((_, Ok(text))) => Some(text),
-        Some((_, Err(error))) if error.kind() == std::io::ErrorKind::NotFound && !is_named => None,
-        Some((path, Err(error))) => {
-            return Err(format!("{} cannot be read: {error}.", path.display()));
+/// What the configuration is read from. Errors are for the user of an editor to read.
+#[derive(Debug)]
+pub(super) struct Setup {
+    places: Places,
+    path: Option<PathBuf>,
+    text: Option<String>,
+    model: Option<String>,
+    scratch: PathBuf,
+}
+
+impl Setup {
+    /// Reads the file, which `config` may name. `model` takes the place of the variable.
+    pub(super) fn read(config: Option<&Path>, model: Option<String>) -> Result<Self, String> {
+        let places = Places::find(home::variable);
+        let path = config.map(Path::to_owned).or_else(|| places.config.clone());
+        // Whoever names a file wants that one.
+        let is_named = config.is_some() || places.config_is_named;
+        let text = match path
+            .as_ref()
+            .map(|path| (path, std::fs::read_to_string(path)))
+        {
+            None => None,
+            Some((_, Ok(text))) => Some(text),
+            Some((_, Err(error))) if error.kind() == std::io::ErrorKind::NotFound && !is_named => {
+                None
+            }
+            Some((path, Err(error))) => {
+                return Err(format!("{} cannot be read: {error}.", path.display()));
+            }
+        };
+        Ok(Self {
+            places,
+            path,
+            text,
+            model,
+            scratch: scratch(),
+        })
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        match (name, &self.model) {
+            (MODEL, Some(model)) => Some(model.clone()),
+            _ => {
+                let value = home::variable(name).and_then(|value| value.into_string().ok());
+                value.filter(|value| !value.is_empty())
+            }
         }
-    };
-    let variable = |name: &str| match (name, &arguments.model) {
-        (MODEL, Some(model)) => Some(model.clone()),
-        _ => {
-            let value = home::variable(name).and_then(|value| value.into_string().ok());
-            value.filter(|value| !value.is_empty())
+    }
+
+    fn problem(&self, error: &ConfigError) -> String {
+        match (error, &self.path) {
+            (ConfigError::Variable { name: MODEL, what }, _) if self.model.is_some() => {
+                format!("The argument `--model`: {what}.")
+            }
+            (ConfigError::Variable { .. }, _) | (_, None) => error.to_string(),
+            (error, Some(path)) => format!("{}: {error}", path.display()),
         }
-    };
-    let config = Config::read(text.as_deref(), &variable, places.for_agent(scratch));
-    let mut config = config.map_err(|error| match error {
-        ConfigError::Variable { name: MODEL, what } if arguments.model.is_some() => {
-            format!("The argument `--model`: {what}.")
-        }
-        error @ ConfigError::Variable { .. } => error.to_string(),
-        error => match path {
-            Some(path) => format!("{}: {error}", path.display()),
-            None => error.to_string(),
-        },
-    })?;
-    let own = [path.map(PathBuf::as_path), Some(&config.logs), store];
+    }
+
+    /// Returns the configuration of the agent.
+    pub(super) fn config(&self) -> Result<Config, String> {
+        let places = self.places.for_agent(&self.scratch);
+        let config = Config::read(self.text.as_deref(), &|name| self.variable(name), places);
+        let mut config = config.map_err(|error| self.problem(&error))?;
+        config.sandbox.cache.clone_from(&self.places.cache);
+        config.today = Some(time::today);
+        Ok(config)
+    }
+
+    /// Returns the models of services, with what is needed to reach them.
+    pub(super) fn services(&self) -> Result<Vec<Service>, String> {
+        let services = Config::services(self.text.as_deref(), &|name| self.variable(name));
+        services.map_err(|error| self.problem(&error))
+    }
+}
+
+/// Reads the configuration of the agent.
+fn configure(arguments: &Agent, setup: &Setup, store: Option<&Path>) -> Result<Config, String> {
+    let mut config = setup.config()?;
+    let own = [setup.path.as_deref(), Some(&config.logs), store];
     config.own = absolute(own.into_iter().flatten())
         .map_err(|error| format!("The working directory is not known: {error}."))?;
-    config.sandbox.cache.clone_from(&places.cache);
     if let Some(mode) = &arguments.mode {
         config.mode = Mode::from_id(mode).ok_or_else(|| {
             format!("There is no mode `{mode}`; use plan, ask, auto-edit or full.")

@@ -18,6 +18,7 @@ use crate::program::trace::Trace;
     after_help = "Examples:\n  \
         ply                              # the terminal client\n  \
         ply run \"explain this repository\"\n  \
+        ply models                       # which models there are\n  \
         ply agent                        # what an editor starts"
 )]
 pub(crate) struct Arguments {
@@ -32,6 +33,7 @@ pub(crate) enum Command {
     Run(Box<Run>),
     Chat(Chat),
     Agent(Agent),
+    Models(Models),
     Sessions(Sessions),
     Trace(Trace),
     Check(Check),
@@ -39,9 +41,17 @@ pub(crate) enum Command {
 
 /// Serves the coding agent on standard input and output, for an editor to start.
 ///
-/// Models come from config.toml and from the usual variables: ANTHROPIC_API_KEY, OPENAI_API_KEY,
-/// GEMINI_API_KEY, OPENROUTER_API_KEY and so on; without any of them, from a running Ollama. Else the
-/// built-in offline model answers, which follows rules and needs no network.
+/// The model is the one of --model, $PLY_MODEL or config.toml; otherwise that of the first provider with an API
+/// key: ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN), OPENAI_API_KEY, GEMINI_API_KEY (or GOOGLE_API_KEY),
+/// OPENROUTER_API_KEY, GROQ_API_KEY, MISTRAL_API_KEY, DEEPSEEK_API_KEY, XAI_API_KEY.
+///
+/// Gateways and servers of your own: ANTHROPIC_BASE_URL, OPENAI_BASE_URL, GEMINI_BASE_URL and so on select their
+/// provider, with or without a key. The model is then ANTHROPIC_MODEL, OPENAI_MODEL or GEMINI_MODEL if set, or the
+/// provider's usual one, or else the first that the server lists.
+///
+/// Ollama is used only if you say so: `--model ollama/NAME`, OLLAMA_HOST, or config.toml. Without any model, the
+/// built-in offline model answers questions about the project by looking things up; it needs no network.
+/// `ply models` shows what there is.
 #[derive(Debug, Args)]
 #[command(after_help = "Example, in Zed's settings:\n  \
         \"agent_servers\": { \"Ply\": { \"command\": \"ply\", \"args\": [\"agent\"] } }")]
@@ -56,13 +66,33 @@ pub(crate) struct Agent {
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
-    /// The model to begin with, such as `anthropic/claude-sonnet-4-5` or `offline`.
+    /// The model to begin with, such as `anthropic/claude-sonnet-5`, `ollama/qwen3` or `offline`.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
 
     /// The mode to begin with: plan, ask, auto-edit or full.
     #[arg(long, value_name = "MODE")]
     pub(crate) mode: Option<String>,
+}
+
+/// Lists the models to choose from, and what was found on this machine.
+///
+/// Servers of your own (config.toml, *_BASE_URL, OLLAMA_HOST) are asked for their models, and so is Ollama on this
+/// machine. Nothing that was only found is used until you choose it.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+        ply models\n  \
+        ply run --model ollama/qwen3 \"explain this repository\"")]
+pub(crate) struct Models {
+    /// The configuration [default: $PLY_CONFIG, else $XDG_CONFIG_HOME/ply/config.toml, else
+    /// ~/.config/ply/config.toml].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Prints one JSON object: `models` with `id`, `at`, `isDefault`, `isReady` and `isFound` of each, and
+    /// `problems`.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Lists, shows, exports and deletes the sessions on disk.

@@ -32,6 +32,7 @@ pub(crate) async fn run(arguments: Chat) -> Result<ExitCode, Error> {
     let named = config.filter(|_| places.config_is_named);
     let roster = Roster::read(named)?;
     let chosen = roster.choose(arguments.agent.as_deref(), &arguments.command)?;
+    let chosen = chosen.with_model(arguments.model.as_deref());
     let mut options = Options::new(
         agents(chosen, &roster),
         directory(arguments.cwd.as_deref())?,

@@ -141,6 +141,15 @@ impl Roster {
 }
 
 impl Choice {
+    /// Returns it with a model to begin with. The agent in this program offers only what is set up or chosen,
+    /// and this chooses; others are asked by their options.
+    pub(crate) fn with_model(mut self, model: Option<&str>) -> Self {
+        if let Some(model) = model.filter(|model| self.key == BUILT_IN && model.contains('/')) {
+            self.command = self.command.args(["--model", model]);
+        }
+        self
+    }
+
     /// Returns the agent that a command starts, none if there are no words in it.
     pub(crate) fn of_command(command: &[OsString]) -> Option<Self> {
         let (program, arguments) = command.split_first()?;

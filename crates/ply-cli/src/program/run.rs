@@ -48,6 +48,7 @@ use self::streams::Streams;
 use self::turn::Following;
 use self::view::View;
 use crate::program::error::Error;
+use crate::program::sessions::content;
 
 /// Runs the command. Whatever goes wrong is told in the chosen format too.
 pub(crate) async fn run(arguments: Run) -> Result<ExitCode, Error> {
@@ -70,7 +71,7 @@ pub(crate) async fn run(arguments: Run) -> Result<ExitCode, Error> {
                 Err(ended) => (Some(request), None, ended),
                 Ok(opened) => {
                     request.work_in(opened.session.cwd());
-                    greet(&mut stage, &opened, &report);
+                    greet(&mut stage, &opened, &report, arguments.output);
                     view.opened(&request, &report, &mut stage.out);
                     let following =
                         Following::new(&request, &opened, &mut stage, &mut report, &mut view);
@@ -80,6 +81,10 @@ pub(crate) async fn run(arguments: Run) -> Result<ExitCode, Error> {
             }
         }
     };
+    // It may have been another one by the end.
+    if let Some(opened) = &opened {
+        report.model = content::model(&opened.session.config_options()).or(report.model);
+    }
     let haste = Haste::from(&ended);
     let conclusion = Conclusion::new(ended, &report.permissions, began.elapsed());
     let session = opened.as_ref().map(|opened| &opened.session);
@@ -145,9 +150,14 @@ impl From<&Ended> for Haste {
     }
 }
 
-/// Says who is spoken to, and how to come back to it.
-fn greet(stage: &mut Stage, opened: &Opened, report: &Report) {
+/// Says who is spoken to, which model answers, and how to come back to it.
+fn greet(stage: &mut Stage, opened: &Opened, report: &Report, format: Format) {
+    let model = report.model.as_deref().map(Line);
     if stage.streams.error_columns.is_none() {
+        // The other formats name it themselves.
+        if let (Format::Final, Some(model)) = (format, model) {
+            stage.tell(&format!("model: {model}"));
+        }
         return;
     }
     let info = opened.agent.info();
@@ -156,10 +166,12 @@ fn greet(stage: &mut Stage, opened: &Opened, report: &Report) {
         Version::V2 => 2,
     };
     let session = report.session_id.as_deref().unwrap_or_default();
+    let model = model.map(|model| format!(" · model {model}"));
     let words = format!(
-        "{} {} · protocol {version} · session {}",
+        "{} {}{} · protocol {version} · session {}",
         Line(info.title.as_deref().unwrap_or(&info.name)),
         Line(&info.version),
+        model.unwrap_or_default(),
         Line(session),
     );
     let words = stage.streams.error_paint.paint(Look::Dim, &words);

@@ -21,6 +21,11 @@ pub(crate) fn rfc3339(ms: i64) -> String {
     }
 }
 
+/// Returns the date, in UTC.
+pub(crate) fn today() -> String {
+    date(now_ms())
+}
+
 /// Returns how long ago a time was, or its date if that is long.
 pub(crate) fn ago(ms: i64, now_ms: i64) -> String {
     let count = |number: i64, unit: &str| match number {

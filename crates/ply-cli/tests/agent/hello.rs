@@ -20,7 +20,7 @@ async fn the_first_answer_of_version_1_names_what_there_is() {
             "agentInfo": { "name": "ply", "title": "Ply", "version": env!("CARGO_PKG_VERSION") },
             "agentCapabilities": {
                 "loadSession": true,
-                "promptCapabilities": { "image": true, "audio": false, "embeddedContext": true },
+                "promptCapabilities": { "image": false, "audio": false, "embeddedContext": true },
                 "mcpCapabilities": { "http": true, "sse": false },
                 "sessionCapabilities": {
                     "additionalDirectories": {}, "close": {}, "delete": {}, "list": {}, "resume": {}
@@ -43,7 +43,7 @@ async fn the_first_answer_of_version_2_names_what_there_is() {
             "info": { "name": "ply", "title": "Ply", "version": env!("CARGO_PKG_VERSION") },
             "capabilities": {
                 "session": {
-                    "prompt": { "image": {}, "embeddedContext": {} },
+                    "prompt": { "embeddedContext": {} },
                     "mcp": { "stdio": {}, "http": {} },
                     "delete": {},
                     "additionalDirectories": {},
@@ -105,12 +105,42 @@ async fn every_method_that_is_advertised_answers_in_version_2() {
 }
 
 #[tokio::test]
-async fn pictures_and_embedded_files_are_taken_and_sound_is_not() {
+async fn pictures_are_taken_only_where_a_model_can_see_them() {
     let place = Place::new();
+    let takes = async |launch: crate::place::Launch| {
+        let hello = launch.raw().hello_v1().await;
+        hello["agentCapabilities"]["promptCapabilities"]["image"].clone()
+    };
+    assert_eq!(takes(place.agent()).await, false);
+    assert_eq!(
+        takes(place.agent().set("ANTHROPIC_API_KEY", "k")).await,
+        true
+    );
+    assert_eq!(
+        takes(place.agent().set("DEEPSEEK_API_KEY", "k")).await,
+        false
+    );
     let mut agent = place.agent().raw();
     agent.hello_v1().await;
     let id = agent.session(&place.project()).await;
-    let text = json!({ "type": "text", "text": "think of it" });
+    let image = json!({ "type": "image", "mimeType": "image/png", "data": PIXEL });
+    let prompt = json!({ "sessionId": id, "prompt": [image] });
+    let refused = agent.call("session/prompt", prompt).await.unwrap_err();
+    assert!(
+        refused["message"].as_str().unwrap().contains("image"),
+        "{refused}"
+    );
+}
+
+#[tokio::test]
+async fn pictures_and_embedded_files_are_taken_and_sound_is_not() {
+    let place = Place::new();
+    // Others can see; the one that is chosen cannot.
+    let launch = place.agent().set("ANTHROPIC_API_KEY", "k");
+    let mut agent = launch.with(["--model", "offline"]).raw();
+    agent.hello_v1().await;
+    let id = agent.session(&place.project()).await;
+    let text = json!({ "type": "text", "text": "what is this picture?" });
     let image = json!({ "type": "image", "mimeType": "image/png", "data": PIXEL });
     let file = json!({ "uri": "file:///a.txt", "mimeType": "text/plain", "text": "hello" });
     let file = json!({ "type": "resource", "resource": file });
@@ -118,6 +148,8 @@ async fn pictures_and_embedded_files_are_taken_and_sound_is_not() {
     let taken = prompt(json!([image, file, text]));
     let stop = agent.call("session/prompt", taken).await.unwrap();
     assert_eq!(stop["stopReason"], "end_turn");
+    let said = agent.text("agent_message_chunk");
+    assert!(said.starts_with("I cannot see the attachment"), "{said}");
     let sound = json!([{ "type": "audio", "mimeType": "audio/wav", "data": "AAAA" }]);
     let refused = agent.call("session/prompt", prompt(sound)).await;
     let refused = refused.unwrap_err();

@@ -29,8 +29,9 @@ async fn explain_this_repository_works_without_any_key() {
         let is_done = |call: &ToolCall| call.status == ToolCallStatus::Completed;
         assert!(story.calls.iter().all(is_done), "{story:#?}");
         for part in [
-            "**Example**: It shows how things are.",
-            "`src`",
+            "**example** is a Rust program",
+            "It shows how things are.",
+            "`src/",
             "cargo test",
         ] {
             assert!(story.text.contains(part), "{part}: {}", story.text);
@@ -114,7 +115,7 @@ async fn plan_shows_a_plan_and_think_a_thought() {
     let steps: Vec<_> = story.plan.iter().map(|(step, _)| step.as_str()).collect();
     assert_eq!(steps, ["look", "change", "test"]);
     assert_eq!(story.plan[0].1, PlanEntryStatus::InProgress);
-    let story = say(&place, "think this is odd").await;
+    let story = say(&place, "think: this is odd").await;
     let shown = format!("{} {:?}", story.thoughts, story.calls);
     assert!(shown.contains("this is odd"), "{story:#?}");
 }

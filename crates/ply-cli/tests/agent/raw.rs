@@ -17,6 +17,8 @@ pub(crate) struct Raw {
     asked: u64,
     /// The updates so far.
     pub(crate) updates: Vec<Value>,
+    /// What permission was asked for.
+    pub(crate) permissions: Vec<Value>,
 }
 
 impl Raw {
@@ -41,6 +43,7 @@ impl Raw {
             child,
             asked: 0,
             updates: Vec::new(),
+            permissions: Vec::new(),
         }
     }
 
@@ -117,6 +120,7 @@ impl Raw {
         match message["method"].as_str() {
             Some("session/update") => self.updates.push(message["params"]["update"].clone()),
             Some("session/request_permission") => {
+                self.permissions.push(message["params"].clone());
                 let options = message["params"]["options"].as_array().unwrap();
                 let once = options.iter().find(|option| option["kind"] == "allow_once");
                 let option = &once.unwrap()["optionId"];

@@ -45,6 +45,24 @@ fn the_same_as_a_document() {
 }
 
 #[test]
+fn every_format_names_the_model() {
+    let place = repository();
+    let run = |format: &str| place.run(&["--output", format, "hello"]).ends_with(0);
+    let text = run("text").stdout;
+    let last = text.lines().last().unwrap();
+    assert!(last.contains(" · offline"), "{last}");
+    assert_eq!(run("json").json()["model"], "offline");
+    let events = run("events").lines();
+    assert_eq!(events[0]["model"], "offline");
+    assert_eq!(events.last().unwrap()["result"]["model"], "offline");
+    assert!(run("md").stdout.contains("\n- Model: `offline`\n"));
+    assert!(run("acp").stdout.contains("\"currentValue\":\"offline\""));
+    let ran = run("final");
+    assert_eq!(ran.stderr, "model: offline\n");
+    assert!(!ran.stdout.contains("model: offline"), "{ran:#?}");
+}
+
+#[test]
 fn a_session_is_continued_and_the_last_one_of_the_directory_is_found() {
     let place = repository();
     let first = place.run(&["--output", "json", "explain this repository"]);

@@ -1,6 +1,10 @@
 //! Providers: which there are, where their keys are, and the models that come of it.
 
+mod known;
+
+use self::known::{KNOWN, Known, OLLAMA, OLLAMA_URL};
 use super::ConfigError;
+use super::ModelList;
 use super::file::{File, ModelLines, Provider};
 use super::proxy::proxy;
 use super::table::meant;
@@ -9,112 +13,6 @@ use crate::model::offline;
 use crate::model::service::{Api, Secret, Service};
 
 type Env<'e> = &'e dyn Fn(&str) -> Option<String>;
-
-/// Where Ollama is when nobody says otherwise.
-pub(super) const OLLAMA_URL: &str = "http://localhost:11434";
-
-const OLLAMA: &str = "ollama";
-
-/// A provider that needs no lines in the file.
-struct Known {
-    name: &'static str,
-    /// Its name for people.
-    title: &'static str,
-    api: Api,
-    base_url: Option<&'static str>,
-    /// The variable that says where it is.
-    url_variable: Option<&'static str>,
-    /// The variables that hold a key, the usual one first.
-    key_variables: &'static [&'static str],
-    /// Models that are offered when there is a key.
-    offered: &'static [&'static str],
-}
-
-/// The providers that need no lines in the file, in the order of preference.
-const KNOWN: &[Known] = &[
-    Known {
-        name: "anthropic",
-        title: "Anthropic",
-        api: Api::Anthropic,
-        base_url: None,
-        url_variable: Some("ANTHROPIC_BASE_URL"),
-        key_variables: &["ANTHROPIC_API_KEY"],
-        offered: &["claude-sonnet-5", "claude-opus-5", "claude-haiku-5-5"],
-    },
-    Known {
-        name: "openai",
-        title: "OpenAI",
-        api: Api::OpenAiResponses,
-        base_url: None,
-        url_variable: Some("OPENAI_BASE_URL"),
-        key_variables: &["OPENAI_API_KEY"],
-        offered: &["gpt-6-luna", "gpt-5.6"],
-    },
-    Known {
-        name: "gemini",
-        title: "Gemini",
-        api: Api::Gemini,
-        base_url: None,
-        url_variable: None,
-        key_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-        offered: &["gemini-3.8-flash", "gemini-3.1-pro-preview"],
-    },
-    Known {
-        name: "openrouter",
-        title: "OpenRouter",
-        api: Api::OpenAi,
-        base_url: Some("https://openrouter.ai/api/v1"),
-        url_variable: None,
-        key_variables: &["OPENROUTER_API_KEY"],
-        offered: &["openrouter/auto"],
-    },
-    Known {
-        name: "groq",
-        title: "Groq",
-        api: Api::OpenAi,
-        base_url: Some("https://api.groq.com/openai/v1"),
-        url_variable: None,
-        key_variables: &["GROQ_API_KEY"],
-        offered: &["openai/gpt-oss-120b"],
-    },
-    Known {
-        name: "mistral",
-        title: "Mistral",
-        api: Api::OpenAi,
-        base_url: Some("https://api.mistral.ai/v1"),
-        url_variable: None,
-        key_variables: &["MISTRAL_API_KEY"],
-        offered: &["devstral-medium-latest"],
-    },
-    Known {
-        name: "deepseek",
-        title: "DeepSeek",
-        api: Api::OpenAi,
-        base_url: Some("https://api.deepseek.com/v1"),
-        url_variable: None,
-        key_variables: &["DEEPSEEK_API_KEY"],
-        offered: &["deepseek-chat"],
-    },
-    Known {
-        name: "xai",
-        title: "xAI",
-        api: Api::OpenAi,
-        base_url: Some("https://api.x.ai/v1"),
-        url_variable: None,
-        key_variables: &["XAI_API_KEY"],
-        offered: &["grok-4"],
-    },
-    Known {
-        name: OLLAMA,
-        title: "Ollama",
-        api: Api::Ollama,
-        base_url: Some(OLLAMA_URL),
-        url_variable: Some("OLLAMA_HOST"),
-        key_variables: &["OLLAMA_API_KEY"],
-        // What it has is asked for when models are shown.
-        offered: &[],
-    },
-];
 
 /// Where the name of a model came from, to tell what is wrong with it.
 #[derive(Debug, Clone, Copy)]
@@ -132,8 +30,19 @@ impl Source {
     }
 }
 
-/// Returns all models, the default first.
-pub(super) fn services(file: &File, env: Env<'_>) -> Result<Vec<Service>, ConfigError> {
+/// What the file and the environment set up.
+#[derive(Debug, Default)]
+pub(super) struct Providers {
+    /// All models, the default first.
+    pub(super) services: Vec<Service>,
+    /// The servers that are to be asked which models they have.
+    pub(super) lists: Vec<ModelList>,
+    /// What was found and cannot be used, and what to do about it.
+    pub(super) problems: Vec<String>,
+}
+
+/// Finds out which models there are. Nobody is asked.
+pub(super) fn read(file: &File, env: Env<'_>) -> Result<Providers, ConfigError> {
     for provider in &file.providers {
         let known = KNOWN.iter().any(|known| known.name == provider.name);
         if !known && (provider.api.is_none() || provider.base_url.is_none()) {
@@ -144,28 +53,98 @@ pub(super) fn services(file: &File, env: Env<'_>) -> Result<Vec<Service>, Config
             return Err(Source::Line(provider.line).error(what));
         }
     }
-    let mut services = Vec::new();
+    let mut found = Providers::default();
     // The offline model is no service's.
     if let Some((id, source)) = named(file, env).filter(|(id, _)| id != offline::ID) {
-        services.push(service(&id, source, file, env)?);
+        found.services.push(service(&id, source, file, env)?);
     }
     for model in file.models.iter().filter(|model| model.id != offline::ID) {
-        services.push(service(&model.id, Source::Line(model.line), file, env)?);
+        let source = Source::Line(model.line);
+        found.services.push(service(&model.id, source, file, env)?);
     }
-    for known in KNOWN {
-        let lines = provider_of(file, known.name);
-        // An address of the user's own has models of its own.
-        let elsewhere = base_url(known.name, lines, Some(known), env).as_deref() != known.base_url;
-        if !elsewhere && key(lines, Some(known), env).is_some() {
-            for name in known.offered {
-                let id = format!("{}/{name}", known.name);
-                services.push(service(&id, Source::Line(0), file, env)?);
-            }
-        }
+    for known in KNOWN.iter().filter(|known| known.name != OLLAMA) {
+        found.add_known(known, file, env)?;
+    }
+    let is_known = |name: &str| KNOWN.iter().any(|known| known.name == name);
+    for lines in file.providers.iter().filter(|lines| !is_known(&lines.name)) {
+        found.ask(&lines.name, Vec::new(), file, env)?;
+    }
+    // A server on this machine is used only if somebody says so: whoever may open a port could be behind it.
+    let is_ollama = |service: &Service| service.facts.id.starts_with("ollama/");
+    let is_set = set(env, "OLLAMA_HOST").is_some() || provider_of(file, OLLAMA).is_some();
+    if is_set || found.services.iter().any(is_ollama) {
+        found.ask(OLLAMA, Vec::new(), file, env)?;
     }
     let mut seen = std::collections::HashSet::new();
-    services.retain(|service| seen.insert(service.facts.id.clone()));
-    Ok(services)
+    found
+        .services
+        .retain(|service| seen.insert(service.facts.id.clone()));
+    Ok(found)
+}
+
+impl Providers {
+    /// Adds the usual models of a provider that has a key, or an address of the user's own.
+    fn add_known(&mut self, known: &Known, file: &File, env: Env<'_>) -> Result<(), ConfigError> {
+        let lines = provider_of(file, known.name);
+        let base_url = base_url(known.name, lines, Some(known), env);
+        let is_elsewhere = base_url.as_deref() != known.base_url;
+        let has_key = key(lines, Some(known), env).is_some();
+        if !has_key && !is_elsewhere {
+            let variable = lines.and_then(|lines| lines.key_env.as_deref());
+            if let Some(variable) = variable.filter(|_| !self.has(known.name)) {
+                self.problems.push(format!(
+                    "`[providers.{}]` takes its key from `{variable}`, which is not set.",
+                    known.name
+                ));
+            }
+            return Ok(());
+        }
+        let chosen = known
+            .model_variable
+            .and_then(|name| Some((name, set(env, name)?)));
+        if let Some((variable, model)) = &chosen {
+            let id = format!("{}/{}", known.name, model.trim());
+            self.services
+                .push(service(&id, Source::Variable(variable), file, env)?);
+        }
+        // Whoever says which model to take wants that one. Else these are most likely there.
+        let is_said = chosen.is_some() || self.has(known.name);
+        if is_elsewhere && is_said {
+            return self.ask(known.name, Vec::new(), file, env);
+        }
+        let mut assumed = Vec::new();
+        for name in known.offered {
+            let id = format!("{}/{name}", known.name);
+            self.services
+                .push(service(&id, Source::Line(0), file, env)?);
+            assumed.push(id);
+        }
+        match is_elsewhere {
+            true => self.ask(known.name, assumed, file, env),
+            false => Ok(()),
+        }
+    }
+
+    /// Says whether there is a model of a provider.
+    fn has(&self, provider: &str) -> bool {
+        let prefix = format!("{provider}/");
+        let mut services = self.services.iter();
+        services.any(|service| service.facts.id.starts_with(&prefix))
+    }
+
+    /// Notes that a server is to be asked for its models, some of which are assumed to be there.
+    fn ask(
+        &mut self,
+        provider: &str,
+        assumed: Vec<String>,
+        file: &File,
+        env: Env<'_>,
+    ) -> Result<(), ConfigError> {
+        // Any model will do: what counts is how it is reached.
+        let service = service(&format!("{provider}/-"), Source::Line(0), file, env)?;
+        self.lists.push(ModelList { service, assumed });
+        Ok(())
+    }
 }
 
 /// Says whether the user asked for the offline model, so that nothing may go to a service by itself.
@@ -183,7 +162,9 @@ fn named(file: &File, env: Env<'_>) -> Option<(String, Source)> {
 
 /// Returns the names of the variables that hold keys: the usual ones, and those that the file names.
 pub(super) fn key_variables(providers: &[Provider]) -> Vec<String> {
-    let usual = KNOWN.iter().flat_map(|known| known.key_variables);
+    let usual = KNOWN
+        .iter()
+        .flat_map(|known| known.key_variables.iter().chain(known.token_variables));
     let usual = usual.map(|name| (*name).to_owned());
     let named = providers.iter();
     let named = named.filter_map(|provider| provider.key_env.clone());
@@ -241,6 +222,7 @@ fn service(id: &str, source: Source, file: &File, env: Env<'_>) -> Result<Servic
     service.own_address = base_url.as_deref() != known.and_then(|known| known.base_url);
     service.base_url = base_url;
     service.key = key(lines, known, env);
+    service.bearer = service.key.is_some() && is_token(lines, known, env);
     service.key_hint = key_hint(provider, lines, known);
     if let Some(lines) = lines {
         service.headers.clone_from(&lines.headers);
@@ -288,11 +270,22 @@ fn base_url(
     if let Some(url) = lines.and_then(|lines| lines.base_url.clone()) {
         return Some(url);
     }
-    let variable = known.and_then(|known| known.url_variable);
-    match variable.and_then(|name| set(env, name)) {
+    let variables = known.map_or(&[] as &[&str], |known| known.url_variables);
+    match variables.iter().find_map(|name| set(env, name)) {
         Some(host) if provider == OLLAMA => Some(ollama_host(&host)),
-        Some(url) => Some(url),
+        Some(url) if provider == "gemini" => Some(with_version(&url, "v1beta")),
+        Some(url) => Some(url.trim().to_owned()),
         None => known.and_then(|known| known.base_url).map(str::to_owned),
+    }
+}
+
+/// Returns an address with a version at its end: Google's own programs add it themselves.
+fn with_version(url: &str, version: &str) -> String {
+    let url = url.trim().trim_end_matches('/');
+    let last = url.rsplit('/').next().unwrap_or_default();
+    match last.starts_with("v1") {
+        true => url.to_owned(),
+        false => format!("{url}/{version}"),
     }
 }
 
@@ -321,11 +314,22 @@ fn key(lines: Option<&Provider>, known: Option<&Known>, env: Env<'_>) -> Option<
     if let Some(name) = lines.and_then(|lines| lines.key_env.as_ref()) {
         return set(env, name).map(Secret::new);
     }
-    let names = known.map_or(&[] as &[&str], |known| known.key_variables);
-    names
-        .iter()
-        .find_map(|name| set(env, name))
-        .map(Secret::new)
+    let known = known.iter();
+    let mut names = known.flat_map(|known| known.key_variables.iter().chain(known.token_variables));
+    let key = names.find_map(|name| set(env, name));
+    key.map(|key| Secret::new(key.trim()))
+}
+
+/// Says whether the key is one that is sent as a bearer token.
+fn is_token(lines: Option<&Provider>, known: Option<&Known>, env: Env<'_>) -> bool {
+    let is_said = lines.is_some_and(|lines| lines.key.is_some() || lines.key_env.is_some());
+    let has_key = |known: &Known| {
+        known
+            .key_variables
+            .iter()
+            .any(|name| set(env, name).is_some())
+    };
+    !is_said && known.is_some_and(|known| !known.token_variables.is_empty() && !has_key(known))
 }
 
 fn key_hint(provider: &str, lines: Option<&Provider>, known: Option<&Known>) -> String {

@@ -359,3 +359,96 @@ fn mistakes_inside_lists_and_addresses_are_told_with_their_line() {
     line 4 of `config.toml`: `x y` is no header: a name has letters, digits and `-`, and a value is one line
     ");
 }
+
+/// Returns the servers that are asked for their models.
+#[track_caller]
+fn asked(file: &str, variables: &[(&str, &str)]) -> Vec<String> {
+    let lists = read(file, variables).unwrap().lists;
+    lists
+        .iter()
+        .map(|list| list.provider().to_owned())
+        .collect()
+}
+
+#[test]
+fn a_server_on_this_machine_is_asked_only_if_somebody_says_so() {
+    assert!(asked("", &[]).is_empty());
+    assert!(asked("", &[("ANTHROPIC_API_KEY", "k")]).is_empty());
+    assert_eq!(asked("", &[("OLLAMA_HOST", "127.0.0.1")]), ["ollama"]);
+    assert_eq!(asked("", &[("PLY_MODEL", "ollama/qwen3")]), ["ollama"]);
+    assert_eq!(asked("[[models]]\nid = \"ollama/qwen3\"", &[]), ["ollama"]);
+    assert_eq!(asked("[providers.ollama]", &[]), ["ollama"]);
+}
+
+#[test]
+fn a_key_with_an_address_selects_its_provider() {
+    let gateway = ("ANTHROPIC_BASE_URL", "https://gateway.example");
+    let service = services("", &[gateway, ("ANTHROPIC_API_KEY", "k")]).remove(0);
+    assert_eq!(service.facts.id, "anthropic/claude-sonnet-5");
+    assert_eq!(service.base_url.as_deref(), Some("https://gateway.example"));
+    assert_eq!(service.key.unwrap().reveal(), "k");
+    assert!(service.own_address && !service.bearer);
+    let gateway = ("OPENAI_BASE_URL", "https://gateway.example/v1");
+    let key = ("OPENAI_API_KEY", "k");
+    let service = services("", &[gateway, key]).remove(0);
+    assert_eq!(service.facts.id, "openai/gpt-6-luna");
+    assert_eq!(service.api, Api::OpenAi);
+    // The server may know better, and is asked.
+    let lists = read("", &[gateway, key]).unwrap().lists;
+    assert_eq!(lists[0].assumed, ["openai/gpt-6-luna", "openai/gpt-5.6"]);
+    let model = ("OPENAI_MODEL", "qwen3-coder");
+    assert_eq!(ids("", &[gateway, key, model]), ["openai/qwen3-coder"]);
+    assert_eq!(asked("", &[gateway, key, model]), ["openai"]);
+}
+
+#[test]
+fn an_address_alone_is_enough_where_no_key_is_wanted() {
+    let variables = [("OPENAI_API_BASE", "http://localhost:8000/v1 ")];
+    let service = services("", &variables).remove(0);
+    assert_eq!(
+        service.base_url.as_deref(),
+        Some("http://localhost:8000/v1")
+    );
+    assert!(service.key.is_none());
+    for (address, url) in [
+        ("https://gateway.example", "https://gateway.example/v1beta"),
+        (
+            "https://gateway.example/v1beta/",
+            "https://gateway.example/v1beta",
+        ),
+    ] {
+        let service = services("", &[("GOOGLE_GEMINI_BASE_URL", address)]).remove(0);
+        assert_eq!(service.base_url.as_deref(), Some(url));
+    }
+}
+
+#[test]
+fn a_token_for_a_gateway_is_sent_as_one() {
+    let token = ("ANTHROPIC_AUTH_TOKEN", "t");
+    let service = services("", &[token]).remove(0);
+    assert!(service.bearer);
+    assert_eq!(service.key.unwrap().reveal(), "t");
+    let service = services("", &[token, ("ANTHROPIC_API_KEY", "k")]).remove(0);
+    assert!(!service.bearer);
+    assert_eq!(service.key.unwrap().reveal(), "k");
+    let withheld = read("", &[]).unwrap().mcp.withheld;
+    assert!(withheld.iter().any(|name| name == "ANTHROPIC_AUTH_TOKEN"));
+}
+
+#[test]
+fn a_provider_without_a_model_is_asked_for_its_models() {
+    let file = "[providers.local]\napi = \"openai\"\nbase_url = \"http://localhost:1/v1\"";
+    assert_eq!(asked(file, &[]), ["local"]);
+    assert!(ids(file, &[]).is_empty());
+}
+
+#[test]
+fn a_key_that_is_named_and_not_there_is_a_problem() {
+    let file = "[providers.openai]\nkey_env = \"MY_KEY\"";
+    let config = read(file, &[]).unwrap();
+    assert_eq!(
+        config.problems,
+        ["`[providers.openai]` takes its key from `MY_KEY`, which is not set."]
+    );
+    assert!(read(file, &[("MY_KEY", "k")]).unwrap().problems.is_empty());
+}

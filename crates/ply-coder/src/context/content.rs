@@ -10,6 +10,9 @@ const RESOURCE_BYTES_MAX: usize = 256 * 1024;
 /// How the end of a frame begins, after its bracket.
 const ENDS: &str = "/attached";
 
+/// How a note begins that stands for something attached that the model cannot take.
+pub(crate) const ATTACHED_UNSEEN: &str = "[The user attached ";
+
 /// How the frame around attached text begins.
 pub(super) const ATTACHED_BEGINS: &str = "<attached";
 
@@ -42,7 +45,7 @@ fn of_block(block: &v2::ContentBlock, facts: &Facts) -> Content {
 
 fn not_taken(what: &str, mime_type: &str) -> Content {
     Content::Text(format!(
-        "[The user attached {what} ({}). You cannot see it; say so if it matters.]",
+        "{ATTACHED_UNSEEN}{what} ({}). You cannot see it; tell the user so if it matters.]",
         shown(mime_type)
     ))
 }

@@ -39,6 +39,15 @@ pub(crate) fn raw_output(text: &str, failed: bool) -> Value {
     }
 }
 
+/// Returns a result with images that the model cannot see.
+pub(crate) fn with_unseen(text: String, images: usize) -> String {
+    let what = match images {
+        1 => "An image belongs to this".to_owned(),
+        many => format!("{many} images belong to this"),
+    };
+    format!("{text}\n[{what}, which you cannot see; tell the user so if it matters.]")
+}
+
 /// Returns the conversation of a session.
 pub(crate) fn project(history: &History, facts: &Facts) -> Vec<Message> {
     let mut projection = Projection {
@@ -249,23 +258,37 @@ fn result(id: String, name: &str, call: &ToolCall, facts: &Facts) -> CallResult 
         }
         None => CUT_OFF.to_owned(),
     };
+    let images = images(call);
+    let (text, images) = match images.is_empty() || facts.images {
+        true => (text, images),
+        false => (with_unseen(text, images.len()), Vec::new()),
+    };
     CallResult {
         call: id,
         name: name.to_owned(),
         text,
-        images: images(call, facts),
+        images,
         failed,
     }
 }
 
-/// Returns the images that a call showed, if the model sees any.
-fn images(call: &ToolCall, facts: &Facts) -> Vec<Content> {
+/// Returns the images that a call showed.
+fn images(call: &ToolCall) -> Vec<Content> {
+    let image = |mime_type: String, data: &str| Content::Image {
+        mime_type,
+        data: data.to_owned(),
+    };
     let shown = call.content.iter().filter_map(|content| match content {
         v2::ToolCallContent::Content(content) => match &content.content {
-            v2::ContentBlock::Image(image) if facts.images => Some(Content::Image {
-                mime_type: image.mime_type.to_string(),
-                data: image.data.clone(),
-            }),
+            v2::ContentBlock::Image(shown) => Some(image(shown.mime_type.to_string(), &shown.data)),
+            v2::ContentBlock::Resource(embedded) => match &embedded.resource {
+                v2::EmbeddedResourceResource::BlobResourceContents(blob) => {
+                    let mime_type = blob.mime_type.as_ref().map(ToString::to_string);
+                    let mime_type = mime_type.filter(|kind| kind.starts_with("image/"));
+                    mime_type.map(|mime_type| image(mime_type, &blob.blob))
+                }
+                _ => None,
+            },
             _ => None,
         },
         _ => None,

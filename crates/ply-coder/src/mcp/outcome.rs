@@ -1,7 +1,8 @@
-//! What a server answers to a call, as a model is told.
+//! What a server answers to a call: as a model is told, and as the user is shown, which is as it came.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use ply_agent::v2;
 use rmcp::model::{CallToolResult, ContentBlock, Resource, ResourceContents, ServerResult};
 use serde_json::Value;
 
@@ -15,6 +16,8 @@ pub(super) const TEXT_BYTES_MAX: usize = 64 * 1024;
 const IMAGES_MAX: usize = 8;
 /// How large an image may be, in base64.
 const IMAGE_BYTES_MAX: usize = 5 * 1024 * 1024;
+/// How much of one answer the user is shown besides its text, in bytes.
+const SHOWN_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// How long a name, type or address inside an answer may be, in characters.
 const LABEL_CHARS_MAX: usize = 300;
 
@@ -42,7 +45,7 @@ fn complete(result: CallToolResult) -> Outcome {
     if answer.is_wordless()
         && let Some(structured) = result.structured_content
     {
-        answer.parts.push(structured.to_string());
+        answer.say(structured.to_string());
     }
     answer.finish(result.is_error == Some(true))
 }
@@ -55,7 +58,7 @@ fn odd(result: &Value) -> Outcome {
     for block in blocks {
         match serde_json::from_value(block.clone()) {
             Ok(block) => answer.add(block),
-            Err(_) => answer.note("something that is no known kind of content"),
+            Err(_) => answer.leave_out("something that is no known kind of content"),
         }
     }
     answer.finish(result.get("isError") == Some(&Value::Bool(true)))
@@ -64,40 +67,64 @@ fn odd(result: &Value) -> Outcome {
 /// An answer, as it comes together.
 #[derive(Debug, Default)]
 struct Answer {
+    /// What the model is told.
     parts: Vec<String>,
+    /// What the model is shown.
     images: Vec<Content>,
+    /// What the user is shown.
+    content: Vec<v2::ContentBlock>,
     has_text: bool,
+    bytes: usize,
 }
 
 impl Answer {
     fn add(&mut self, block: ContentBlock) {
+        let shown = as_it_came(&block);
         match block {
             ContentBlock::Text(text) => {
                 self.has_text = true;
-                self.parts.push(text.text);
+                return self.say(text.text);
             }
-            ContentBlock::Image(image) => self.add_image(image.mime_type, image.data),
-            ContentBlock::Audio(_) => self.note("sound"),
-            ContentBlock::Resource(resource) => self.add_resource(resource.resource),
+            ContentBlock::Image(image) => {
+                if let Err(what) = self.add_image(image.mime_type, image.data) {
+                    return self.leave_out(what);
+                }
+            }
+            ContentBlock::Audio(_) => self.note("sound, which you cannot hear"),
+            ContentBlock::Resource(resource) => {
+                if let Err(what) = self.add_resource(resource.resource) {
+                    return self.leave_out(what);
+                }
+            }
             ContentBlock::ResourceLink(resource) => self.add_link(&resource),
-            _ => self.note("something that is no known kind of content"),
+            _ => return self.leave_out("something that is no known kind of content"),
+        }
+        match shown {
+            Some((block, bytes)) if self.bytes + bytes <= SHOWN_BYTES_MAX => {
+                self.bytes += bytes;
+                self.content.push(block);
+            }
+            Some(_) => self.show("[left out: more than can be shown]".to_owned()),
+            None => self.show("[left out: something that cannot be shown]".to_owned()),
         }
     }
 
-    fn add_image(&mut self, mime_type: String, data: String) {
+    fn add_image(&mut self, mime_type: String, data: String) -> Result<(), &'static str> {
         let sound = mime_type.starts_with("image/") && mime_type.len() <= LABEL_CHARS_MAX;
         if self.images.len() >= IMAGES_MAX {
-            self.note("another image");
-        } else if data.len() > IMAGE_BYTES_MAX {
-            self.note("an image that is too large");
-        } else if !sound || STANDARD.decode(&data).is_err() {
-            self.note("an image that is broken");
-        } else {
-            self.images.push(Content::Image { mime_type, data });
+            return Err("another image");
         }
+        if data.len() > IMAGE_BYTES_MAX {
+            return Err("an image that is too large");
+        }
+        if !sound || STANDARD.decode(&data).is_err() {
+            return Err("an image that is broken");
+        }
+        self.images.push(Content::Image { mime_type, data });
+        Ok(())
     }
 
-    fn add_resource(&mut self, resource: ResourceContents) {
+    fn add_resource(&mut self, resource: ResourceContents) -> Result<(), &'static str> {
         match resource {
             ResourceContents::TextResourceContents { uri, text, .. } => {
                 self.has_text = true;
@@ -108,13 +135,14 @@ impl Answer {
                 mime_type: Some(mime_type),
                 blob,
                 ..
-            } if mime_type.starts_with("image/") => self.add_image(mime_type, blob),
+            } if mime_type.starts_with("image/") => return self.add_image(mime_type, blob),
             ResourceContents::BlobResourceContents { uri, .. } => {
                 let uri = words::line(&uri, LABEL_CHARS_MAX);
                 self.note(&format!("resource {uri}, which is not text"));
             }
-            _ => self.note("a resource of no known kind"),
+            _ => return Err("a resource of no known kind"),
         }
+        Ok(())
     }
 
     fn add_link(&mut self, link: &Resource) {
@@ -124,9 +152,26 @@ impl Answer {
         self.parts.push(format!("Resource {name}: {uri}"));
     }
 
-    /// Notes that something was left out.
+    /// Tells both of them something.
+    fn say(&mut self, text: String) {
+        self.show(text.clone());
+        self.parts.push(text);
+    }
+
+    fn show(&mut self, text: String) {
+        let text = bounded(text);
+        self.content
+            .push(v2::ContentBlock::Text(v2::TextContent::new(text)));
+    }
+
+    /// Tells the model that it does not get something which the user sees.
     fn note(&mut self, what: &str) {
         self.parts.push(format!("[left out: {what}]"));
+    }
+
+    /// Tells both of them that something was left out.
+    fn leave_out(&mut self, what: &str) {
+        self.say(format!("[left out: {what}]"));
     }
 
     fn is_wordless(&self) -> bool {
@@ -147,8 +192,26 @@ impl Answer {
             text,
             images: self.images,
             failed,
+            content: Some(self.content).filter(|content| !content.is_empty()),
             ..Outcome::default()
         }
+    }
+}
+
+/// Returns a block in the protocol's own form, which is the same but for its types, and about how many bytes
+/// it has.
+fn as_it_came(block: &ContentBlock) -> Option<(v2::ContentBlock, usize)> {
+    let value = serde_json::to_value(block).ok()?;
+    let bytes = bytes_of(&value);
+    Some((serde_json::from_value(value).ok()?, bytes))
+}
+
+fn bytes_of(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(bytes_of).sum(),
+        Value::Object(fields) => fields.values().map(bytes_of).sum(),
+        _ => 0,
     }
 }
 
@@ -179,23 +242,26 @@ mod tests {
     #[test]
     fn structured_content_is_told_where_there_is_no_text() {
         let outcome = told(json!({ "content": [], "structuredContent": { "sum": 3 } }));
-        assert_eq!(outcome, Outcome::done(r#"{"sum":3}"#));
+        assert_eq!(outcome.text, r#"{"sum":3}"#);
         let outcome = told(json!({
             "content": [{ "type": "text", "text": "three" }], "structuredContent": { "sum": 3 }
         }));
-        assert_eq!(outcome, Outcome::done("three"));
+        assert_eq!(outcome.text, "three");
     }
 
     #[test]
     fn resources_are_told_and_what_cannot_be_is_named() {
-        let outcome = told(json!({ "content": [
+        let content = json!([
             { "type": "resource", "resource": { "uri": "file:///a", "text": "A" } },
             { "type": "resource", "resource": { "uri": "file:///b", "blob": "AAAA" } },
-            { "type": "resource_link", "uri": "file:///c", "name": "c" },
+            { "type": "resource_link", "uri": "file:///c", "name": "c", "title": "C", "size": 3 },
             { "type": "audio", "data": "AAAA", "mimeType": "audio/wav" },
-        ] }));
-        let expected = "Resource file:///a:\nA\n[left out: resource file:///b, which is not text]\nResource c: file:///c\n[left out: sound]";
-        assert_eq!(outcome, Outcome::done(expected));
+        ]);
+        let outcome = told(json!({ "content": content }));
+        let expected = "Resource file:///a:\nA\n[left out: resource file:///b, which is not text]\nResource c: file:///c\n[left out: sound, which you cannot hear]";
+        assert_eq!(outcome.text, expected);
+        // The user's client gets all of it.
+        assert_eq!(serde_json::to_value(outcome.content).unwrap(), content);
     }
 
     #[test]
@@ -218,9 +284,10 @@ mod tests {
     fn an_answer_with_something_odd_in_it_is_told_as_far_as_it_goes() {
         let odd = json!({ "content": [{ "type": "hologram" }, { "type": "text", "text": "hi" }], "isError": true });
         let outcome = outcome(ServerResult::CustomResult(CustomResult(odd)));
+        assert!(outcome.failed);
         assert_eq!(
-            outcome,
-            Outcome::failed("[left out: something that is no known kind of content]\nhi")
+            outcome.text,
+            "[left out: something that is no known kind of content]\nhi"
         );
     }
 

@@ -1,12 +1,29 @@
-//! The model that needs no network: rules in place of wit.
+//! The model that needs no network: it looks things up and reports them.
 //!
-//! It makes the first run work without a key, and tests deterministic. It understands a few sentences,
-//! says so, and drives every tool through the same loop as any other model. What it says next follows from
-//! the conversation alone.
+//! It makes the first run useful without a key, and tests deterministic. It answers the questions that
+//! people ask first about a project, and drives every tool through the same loop as any other model. What
+//! it says next follows from the conversation alone.
+//!
+//! `intent` reads a prompt; `survey` looks at a project, with `project` (manifests), `tally` (sizes) and
+//! `readme`; `repository`, `path`, `search`, `history` and `checks` each answer one sort of question, and
+//! `commands` are sentences that name a tool. `words` is what it says about itself.
 
-mod explain;
-mod grammar;
+mod checks;
+mod commands;
+mod history;
+mod intent;
+mod names;
+mod outline;
+mod path;
+mod project;
+mod readme;
+mod repository;
 mod script;
+mod search;
+mod survey;
+mod tally;
+mod turn;
+mod words;
 
 use futures::stream;
 
@@ -16,6 +33,7 @@ use super::{
 };
 use crate::BoxFuture;
 use crate::context::budget;
+use crate::context::content::ATTACHED_UNSEEN;
 
 /// Its name in configuration and in the model option.
 pub const ID: &str = "offline";
@@ -55,17 +73,10 @@ impl Model for Offline {
 
 /// Returns the whole answer to a request.
 fn deltas(request: &Request) -> Vec<Delta> {
-    let (prompt, since) = split(&request.messages);
-    let reply = match prompt.starts_with(crate::context::compaction::ASK_BEGINS) {
-        true => Reply::say(script::sum_up(&request.messages)),
-        false => script::next(&prompt, since),
-    };
+    let reply = reply(&request.messages);
     let mut deltas = Vec::new();
-    if let Some(thought) = reply.thought {
-        deltas.push(Delta::Thought(thought));
-    }
     deltas.extend(words(&reply.text).map(|word| Delta::Text(word.to_owned())));
-    let round = since.len();
+    let round = request.messages.len();
     for (place, (name, arguments)) in reply.calls.into_iter().enumerate() {
         let id = format!("offline-{round}-{place}");
         let name = name.to_owned();
@@ -93,17 +104,44 @@ fn deltas(request: &Request) -> Vec<Delta> {
     deltas
 }
 
-/// Returns the newest prompt, and what was said since. Notes of the loop, in brackets, are no prompts.
-fn split(messages: &[Message]) -> (String, &[Message]) {
+/// Returns what comes next in a conversation.
+fn reply(messages: &[Message]) -> Reply {
+    let (contents, since) = split(messages);
+    let prompt = text_of(contents);
+    if prompt.starts_with(crate::context::compaction::ASK_BEGINS) {
+        return Reply::say(script::sum_up(messages));
+    }
+    let unseen = contents.iter().filter(|content| is_unseen(content)).count();
+    if unseen > 0 && prompt.is_empty() {
+        return Reply::say(words::unseen(unseen));
+    }
+    let mut reply = script::next(&prompt, since);
+    // Said once, with the answer.
+    if unseen > 0 && reply.calls.is_empty() {
+        reply.text = format!("{}\n{}", words::unseen(unseen), reply.text);
+    }
+    reply
+}
+
+/// Returns the newest message of the user, and what was said since. Notes of the loop are no prompts.
+fn split(messages: &[Message]) -> (&[Content], &[Message]) {
     for (place, message) in messages.iter().enumerate().rev() {
         if let Message::User(contents) = message {
-            let prompt = text_of(contents);
-            if !prompt.is_empty() {
-                return (prompt, messages.get(place + 1..).unwrap_or(&[]));
+            let is_said = !text_of(contents).is_empty() || contents.iter().any(is_unseen);
+            if is_said {
+                return (contents, messages.get(place + 1..).unwrap_or(&[]));
             }
         }
     }
-    (String::new(), &[])
+    (&[], &[])
+}
+
+/// Says whether something was attached that this model cannot look at.
+fn is_unseen(content: &Content) -> bool {
+    match content {
+        Content::Text(text) => text.starts_with(ATTACHED_UNSEEN),
+        Content::Image { .. } | Content::Audio { .. } => true,
+    }
 }
 
 /// Returns the last thing a user said in a message; a shortened conversation begins with a summary.

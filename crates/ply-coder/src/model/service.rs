@@ -14,7 +14,7 @@ mod answer;
 mod decode;
 mod failure;
 mod frames;
-mod local;
+mod list;
 mod request;
 mod target;
 
@@ -28,9 +28,9 @@ use futures::stream;
 use self::answer::Answer;
 use self::decode::Decoder;
 use self::frames::Frames;
-pub use self::local::{ollama_model, ollama_models};
+pub use self::list::{models, ollama_model, ollama_models};
 use crate::BoxFuture;
-use crate::model::{Delta, Deltas, Facts, Failure, Model, Request};
+use crate::model::{Delta, Deltas, Facts, Failure, Model, Request, catalogue};
 
 /// How long the first byte of an answer may take: models load, and think, before they speak.
 pub const FIRST_BYTE_TIMEOUT: Duration = Duration::from_secs(300);
@@ -87,6 +87,8 @@ pub struct Service {
     pub own_address: bool,
     /// The key.
     pub key: Option<Secret>,
+    /// Whether the key goes into `Authorization` where the API has a header of its own, as gateways want it.
+    pub bearer: bool,
     /// What to do when there is no key or a wrong one: "set `ANTHROPIC_API_KEY`".
     pub key_hint: String,
     /// The service's name for people.
@@ -120,6 +122,7 @@ impl Service {
             base_url: None,
             own_address: false,
             key: None,
+            bearer: false,
             key_hint: "set `key` of the provider in `config.toml`".to_owned(),
             service: match api {
                 Api::OpenAi | Api::OpenAiResponses => "OpenAI",
@@ -137,6 +140,22 @@ impl Service {
             speaks_after_results: false,
             first_byte_timeout: FIRST_BYTE_TIMEOUT,
             silence_timeout: SILENCE_TIMEOUT,
+        }
+    }
+
+    /// Returns another model of the same service.
+    #[must_use]
+    pub fn with_model(&self, model: &str) -> Self {
+        let provider = self.facts.id.split('/').next().unwrap_or_default();
+        let id = format!("{provider}/{model}");
+        let facts = match self.api {
+            Api::Ollama => catalogue::local(&id),
+            _ => catalogue::facts(&id),
+        };
+        Self {
+            model: model.to_owned(),
+            facts,
+            ..self.clone()
         }
     }
 }

@@ -55,7 +55,7 @@ impl Line {
 }
 
 /// Models write bash; where there is none, the shell that always is.
-fn shell() -> &'static Path {
+pub(crate) fn shell() -> &'static Path {
     let bash = Path::new("/bin/bash");
     if bash.is_file() {
         bash

@@ -27,8 +27,8 @@ impl Tool for AskUser {
         ToolSpec {
             name: "ask_user".to_owned(),
             description:
-                "Asks the user one question and waits for the answer. For decisions that are \
-                          theirs and that you cannot find out yourself. Never ask for secrets."
+                "Asks the user one question and waits for the answer. Use it for decisions that are \
+                          theirs to make, not for what you can find out yourself. Never ask for secrets."
                     .to_owned(),
             schema: json!({
                 "type": "object",

@@ -27,8 +27,8 @@ impl Tool for Delete {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: "delete".to_owned(),
-            description: "Deletes a file, a symbolic link (not what it points to) or an empty directory; with \
-                recursive = true a directory and everything in it, up to 1000 entries. It cannot be undone."
+            description: "Deletes a file, a symbolic link (not its target) or an empty directory; with recursive = true, \
+                a directory and everything in it, up to 1000 entries. This cannot be undone."
                 .to_owned(),
             schema: json!({
                 "type": "object",
@@ -39,7 +39,7 @@ impl Tool for Delete {
                     },
                     "recursive": {
                         "type": "boolean",
-                        "description": "Whether a directory is deleted with all that is in it. Default: false."
+                        "description": "Whether to delete a directory with everything in it. Default: false."
                     }
                 },
                 "required": ["path"]

@@ -30,18 +30,18 @@ impl Tool for EditFile {
     fn spec(&self) -> ToolSpec {
         let old = json!({
             "type": "string",
-            "description": "The text to replace, as it is in the file, with its indentation and without line numbers. It must be there exactly once, so give enough lines around it."
+            "description": "The text to replace, exactly as it is in the file, with its indentation and without line numbers. It must occur exactly once, so include enough lines around it."
         });
         let new = json!({"type": "string", "description": "The text to put in its place."});
         let replace_all = json!({
             "type": "boolean",
-            "description": "Whether to replace every place where old is. Default: false."
+            "description": "Whether to replace every occurrence of old. Default: false."
         });
         ToolSpec {
             name: "edit_file".to_owned(),
-            description: "Replaces text in a file that was read with read_file. Give a list of edits; they are \
-                done in order, each to what the one before left, and either all of them or none. To make a new \
-                file, give one edit with an empty old. Use write_file to replace a whole file."
+            description: "Replaces text in a file that you have read with read_file. Edits are applied in order, each \
+                to the result of the one before; if one fails, none is applied. To create a file, give one edit \
+                with an empty old. Use write_file to replace a whole file."
                 .to_owned(),
             schema: json!({
                 "type": "object",

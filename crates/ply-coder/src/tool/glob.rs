@@ -26,9 +26,9 @@ impl Tool for Glob {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: "glob".to_owned(),
-            description: "Finds files by name, newest first, without `.git` and what git ignores. `*` stands \
-                for anything but `/`, `**` for any directories, `{a,b}` for either. A pattern without `/` is \
-                compared with names at any depth: `*.rs` finds all Rust files. Returns up to 200 paths."
+            description: "Finds files by name, newest first, without `.git` and files that git ignores. `*` matches \
+                anything but `/`, `**` any directories, `{a,b}` either of the two. A pattern without `/` matches \
+                names at any depth: `*.rs` finds all Rust files. Returns up to 200 paths."
                 .to_owned(),
             schema: json!({
                 "type": "object",

@@ -23,6 +23,9 @@ const RESULTS_MAX: usize = 2000;
 /// Lines shown before and after a match.
 const CONTEXT_LINES_MAX: usize = 20;
 
+/// What stands before the totals of a count in which not every file is listed.
+pub(crate) const BY_ENDING: &str = "By ending: ";
+
 /// Finds text in files.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Grep;
@@ -31,10 +34,10 @@ impl Tool for Grep {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: "grep".to_owned(),
-            description: "Searches the content of files for a regular expression, line by line, without `.git`, \
-                binary files, secrets such as `.env` and what git ignores. Modes: `content` returns `path:line:text` for each match (and \
-                `path-line-text` for context), `files` the paths of files with a match, `count` how many lines \
-                match in each file. Set literal = true to search for the pattern as it is written."
+            description: "Searches files for a regular expression, line by line, without `.git`, binary files, \
+                secrets such as `.env`, and files that git ignores. Modes: `content` returns `path:line:text` for \
+                each match (and `path-line-text` for context), `files` the paths of files with a match, `count` \
+                the number of matching lines in each file. Set literal = true to search for plain text."
                 .to_owned(),
             schema: json!({
                 "type": "object",
@@ -99,7 +102,10 @@ impl Tool for Grep {
             let spot = context.workspace.spot(&path, Leaf::Follow).await;
             let spot = spot.map_err(|error| error.refuse("search", &path))?;
             let place = context.workspace.label(&spot);
-            let title = format!("Search `{}` in `{place}`", label(Path::new(&pattern)));
+            let title = match (query.mode, pattern.as_str()) {
+                (Mode::Count, "^") => format!("Count lines in `{place}`"),
+                _ => format!("Search `{}` in `{place}`", label(Path::new(&pattern))),
+            };
             let (shown, real) = (spot.shown.clone(), spot.real.clone());
             Ok(Prepared::new(title, v2::ToolKind::Search, async move {
                 let stop = StopOnDrop::default();

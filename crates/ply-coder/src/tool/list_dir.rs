@@ -25,10 +25,10 @@ impl Tool for ListDir {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: "list_dir".to_owned(),
-            description: "Lists the files and directories in a directory, sorted by name, without `.git` and \
-                what git ignores. Directories end with `/`, and with depth their contents follow, indented. \
-                Symbolic links are shown and not followed. Returns up to 500 entries; use glob to find files by \
-                name and grep to find them by content."
+            description: "Lists a directory, sorted by name, without `.git` and files that git ignores. Directories \
+                end with `/`; with depth, their contents follow, indented. Symbolic links end with `@` and are not \
+                followed. Returns up to 500 entries; use glob to find files by name and grep to find them by \
+                content."
                 .to_owned(),
             schema: json!({
                 "type": "object",

@@ -18,8 +18,8 @@ impl Tool for MoveFile {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: "move_file".to_owned(),
-            description: "Moves or renames a file, a symbolic link or a directory. Directories above the new \
-                place are made. Nothing is ever overwritten: the new name must be free. A directory may hold up to 1000 entries."
+            description: "Moves or renames a file, a symbolic link or a directory of up to 1000 entries. Parent \
+                directories of the new path are created. Nothing is overwritten: the new path must be free."
                 .to_owned(),
             schema: json!({
                 "type": "object",
@@ -30,7 +30,7 @@ impl Tool for MoveFile {
                     },
                     "to": {
                         "type": "string",
-                        "description": "Its new path, with its name; not the directory to put it into."
+                        "description": "The new path, including the name; not the directory to move it into."
                     }
                 },
                 "required": ["from", "to"]

@@ -48,8 +48,8 @@ impl Tool for UpdatePlan {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: "update_plan".to_owned(),
-            description: "Shows the user the plan for work of several steps. Give all steps each \
-                          time; at most one is in_progress. Update it whenever a step is done."
+            description: "Shows the user the plan for work of several steps. Pass all steps each \
+                          time, at most one of them in_progress. Update it when a step is done."
                 .to_owned(),
             schema: json!({
                 "type": "object",

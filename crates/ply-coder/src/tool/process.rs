@@ -56,12 +56,12 @@ impl Tool for Process {
         let signals: Vec<&str> = SIGNALS.iter().map(|(name, _)| *name).collect();
         ToolSpec {
             name: "process".to_owned(),
-            description: "Deals with processes that `shell` started in the background, and with logs of \
-                 long outputs. Actions: `list` names the processes; `output` returns what is new since \
-                 the last time and waits for it up to `wait_ms`; `write` writes `input` as it is to the \
-                 process, with a line end only if you give one, and closes its input if there is no \
-                 `input`; `signal` sends `signal`; `stop` ends the process and all it started; `log` \
-                 returns `limit` lines of a log from line `offset` on, counted from 1."
+            description: "Manages processes that `shell` started in the background, and reads the logs of long \
+                 outputs. Actions: `list` lists the processes; `output` returns the output since the last \
+                 call and waits up to `wait_ms` for it; `write` writes `input` to the process unchanged, so \
+                 include a newline if one is needed, and without `input` closes its standard input; \
+                 `signal` sends `signal`; `stop` ends the process and everything it started; `log` returns \
+                 `limit` lines of a log, starting at line `offset`, counted from 1."
                 .to_owned(),
             schema: json!({
                 "type": "object",

@@ -27,11 +27,10 @@ impl Tool for ReadFile {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: "read_file".to_owned(),
-            description: "Reads a text file and returns its lines with numbers, counted from 1, as `cat -n` \
-                does: the number, a tab, the line. The number and the tab are not part of the file. Also shows \
-                images (PNG, JPEG, GIF, WebP). Returns up to 2000 lines; use offset and limit for the rest of a \
-                long file. A file has to be read before it is edited or overwritten. What the user has not \
-                saved in the editor yet is read, too."
+            description: "Reads a text file and returns its lines as `cat -n` does: line number from 1, tab, text. \
+                The number and the tab are not part of the file. Also shows images (PNG, JPEG, GIF, WebP) if you \
+                can see them. Returns up to 2000 lines; use offset and limit to read further. Read a file before \
+                you edit or overwrite it. Changes that the user has not saved in the editor are included."
                 .to_owned(),
             schema: json!({
                 "type": "object",

@@ -22,8 +22,8 @@ impl Tool for Think {
         ToolSpec {
             name: "think".to_owned(),
             description:
-                "Writes a thought down. It changes nothing and tells nobody anything; use it \
-                          to reason about something hard between other calls."
+                "Records a thought. It changes nothing and returns nothing new; use it to reason \
+                          about something hard between other calls."
                     .to_owned(),
             schema: json!({
                 "type": "object",

@@ -18,8 +18,8 @@ impl Tool for WriteFile {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: "write_file".to_owned(),
-            description: "Makes a file with the given content, and the directories above it, or replaces the \
-                whole content of a file that was read with read_file. Use edit_file to change parts of a file."
+            description: "Creates a file with the given content, and its parent directories, or replaces the whole \
+                content of a file that you have read with read_file. Use edit_file to change part of a file."
                 .to_owned(),
             schema: json!({
                 "type": "object",

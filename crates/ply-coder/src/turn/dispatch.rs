@@ -12,7 +12,7 @@ use super::order::Right;
 use super::surface::Live;
 use super::tickets::Ticket;
 use crate::context::conversation;
-use crate::model::{Call, CallResult};
+use crate::model::{Call, CallResult, Content};
 use crate::tool::{Access, Change, Order, Outcome, Prepared, Tool, ToolContext};
 
 /// Bytes of a call's output that its card shows as text.
@@ -30,12 +30,22 @@ impl TurnLoop<'_> {
         if let Err(error) = self.report(card, &outcome).await {
             tracing::debug!(%error, "the end of a call was not reported");
         }
+        let (text, images) = self.seen(outcome.text, outcome.images);
         CallResult {
             call: call.id,
             name: call.name,
-            text: outcome.text,
-            images: outcome.images,
+            text,
+            images,
             failed: outcome.failed,
+        }
+    }
+
+    /// Returns what the model gets of a result. One that cannot see images is told that they are there.
+    fn seen(&self, text: String, images: Vec<Content>) -> (String, Vec<Content>) {
+        let facts = self.state.choice().model.facts().clone();
+        match images.is_empty() || facts.images {
+            true => (text, images),
+            false => (conversation::with_unseen(text, images.len()), Vec::new()),
         }
     }
 
@@ -175,16 +185,13 @@ impl TurnLoop<'_> {
     async fn report(&self, card: ToolCall, outcome: &Outcome) -> Result<()> {
         card.set_raw_output(conversation::raw_output(&outcome.text, outcome.failed))
             .await?;
-        let shown = outcome.shown.as_deref().unwrap_or(&outcome.text);
-        let shown = crate::text::head(shown, SHOWN_BYTES_MAX);
-        if !shown.trim().is_empty() {
-            card.add(shown).await?;
-        }
-        for image in &outcome.images {
-            if let crate::model::Content::Image { mime_type, data } = image {
-                let image = v2::ImageContent::new(data.clone(), mime_type.clone());
-                card.add(v2::ContentBlock::Image(image)).await?;
+        match &outcome.content {
+            Some(content) => {
+                for block in content {
+                    card.add(block.clone()).await?;
+                }
             }
+            None => show_outcome(&card, outcome).await?,
         }
         card.end(match (outcome.failed, self.turn.is_cancelled()) {
             (true, true) => v2::ToolCallStatus::Cancelled,
@@ -193,6 +200,22 @@ impl TurnLoop<'_> {
         })
         .await
     }
+}
+
+/// Shows what came of a call as text and images.
+async fn show_outcome(card: &ToolCall, outcome: &Outcome) -> Result<()> {
+    let shown = outcome.shown.as_deref().unwrap_or(&outcome.text);
+    let shown = crate::text::head(shown, SHOWN_BYTES_MAX);
+    if !shown.trim().is_empty() {
+        card.add(shown).await?;
+    }
+    for image in &outcome.images {
+        if let Content::Image { mime_type, data } = image {
+            let image = v2::ImageContent::new(data.clone(), mime_type.clone());
+            card.add(v2::ContentBlock::Image(image)).await?;
+        }
+    }
+    Ok(())
 }
 
 fn is_shell(access: &[Access]) -> bool {

@@ -111,7 +111,7 @@ fn changes_without_a_patch_are_named() {
     let lines = change_lines(&diff, 40, DiffStyle::Unified, &Theme::plain(), 100);
     assert_eq!(
         shown(&lines),
-        "Changed /work/src/a.rs\nDeleted /work/b\\u{1b}.rs"
+        "Change /work/src/a.rs\nDelete /work/b\\u{1b}.rs"
     );
 }
 

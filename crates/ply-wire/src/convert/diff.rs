@@ -65,7 +65,8 @@ pub fn edit(path: &Path, old: Option<&str>, new: Option<&str>) -> v2::Diff {
     diff_of(change.file_type(v2::DiffFileType::Text), text)
 }
 
-/// Returns the v1 items that show a v2 diff, one or more per file.
+/// Returns the v1 items that show a v2 diff, one or more per file. Where words stand for an operation they name
+/// it and do not say that it was done: the same diff is shown before the user is asked.
 pub(crate) fn down(
     call: &v2::ToolCallId,
     diff: &v2::Diff,
@@ -75,15 +76,15 @@ pub(crate) fn down(
     let mut items = Vec::new();
     for change in &diff.changes {
         let (path, verb) = match &change.operation {
-            v2::DiffChangeOperation::Add(add) => (&add.path.0, "Added"),
-            v2::DiffChangeOperation::Modify(modify) => (&modify.path.0, "Changed"),
-            v2::DiffChangeOperation::Delete(delete) => (&delete.path.0, "Deleted"),
+            v2::DiffChangeOperation::Add(add) => (&add.path.0, "Add"),
+            v2::DiffChangeOperation::Modify(modify) => (&modify.path.0, "Change"),
+            v2::DiffChangeOperation::Delete(delete) => (&delete.path.0, "Delete"),
             v2::DiffChangeOperation::Move(pair) => {
-                items.push(named("Moved", &pair.old_path.0, Some(&pair.path.0)));
+                items.push(named("Move", &pair.old_path.0, Some(&pair.path.0)));
                 continue;
             }
             v2::DiffChangeOperation::Copy(pair) => {
-                items.push(named("Copied", &pair.old_path.0, Some(&pair.path.0)));
+                items.push(named("Copy", &pair.old_path.0, Some(&pair.path.0)));
                 continue;
             }
             v2::DiffChangeOperation::Other(other) => {

@@ -3,7 +3,11 @@
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
+use super::missing::missing;
 use crate::{v1, v2};
+
+/// How the decoder begins to say that a field is missing.
+const MISSING: &str = "missing field `";
 
 /// Why a message could not be decoded. Says nothing that the peer sent, so it is safe to log and
 /// to answer with.
@@ -33,11 +37,6 @@ impl DecodeError {
             Self::InvalidResult(_) => v2::ErrorCode::InternalError.into(),
         }
     }
-
-    /// Builds the error for params that do not fit, from what the decoder said.
-    pub(super) fn params(error: &serde_json::Error) -> Self {
-        Self::InvalidParams(decode_reason(error).into())
-    }
 }
 
 impl From<DecodeError> for v1::Error {
@@ -66,7 +65,10 @@ pub fn decode_params<T: DeserializeOwned>(params: Option<&RawValue>) -> Result<T
     if !text.starts_with('{') {
         return Err(DecodeError::InvalidParams("expected an object".into()));
     }
-    serde_json::from_str(text).map_err(|error| DecodeError::params(&error))
+    serde_json::from_str(text).map_err(|error| match decode_reason(&error) {
+        reason if reason.starts_with(MISSING) => DecodeError::InvalidParams(reason.into()),
+        reason => DecodeError::InvalidParams(missing(text).unwrap_or(reason).into()),
+    })
 }
 
 /// Decodes a result straight from its raw text.
@@ -92,7 +94,7 @@ fn decode_reason(error: &serde_json::Error) -> String {
         .rsplit_once(" at line ")
         .map_or(text.as_str(), |(text, _)| text);
     // Field names are the type's own words.
-    if ["missing field `", "duplicate field `", "recursion limit"]
+    if [MISSING, "duplicate field `", "recursion limit"]
         .iter()
         .any(|own| text.starts_with(own))
     {

@@ -632,7 +632,7 @@ fn diffs_of_a_foreign_agent_are_shown_by_hunk_and_marked_partial() {
         json!([
             hunk("a\nb\n", "", 3, 3),
             hunk("c\n", "", 9, 8),
-            item("Deleted /x")
+            item("Delete /x")
         ])
     );
     assert_eq!(
@@ -653,10 +653,10 @@ fn file_operations_that_v1_cannot_show_are_named_v2_diff_05() {
     let mut view = View::new(Shows::ALL);
     view.apply([call("c", json!({"content": [diff]}))]);
     let texts = [
-        "Moved /a to /b",
-        "Copied /a to /c",
-        "Changed /p.png",
-        "Added /d",
+        "Move /a to /b",
+        "Copy /a to /c",
+        "Change /p.png",
+        "Add /d",
         "File operation _touch",
     ];
     assert_eq!(view.sent()[0]["content"], json!(texts.map(item)));

@@ -2,6 +2,8 @@
 
 use coder_tests::{Api, Reply, Setup, Tell as _, World};
 use ply_agent::v2;
+use ply_coder::model::Facts;
+use ply_coder::model::service::{self, Service};
 use serde_json::json;
 
 #[tokio::test]
@@ -24,6 +26,60 @@ async fn project_instructions_are_read_anew_for_each_prompt() {
 }
 
 #[tokio::test]
+async fn an_image_that_a_tool_returns_is_told_of_where_it_cannot_be_seen() {
+    // As much of a picture as it takes to know it for one, and the same in base64.
+    let (bytes, pixel) = (b"\x89PNG\r\n\x1a\n", "iVBORw0KGgo=");
+    for sees in [true, false] {
+        let setup = Setup {
+            facts: Box::new(move |facts| facts.images = sees),
+            ..Setup::default()
+        };
+        let script = [
+            Reply::call("read_file", json!({ "path": "a.png" })),
+            Reply::say("ok"),
+            Reply::say("again"),
+        ];
+        let world = World::with(setup, script).await;
+        std::fs::write(world.path().join("a.png"), bytes).unwrap();
+        let session = world.session().await;
+        session.tell("Look").await;
+        session.tell("And again").await;
+        // In the turn itself, and when the history is told again.
+        for request in [1, 2] {
+            let body = world.model.request(request).await.body.to_string();
+            assert_eq!(body.contains(pixel), sees, "{request}: {body}");
+            assert_eq!(
+                body.contains("which you cannot see"),
+                !sees,
+                "{request}: {body}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_model_is_told_where_it_works_and_what_the_user_has_not_committed() {
+    let today = || "2026-11-17".to_owned();
+    let setup = Setup {
+        configure: Box::new(move |config| config.today = Some(today)),
+        ..Setup::default()
+    };
+    let world = World::with(setup, [Reply::say("1")]).await;
+    world.write(".git/HEAD", "ref: refs/heads/topic\n");
+    world.turn("Hi").await;
+    let system = world.model.request(0).await.system();
+    for part in [
+        "Date: 2026-11-17",
+        "branch `topic`",
+        "without a sandbox",
+        "`cd`",
+        "Commit, push",
+    ] {
+        assert!(system.contains(part), "{part}: {system}");
+    }
+}
+
+#[tokio::test]
 async fn attachments_reach_the_model() {
     for (api, sees) in [
         (Api::Anthropic, true),
@@ -34,6 +90,13 @@ async fn attachments_reach_the_model() {
         let setup = Setup {
             api,
             facts: Box::new(move |facts| facts.images = sees),
+            // One that sees is there to be chosen, or no client would send an image.
+            configure: Box::new(|config| {
+                let mut facts = Facts::new("seeing/model");
+                facts.images = true;
+                let service = Service::new(service::Api::Anthropic, "model", facts);
+                config.models.push(service::open(service));
+            }),
             ..Setup::default()
         };
         let world = World::with(setup, [Reply::say("ok")]).await;
@@ -47,7 +110,12 @@ async fn attachments_reach_the_model() {
             v2::ContentBlock::ResourceLink(v2::ResourceLink::new("y.rs", "file:///p/y.rs")),
         ];
         let turn = session.prompt(prompt).await.unwrap();
-        coder_tests::read_story(&session, turn).await;
+        let story = coder_tests::read_story(&session, turn).await;
+        let told = story
+            .notices
+            .iter()
+            .any(|it| it.contains("cannot take images"));
+        assert_eq!(told, !sees, "{story:#?}");
         let body = world.model.request(0).await.body.to_string();
         assert!(
             body.contains("let x = 1;") && body.contains("/p/y.rs"),

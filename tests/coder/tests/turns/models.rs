@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use coder_tests::{Api, ModelServer, Reply, Setup, Tell as _, World};
 use ply_client::{Event, Session, v2};
+use ply_coder::Config;
+use ply_coder::config::ModelList;
+use ply_coder::model::Facts;
 use ply_coder::model::offline::Offline;
+use ply_coder::model::service::{self, Service, ollama_model};
 use tempfile::TempDir;
 
 /// Returns the model of a session, and those to choose from.
@@ -35,12 +39,22 @@ async fn offers(session: &Session, id: &str) {
     }
 }
 
+/// Has an Ollama at an address asked for its models, as if the user had said where it is.
+fn set_up_ollama(config: &mut Config, url: String) {
+    config.lists = vec![ModelList::new(ollama_model(&url, "-"))];
+    config.ollama_url = Some(url);
+}
+
 /// A world whose sessions are kept, with an Ollama at an address.
 fn stored(place: &TempDir, ollama: Option<String>) -> Setup {
     Setup {
         api: Api::Chat,
         store: Some(place.path().join("sessions.db")),
-        configure: Box::new(move |config| config.ollama_url = ollama),
+        configure: Box::new(move |config| {
+            if let Some(url) = ollama {
+                set_up_ollama(config, url);
+            }
+        }),
         ..Setup::default()
     }
 }
@@ -73,7 +87,7 @@ async fn every_session_hears_of_the_models_of_ollama() {
     let ollama = ModelServer::start([]).await;
     let url = ollama.url(Api::Ollama);
     let setup = Setup {
-        configure: Box::new(move |config| config.ollama_url = Some(url)),
+        configure: Box::new(move |config| set_up_ollama(config, url)),
         ..Setup::default()
     };
     let world = World::with(setup, []).await;
@@ -158,10 +172,115 @@ fn keyless(url: String, offline: bool) -> Setup {
             if offline {
                 config.models.push(Arc::new(Offline::new()));
             }
-            config.ollama_url = Some(url);
+            set_up_ollama(config, url);
         }),
         ..Setup::default()
     }
+}
+
+#[tokio::test]
+async fn a_server_that_nobody_set_up_is_not_even_asked() {
+    // Whoever listens there may be anybody on this machine.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    port.set_nonblocking(true).unwrap();
+    let url = format!("http://{}", port.local_addr().unwrap());
+    let setup = Setup {
+        configure: Box::new(move |config| {
+            config.models.clear();
+            config.ollama_url = Some(url);
+        }),
+        ..Setup::default()
+    };
+    let world = World::with(setup, []).await;
+    let session = world.session().await;
+    let story = session.tell("What is love?").await;
+    assert!(story.text.contains("offline model"), "{story:#?}");
+    assert_eq!(models(&session).0, "offline");
+    let connected = port.accept().map(|(_, who)| who);
+    assert_eq!(
+        connected.unwrap_err().kind(),
+        std::io::ErrorKind::WouldBlock
+    );
+}
+
+/// A world with a gateway of which two models are assumed.
+fn gateway(gateway: &ModelServer) -> Setup {
+    let mut service = Service::new(service::Api::OpenAi, "-", Facts::new("gateway/-"));
+    service.base_url = Some(gateway.url(Api::Chat));
+    service.key = Some(service::Secret::new("test-key"));
+    let assumed = ["usual", "other"].map(|name| service.with_model(name));
+    let mut list = ModelList::new(service);
+    list.assumed = assumed.iter().map(|it| it.facts.id.clone()).collect();
+    Setup {
+        configure: Box::new(move |config| {
+            config.models = assumed.map(service::open).to_vec();
+            config.lists = vec![list];
+        }),
+        ..Setup::default()
+    }
+}
+
+#[tokio::test]
+async fn a_gateway_without_the_usual_model_is_asked_for_one_that_it_has() {
+    let server = ModelServer::start([Reply::say("From the gateway.")]).await;
+    server.set_models(&["text-embedding-3", "qwen3", "llama3"]);
+    let world = World::with(gateway(&server), []).await;
+    let session = world.session().await;
+    assert_eq!(session.tell("Who are you?").await.text, "From the gateway.");
+    let expected = ["gateway/qwen3", "gateway/llama3", "offline"].map(str::to_owned);
+    assert_eq!(models(&session), (expected[0].clone(), expected.to_vec()));
+    assert_eq!(server.request(0).await.body["model"], "qwen3");
+}
+
+#[tokio::test]
+async fn a_gateway_with_the_usual_model_is_asked_for_that() {
+    let server = ModelServer::start([Reply::say("From the gateway.")]).await;
+    server.set_models(&["qwen3", "usual"]);
+    let world = World::with(gateway(&server), []).await;
+    let session = world.session().await;
+    session.tell("Who are you?").await;
+    let expected = ["gateway/usual", "gateway/qwen3", "offline"].map(str::to_owned);
+    assert_eq!(models(&session), (expected[0].clone(), expected.to_vec()));
+    assert_eq!(server.request(0).await.body["model"], "usual");
+}
+
+#[tokio::test]
+async fn a_gateway_that_lists_nothing_is_asked_for_the_usual_model() {
+    let server = ModelServer::start([Reply::say("From the gateway.")]).await;
+    let world = World::with(gateway(&server), []).await;
+    world.turn("Who are you?").await;
+    assert_eq!(server.request(0).await.body["model"], "usual");
+}
+
+#[tokio::test]
+async fn what_is_set_up_and_cannot_be_used_is_said_when_the_offline_model_answers() {
+    let setup = Setup {
+        configure: Box::new(|config| {
+            config.models.clear();
+            config.problems = vec!["The key is gone.".to_owned()];
+            let mut nowhere = Service::new(service::Api::OpenAi, "-", Facts::new("local/-"));
+            nowhere.base_url = Some("http://127.0.0.1:1/v1".to_owned());
+            nowhere.own_address = true;
+            config.lists = vec![ModelList::new(nowhere)];
+        }),
+        ..Setup::default()
+    };
+    let world = World::with(setup, []).await;
+    let session = world.session().await;
+    let story = session.tell("hello").await;
+    assert_eq!(story.notices.len(), 2, "{story:#?}");
+    assert_eq!(
+        story.notices[0],
+        "The key is gone. The offline model answers instead."
+    );
+    let second = &story.notices[1];
+    assert!(
+        second.starts_with("The models of `local` are not known: "),
+        "{second}"
+    );
+    assert!(second.contains("--model local/NAME"), "{second}");
+    // Once is enough.
+    assert!(session.tell("hello").await.notices.is_empty());
 }
 
 #[tokio::test]

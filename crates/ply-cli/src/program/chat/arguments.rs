@@ -61,7 +61,7 @@ pub(crate) struct Chat {
     #[arg(long, value_name = "MODE")]
     pub(super) mode: Option<String>,
 
-    /// The model.
+    /// The model; `ply models` lists those of the agent in this program.
     #[arg(long, value_name = "MODEL")]
     pub(super) model: Option<String>,
 

@@ -74,7 +74,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "MODE", help_heading = "Session")]
     pub(super) mode: Option<String>,
 
-    /// The model.
+    /// The model; `ply models` lists those of the agent in this program.
     #[arg(long, value_name = "MODEL", help_heading = "Session")]
     pub(super) model: Option<String>,
 

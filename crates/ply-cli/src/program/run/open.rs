@@ -14,6 +14,7 @@ use super::report::Report;
 use super::request::{Request, Which};
 use super::stage::Stage;
 use super::wire::Wire;
+use crate::program::sessions::content;
 
 /// The error code of an agent that has no such session.
 const NOT_FOUND: i64 = -32002;
@@ -85,6 +86,7 @@ pub(super) async fn open(
     match opened {
         Ok(session) => {
             report.session_id = Some(session.id().0.to_string());
+            report.model = content::model(&session.config_options());
             Ok(Opened {
                 agent,
                 session,

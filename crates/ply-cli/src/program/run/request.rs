@@ -61,6 +61,7 @@ impl Request {
             Some(choice) => choice,
             None => Roster::read(None)?.choose(arguments.agent.as_deref(), &[])?,
         };
+        let choice = choice.with_model(arguments.model.as_deref());
         let cwd = directory(arguments.cwd.as_deref().unwrap_or(Path::new(".")))?;
         let mut setup = SessionSetup::new(&cwd);
         for other in &arguments.add_dir {

@@ -62,6 +62,7 @@ impl View {
                     "agent": report.agent,
                     "protocolVersion": report.protocol_version,
                     "sessionId": report.session_id,
+                    "model": report.model,
                     "cwd": request.cwd,
                 });
                 out.push(&self.events.line("opened", about));
@@ -247,6 +248,12 @@ fn last_line(conclusion: &Conclusion, report: &Report, transcript: &Transcript) 
             seconds as u64 % 60
         ),
     });
+    parts.extend(
+        report
+            .model
+            .as_deref()
+            .map(|model| text::Line(model).to_string()),
+    );
     let count = |number: usize, one: &str, many: &str| match number {
         0 => None,
         1 => Some(format!("1 {one}")),

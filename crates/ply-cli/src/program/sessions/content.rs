@@ -40,6 +40,17 @@ pub(in crate::program) fn name(value: &impl Serialize) -> String {
     }
 }
 
+/// Returns the model that a session's options name.
+pub(in crate::program) fn model(options: &[v2::SessionConfigOption]) -> Option<String> {
+    use v2::SessionConfigOptionCategory::Model;
+    let is_model = |option: &&v2::SessionConfigOption| option.category == Some(Model);
+    let model = options.iter().find(is_model)?;
+    match &model.kind {
+        v2::SessionConfigKind::Select(select) => Some(select.current_value.0.to_string()),
+        _ => None,
+    }
+}
+
 /// Returns what a block of content shows.
 pub(in crate::program) fn block(block: &v2::ContentBlock) -> Piece<'_> {
     match block {

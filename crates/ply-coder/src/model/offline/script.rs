@@ -2,9 +2,11 @@
 
 use serde_json::Value;
 
-use super::explain;
-use super::grammar::{self, Wish};
-use crate::model::{CallResult, Content, Message};
+use super::commands::Call;
+use super::intent::{self, Intent};
+use super::turn::Rounds;
+use super::{checks, history, path, repository, search, words};
+use crate::model::{Content, Message};
 use crate::text;
 
 /// Bytes of a result that the answer repeats.
@@ -13,9 +15,8 @@ const QUOTED_BYTES_MAX: usize = 2_000;
 /// What the model says.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Reply {
-    pub(super) thought: Option<String>,
     pub(super) text: String,
-    pub(super) calls: Vec<(&'static str, Value)>,
+    pub(super) calls: Vec<Call>,
 }
 
 impl Reply {
@@ -25,67 +26,55 @@ impl Reply {
             ..Self::default()
         }
     }
+
+    pub(super) fn calls(calls: Vec<Call>) -> Self {
+        Self {
+            calls,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn call(name: &'static str, arguments: Value) -> Self {
+        Self::calls(vec![(name, arguments)])
+    }
 }
 
 /// Returns what comes next.
 pub(super) fn next(prompt: &str, since: &[Message]) -> Reply {
-    let wishes = grammar::parse(prompt);
-    if wishes.is_empty() {
-        return Reply::say(format!(
-            "I am Ply's offline model: rules, not a language model. Set a key such as \
-             ANTHROPIC_API_KEY or OPENAI_API_KEY, or start Ollama, and a real model answers. \
-             Without one I can do these:\n\n{}",
-            grammar::HELP
-        ));
-    }
-    let rounds: Vec<&[CallResult]> = since
-        .iter()
-        .filter_map(|message| match message {
-            Message::Results(results) => Some(results.as_slice()),
-            _ => None,
-        })
-        .collect();
-    if wishes.contains(&Wish::Explain) {
-        return explain::next(&rounds);
-    }
-    let calls = wishes.into_iter().flat_map(|wish| match wish {
-        Wish::Calls(calls) => calls,
-        Wish::Explain => Vec::new(),
-    });
-    let mut calls = calls.skip(rounds.len());
-    let failed = rounds
-        .last()
-        .is_some_and(|results| results.iter().any(|result| result.failed));
-    match calls.next() {
-        Some((name, arguments)) if !failed => Reply {
-            thought: Some(format!("The rule for this sentence is {name}.")),
-            text: String::new(),
-            calls: vec![(name, arguments)],
-        },
-        _ => Reply::say(report(&rounds)),
+    let rounds = Rounds::of(since);
+    match intent::read(prompt) {
+        Intent::Calls(calls) => commands(calls, &rounds),
+        Intent::Project(aspect) => repository::next(aspect, &rounds),
+        Intent::Path(path) => path::next(&path, &rounds),
+        Intent::Definition(name) => search::definition(&name, &rounds),
+        Intent::Uses(name) => search::uses(&name, &rounds),
+        Intent::Todos => search::todos(&rounds),
+        Intent::Changes(changes) => history::next(changes, &rounds),
+        Intent::Check(check) => checks::next(check, &rounds),
+        Intent::Reasoning => Reply::say(words::reasoning()),
+        Intent::About => Reply::say(words::about()),
+        Intent::Unknown => Reply::say(words::unknown()),
     }
 }
 
-/// Returns what came of the last call.
-fn report(rounds: &[&[CallResult]]) -> String {
-    let Some(last) = rounds.last().and_then(|results| results.last()) else {
-        return "There was nothing to do.".to_owned();
-    };
-    let quoted = text::head(&last.text, QUOTED_BYTES_MAX);
-    let more = match last.text.len() - quoted.len() {
-        0 => String::new(),
-        left => format!("\n({left} bytes more)"),
-    };
-    let how = if last.failed {
-        "did not work"
-    } else {
-        "is done"
-    };
-    format!(
-        "`{}` {how}:\n\n```\n{}{more}\n```\n",
-        last.name,
-        quoted.trim_end()
-    )
+/// Makes the calls one after the other, as long as they work, and repeats what the last one returned.
+fn commands(calls: Vec<Call>, rounds: &Rounds<'_>) -> Reply {
+    let next = calls.into_iter().nth(rounds.count());
+    match (next, rounds.last()) {
+        (Some(call), None) => Reply::calls(vec![call]),
+        (Some(call), Some(last)) if !last.failed => Reply::calls(vec![call]),
+        (_, None) => Reply::say("There was nothing to do."),
+        (_, Some(last)) => {
+            let quoted = text::head(last.text, QUOTED_BYTES_MAX);
+            let more = match last.text.len() - quoted.len() {
+                0 => String::new(),
+                left => format!("\n({left} bytes more)"),
+            };
+            let how = if last.failed { "failed" } else { "returned" };
+            let (name, quoted) = (last.name, quoted.trim_end());
+            Reply::say(format!("`{name}` {how}:\n\n```\n{quoted}{more}\n```\n"))
+        }
+    }
 }
 
 /// Returns a summary of a conversation: what the user asked, and how much was called.

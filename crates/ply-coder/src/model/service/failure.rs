@@ -1,7 +1,10 @@
 //! Says what went wrong, for people, from what a service or the network said.
 //!
-//! The words of the service are looked at and not passed on: they may hold parts of the key or of the
-//! conversation. Only its short code is shown.
+//! The words of the service are shown where they are about the key, the account or the model, and the user
+//! can do something about it; `quoted` takes keys out of them. Elsewhere they may hold parts of the
+//! conversation, and only the short code is shown.
+
+mod quoted;
 
 use std::error::Error as _;
 use std::net::IpAddr;
@@ -30,7 +33,8 @@ pub(super) fn bad_address(service: &Service) -> Failure {
     Failure::new(
         FailureClass::Setup,
         format!(
-            "The address of {} is not an http or https URL; correct `base_url` of the provider.",
+            "The address of {} is not an http or https URL; correct `base_url` of the provider, or the \
+             variable that sets it.",
             service.service
         ),
     )
@@ -214,6 +218,8 @@ struct Words {
     codes: Vec<String>,
     /// Its message, in lower case.
     message: String,
+    /// Its message as it came.
+    said: String,
     retry_after: Option<Duration>,
 }
 
@@ -233,14 +239,12 @@ impl Words {
         );
         let delay = details.iter().find_map(|detail| detail.get("retryDelay"));
         let delay = delay.and_then(Value::as_str);
+        let said = error.get("message").unwrap_or(error).as_str();
+        let said = said.unwrap_or_default();
         Self {
             codes,
-            message: error
-                .get("message")
-                .unwrap_or(error)
-                .as_str()
-                .unwrap_or_default()
-                .to_ascii_lowercase(),
+            message: said.to_ascii_lowercase(),
+            said: said.to_owned(),
             retry_after: delay
                 .and_then(|delay| delay.strip_suffix('s'))
                 .and_then(seconds),
@@ -353,23 +357,30 @@ fn describe(service: &Service, class: FailureClass, words: &Words, status: Optio
     use FailureClass as Class;
     let who = &service.service;
     let id = &service.facts.id;
+    let said = quoted::quoted(service, &words.said);
+    let said = said.map(|said| format!(": {said}")).unwrap_or_default();
     let message = match class {
         Class::Busy => format!("{who} is busy or limits how often it may be asked."),
         Class::Unauthorized if service.key.is_none() => {
-            format!("{who} wants a key; {}.", service.key_hint)
+            format!("{who} wants a key{said}; {}.", service.key_hint)
         }
-        Class::Unauthorized => format!("{who} does not accept the key; {}.", service.key_hint),
+        Class::Unauthorized => {
+            format!("{who} does not accept the key{said}; {}.", service.key_hint)
+        }
         Class::Quota => {
             format!(
-                "The account at {who} has no credit or quota left; add some or choose another model."
+                "The account at {who} has no credit or quota left{said}; add some or choose another model."
             )
         }
         Class::NoSuchModel if service.api == Api::Ollama => format!(
             "{who} has no model `{0}`; run `ollama pull {0}` or choose another model.",
             service.model
         ),
+        Class::NoSuchModel if service.own_address => format!(
+            "{who} at your own address has no model for `{id}`{said}; `ply models` lists what it has."
+        ),
         Class::NoSuchModel => format!(
-            "{who} has no model for `{id}`; choose another model, or check `base_url` of the provider."
+            "{who} has no model for `{id}`{said}; choose another model, or check `base_url` of the provider."
         ),
         Class::TooLarge => {
             format!("The request is larger than {who} takes; leave out large files or images.")

@@ -86,16 +86,36 @@ pub(super) fn http(proxy: Option<&str>, connect: Duration) -> Result<reqwest::Cl
     builder.build().map_err(drop)
 }
 
-/// Returns the address of a request; none where the base is no URL of the web.
-pub(super) fn url(service: &Service) -> Option<Url> {
+/// Returns the base of all addresses, and its path without the last slash; none where it is no URL of the
+/// web.
+fn base(service: &Service) -> Option<(Url, String)> {
     let base = service.base_url.as_deref().unwrap_or(match service.api {
         Api::OpenAi | Api::OpenAiResponses => "https://api.openai.com/v1",
         Api::Anthropic => "https://api.anthropic.com/v1",
         Api::Gemini => "https://generativelanguage.googleapis.com/v1beta",
         Api::Ollama => "http://localhost:11434",
     });
-    let mut url = Url::parse(base).ok()?;
+    let url = Url::parse(base).ok()?;
     let path = url.path().trim_end_matches('/').to_owned();
+    matches!(url.scheme(), "http" | "https").then_some((url, path))
+}
+
+/// Returns the address at which a service lists its models.
+pub(super) fn list_url(service: &Service) -> Option<Url> {
+    let (mut url, path) = base(service)?;
+    url.set_path(&match service.api {
+        Api::Anthropic if !path.ends_with("/v1") => format!("{path}/v1/models"),
+        Api::OpenAi | Api::OpenAiResponses | Api::Anthropic | Api::Gemini => {
+            format!("{path}/models")
+        }
+        Api::Ollama => format!("{}/api/tags", path.trim_end_matches("/v1")),
+    });
+    Some(url)
+}
+
+/// Returns the address of a request; none where the base is no URL of the web.
+pub(super) fn url(service: &Service) -> Option<Url> {
+    let (mut url, path) = base(service)?;
     let path = match service.api {
         Api::OpenAi => format!("{path}/chat/completions"),
         Api::OpenAiResponses => format!("{path}/responses"),
@@ -110,17 +130,17 @@ pub(super) fn url(service: &Service) -> Option<Url> {
         Api::Ollama => format!("{}/api/chat", path.trim_end_matches("/v1")),
     };
     url.set_path(&path);
-    matches!(url.scheme(), "http" | "https").then_some(url)
+    Some(url)
 }
 
 pub(super) fn headers(service: &Service) -> Vec<(String, String)> {
     let mut headers: Vec<(String, String)> = Vec::new();
     if let Some(key) = &service.key {
         let key = key.reveal();
+        let bearer = || ("authorization".to_owned(), format!("Bearer {key}"));
         headers.push(match service.api {
-            Api::OpenAi | Api::OpenAiResponses | Api::Ollama => {
-                ("authorization".to_owned(), format!("Bearer {key}"))
-            }
+            _ if service.bearer => bearer(),
+            Api::OpenAi | Api::OpenAiResponses | Api::Ollama => bearer(),
             Api::Anthropic => ("x-api-key".to_owned(), key.to_owned()),
             Api::Gemini => ("x-goog-api-key".to_owned(), key.to_owned()),
         });
@@ -183,6 +203,40 @@ mod tests {
             Some("http://h:11434/v1"),
             "http://h:11434/api/chat",
         );
+    }
+
+    #[test]
+    fn lists_are_beside_the_requests() {
+        let check = |api: Api, base: Option<&str>, expected: &str| {
+            let mut service = Service::new(api, "m", Facts::new("p/m"));
+            service.base_url = base.map(str::to_owned);
+            assert_eq!(
+                list_url(&service).map(String::from).as_deref(),
+                Some(expected)
+            );
+        };
+        check(Api::OpenAi, Some("http://h/v1/"), "http://h/v1/models");
+        check(Api::Anthropic, Some("http://h"), "http://h/v1/models");
+        check(Api::Anthropic, None, "https://api.anthropic.com/v1/models");
+        check(
+            Api::Gemini,
+            Some("http://h/v1beta"),
+            "http://h/v1beta/models",
+        );
+        check(Api::Ollama, Some("http://h:1/v1"), "http://h:1/api/tags");
+    }
+
+    #[test]
+    fn a_token_is_sent_as_one() {
+        let mut service = Service::new(Api::Anthropic, "m", Facts::new("p/m"));
+        service.key = Some(Secret::new("t"));
+        let names = |service: &Service| {
+            let headers = headers(service).into_iter();
+            headers.map(|(name, _)| name).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&service), ["x-api-key", "anthropic-version"]);
+        service.bearer = true;
+        assert_eq!(names(&service), ["authorization", "anthropic-version"]);
     }
 
     #[test]

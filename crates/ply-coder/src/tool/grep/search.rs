@@ -1,6 +1,6 @@
 //! The search itself, on a thread that may wait.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use grep_searcher::{
 use super::super::Readable;
 use super::super::glob::Wanted;
 use super::super::lines::cut;
-use super::Outcome;
+use super::{BY_ENDING, Outcome};
 use crate::permission::is_secret;
 use crate::workspace::{Error, Inner, Kind, Show, Spot, Walk, Walked, label};
 
@@ -26,6 +26,8 @@ const LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
 const OUTPUT_BYTES_MAX: usize = 64 * 1024;
 /// Characters of a line that are shown.
 const LINE_CHARS_MAX: usize = 400;
+/// Endings of names that are told apart when lines are counted.
+const ENDINGS_MAX: usize = 20;
 /// Bytes that a compiled pattern may take.
 const PATTERN_BYTES_MAX: usize = 4 * 1024 * 1024;
 
@@ -224,6 +226,8 @@ struct Found<'q> {
     full: bool,
     /// Files that were left out.
     secrets: usize,
+    /// In the mode that counts: files and lines that match, by the ending of the file's name.
+    endings: BTreeMap<String, (u64, u64)>,
 }
 
 impl<'q> Found<'q> {
@@ -237,6 +241,7 @@ impl<'q> Found<'q> {
             start: (0, 0),
             full: false,
             secrets: 0,
+            endings: BTreeMap::new(),
         }
     }
 
@@ -250,16 +255,52 @@ impl<'q> Found<'q> {
         if self.matches > 0 {
             match self.query.mode {
                 Mode::Content => {}
-                Mode::Files => self.out.push_str(&format!("{}\n", self.path)),
-                Mode::Count => self
-                    .out
-                    .push_str(&format!("{}:{}\n", self.path, self.matches)),
-            }
-            if self.query.mode != Mode::Content {
-                self.results += 1;
+                Mode::Files => {
+                    self.out.push_str(&format!("{}\n", self.path));
+                    self.results += 1;
+                }
+                Mode::Count => self.count(),
             }
         }
-        self.full |= self.results >= self.query.limit || self.out.len() >= OUTPUT_BYTES_MAX;
+        let is_full = self.results >= self.query.limit || self.out.len() >= OUTPUT_BYTES_MAX;
+        // What is counted is counted to the end, even if not every file can be listed.
+        self.full |= is_full && self.query.mode != Mode::Count;
+    }
+
+    fn count(&mut self) {
+        let name = self.path.rsplit('/').next().unwrap_or(&self.path);
+        let ending = match name.rsplit_once('.') {
+            Some((before, ending)) if !before.is_empty() && !ending.contains(' ') => ending,
+            _ => "none",
+        };
+        let (files, lines) = self.endings.entry(ending.to_owned()).or_default();
+        *files += 1;
+        *lines += self.matches as u64;
+        if self.results < self.query.limit && self.out.len() < OUTPUT_BYTES_MAX {
+            self.out
+                .push_str(&format!("{}:{}\n", self.path, self.matches));
+            self.results += 1;
+        }
+    }
+
+    /// Sums up what was counted, if not every file is listed.
+    fn totals(&self) -> Option<String> {
+        let files: u64 = self.endings.values().map(|(files, _)| files).sum();
+        if files <= self.results as u64 {
+            return None;
+        }
+        let lines: u64 = self.endings.values().map(|(_, lines)| lines).sum();
+        let mut all: Vec<_> = self.endings.iter().collect();
+        all.sort_by_key(|(_, (_, lines))| std::cmp::Reverse(*lines));
+        let named = all
+            .iter()
+            .take(ENDINGS_MAX)
+            .map(|(ending, (files, lines))| format!("{ending} {lines} lines in {files} files"));
+        let named = named.collect::<Vec<_>>().join(", ");
+        Some(format!(
+            "[{} of {files} files are listed; {lines} lines match in all. {BY_ENDING}{named}.]",
+            self.results
+        ))
     }
 
     fn line(&mut self, number: Option<u64>, mark: char, bytes: &[u8]) {
@@ -273,6 +314,9 @@ impl<'q> Found<'q> {
     fn finish(mut self, walked: Walked) -> String {
         if self.out.is_empty() {
             self.out.push_str("[Nothing matches.]");
+        }
+        if let Some(totals) = self.totals() {
+            self.out.push_str(&totals);
         }
         if self.full {
             self.out.push_str(&format!("[Stopped after {} results. Narrow the pattern, the path or the glob, or raise limit.]",

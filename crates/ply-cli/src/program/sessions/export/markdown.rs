@@ -36,6 +36,9 @@ pub(in crate::program) fn write(
     writeln!(out, "# {}\n", plain(heading.title.unwrap_or("Session")))?;
     writeln!(out, "- Session: {}", code(heading.id))?;
     writeln!(out, "- Directory: {}", code(&text::path(heading.cwd)))?;
+    if let Some(model) = content::model(transcript.config_options()) {
+        writeln!(out, "- Model: {}", code(&model))?;
+    }
     if let Some((created, updated)) = heading.times {
         writeln!(out, "- Created: {}", time::rfc3339(created))?;
         writeln!(out, "- Updated: {}", time::rfc3339(updated))?;
