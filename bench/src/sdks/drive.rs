@@ -35,9 +35,12 @@ pub(super) async fn drive<C: Client>(client: C, plan: Plan, tally: Arc<Tally>) -
         Work::Large => large(client, plan, tally).await,
         Work::Allocated => allocated::run(client, tally).await,
         Work::Interrupt => interrupt::run(client, plan, tally).await,
-        Work::Start | Work::SlowReader | Work::Fair | Work::Idle | Work::SetModeRaw | Work::SetModeRaw64 => {
-            Err("this work has a client of its own".into())
-        }
+        Work::Start
+        | Work::SlowReader
+        | Work::Fair
+        | Work::Idle
+        | Work::SetModeRaw
+        | Work::SetModeRaw64 => Err("this work has a client of its own".into()),
     }
 }
 

@@ -1,15 +1,17 @@
 //! The JSON of what comes most, read without a deserializer.
 //!
-//! Most messages of a session are chunks of plain text, the largest are prompts, and what a person waits for are changes of
-//! options. [`Update`], [`PlainPrompt`] and [`config_options`] know these and nothing else: what they do not know they leave to the
+//! Most messages of a session are chunks of plain text and reports on tool calls, the largest are prompts, and what a person waits
+//! for are changes of options. [`Update`], [`PlainPrompt`] and [`config_options`] know these and nothing else: what they do not know they leave to the
 //! official types, which also judge them in the tests.
 
+mod call;
 mod options;
 
 use std::borrow::Cow;
 
 use ply_json::Reader;
 
+use self::call::Call;
 pub use self::options::config_options;
 use crate::{v1, v2};
 
@@ -53,8 +55,8 @@ impl<'a> PlainPrompt<'a> {
     }
 }
 
-/// A `session/update` notification of a kind that comes often: a chunk of plain text, and in version 1 the options of a session or
-/// its mode.
+/// A `session/update` notification of a kind that comes often: a chunk of plain text, and in version 1 a report on a tool call that has
+/// nothing but plain fields and text, the options of a session, or its mode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Update<'a> {
     session: Cow<'a, str>,
@@ -68,6 +70,7 @@ enum What<'a> {
         message: Option<Cow<'a, str>>,
         text: Cow<'a, str>,
     },
+    Call(Call<'a>),
     Options(Vec<v1::SessionConfigOption>),
     Mode(Cow<'a, str>),
 }
@@ -130,6 +133,7 @@ impl<'a> Update<'a> {
                     v1::SessionUpdate::AgentMessageChunk(chunk)
                 }
             }
+            What::Call(call) => call.into_v1(),
             What::Options(options) => {
                 v1::SessionUpdate::ConfigOptionUpdate(v1::ConfigOptionUpdate::new(options))
             }
@@ -165,20 +169,34 @@ impl<'a> Update<'a> {
 impl<'a> What<'a> {
     fn read(reader: &mut Reader<'a>) -> Option<Self> {
         let (mut kind, mut message, mut text) = (None, None, None);
-        let (mut options, mut mode) = (None, None);
+        let (mut options, mut mode, mut call) = (None, None, Call::default());
         reader.object(|reader, name| {
             match name {
                 "sessionUpdate" if kind.is_none() => kind = Some(reader.plain_text()?),
                 "messageId" if message.is_none() => message = Some(reader.text()?),
+                // The two have a member of this name, and nobody writes it before the kind.
+                "content" if is_call(kind) => call.content(reader)?,
                 "content" if text.is_none() => text = Some(text_block(reader)?),
                 "configOptions" if options.is_none() => options = Some(options::list(reader)?),
                 "currentModeId" if mode.is_none() => mode = Some(reader.text()?),
-                _ => return None,
+                name => call.member(reader, name)?,
             }
             Some(())
         })?;
-        let thought = kind == Some("agent_thought_chunk");
-        match (kind?, message, text, options, mode) {
+        let kind = kind?;
+        if is_call(Some(kind)) {
+            let is_else =
+                message.is_some() || text.is_some() || options.is_some() || mode.is_some();
+            return call
+                .whole(kind == "tool_call")
+                .filter(|_| !is_else)
+                .map(Self::Call);
+        }
+        if call != Call::default() {
+            return None;
+        }
+        let thought = kind == "agent_thought_chunk";
+        match (kind, message, text, options, mode) {
             ("agent_message_chunk" | "agent_thought_chunk", message, Some(text), None, None) => {
                 Some(Self::Text {
                     thought,
@@ -193,6 +211,10 @@ impl<'a> What<'a> {
             _ => None,
         }
     }
+}
+
+fn is_call(kind: Option<&str>) -> bool {
+    matches!(kind, Some("tool_call" | "tool_call_update"))
 }
 
 /// Reads a content block of plain text.
