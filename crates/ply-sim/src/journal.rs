@@ -241,7 +241,20 @@ impl Journal {
         let events = self.events()?;
         let folded = History::fold(&events);
         if folded.transcript().normalized() != history.transcript().normalized() {
-            return Err("the journal says otherwise than the session in memory".into());
+            let (kept, known) = (
+                folded.transcript().normalized(),
+                history.transcript().normalized(),
+            );
+            let entries = kept.entries().zip(known.entries());
+            let other = entries.into_iter().find(|(kept, known)| kept != known);
+            return Err(format!(
+                "the journal says otherwise than the session in memory: {other:?}, {} and {} entries, {:?} and {:?}",
+                kept.entries().len(),
+                known.entries().len(),
+                kept.state(),
+                known.state(),
+            )
+            .into());
         }
         if self.listed.title != history.transcript().info().title {
             return Err("the listed title is not the session's".into());

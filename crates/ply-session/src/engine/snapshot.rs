@@ -51,6 +51,11 @@ impl Engine {
             }
         }
         self.emitted = place;
+        // What comes next is not safe before what is here, and that may not be: a journal that fails again takes it back.
+        self.snapshot = Some(Snapshot {
+            at: place,
+            history: self.history.clone(),
+        });
         self.calls = OpenCalls::default();
         self.terminals = OpenTerminals::default();
         (self.speaking, self.compacting) = (None, None);

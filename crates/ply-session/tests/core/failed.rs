@@ -382,6 +382,22 @@ fn c10_a_journal_that_fails_again_at_once_shows_nothing_too_early() {
 }
 
 #[test]
+fn c10_that_a_call_ended_is_written_however_often_the_journal_fails() {
+    let mut world = World::running();
+    world.journal.appends = Mode::FailsAfterWriting;
+    world.call("d", v2::ToolCallStatus::InProgress);
+    world.journal.appends = Mode::Fails;
+    // Each opens the journal again, which then fails before it has the end of the call.
+    world.prompt(2, "two");
+    world.prompt(2, "three");
+    world.journal.appends = Mode::Answers;
+    world.prompt(2, "four");
+    world.end();
+    world.assert_same(&[1, 2]);
+    assert_kept(&world);
+}
+
+#[test]
 fn c10_what_is_there_after_all_is_shown_when_no_power_loss_takes_it_away() {
     let mut world = World::running();
     world.journal.appends = Mode::FailsAfterWriting;
