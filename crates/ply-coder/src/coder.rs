@@ -8,7 +8,7 @@ use crate::commands::Command;
 use crate::config::{Config, ModelList, Places};
 use crate::model::offline::{self, Offline};
 use crate::model::service::Service;
-use crate::model::{Model, service};
+use crate::model::{Facts, Model, service};
 use crate::options::{self, Choice};
 use crate::session::State;
 use crate::turn::TurnLoop;
@@ -265,11 +265,11 @@ impl Coder {
 
 impl Agent for Coder {
     fn about(&self) -> About {
-        let mut accepts = Accepts::default();
-        accepts.embedded_context = true;
         let models = self.shared.models();
-        accepts.image = models.iter().any(|model| model.facts().images);
-        accepts.audio = models.iter().any(|model| model.facts().audio);
+        let takes = |takes: fn(&Facts) -> bool| models.iter().any(|model| takes(model.facts()));
+        let mut accepts = Accepts::default();
+        (accepts.image, accepts.audio) = (takes(|facts| facts.images), takes(|facts| facts.audio));
+        accepts.embedded_context = true;
         About::new("ply", env!("CARGO_PKG_VERSION"))
             .title("Ply")
             .accepts(accepts)

@@ -195,7 +195,7 @@ impl Answer {
             text,
             images: self.images,
             failed,
-            content: self.is_rich.then_some(self.content),
+            content: self.is_rich.then(|| self.content.into()),
             ..Outcome::default()
         }
     }
