@@ -8,7 +8,7 @@ use crate::commands::Command;
 use crate::config::{Config, ModelList, Places};
 use crate::model::offline::{self, Offline};
 use crate::model::service::Service;
-use crate::model::{Model, service};
+use crate::model::{Facts, Model, service};
 use crate::options::{self, Choice};
 use crate::session::State;
 use crate::turn::TurnLoop;
@@ -85,8 +85,8 @@ impl Shared {
     }
 
     /// Asks servers for their models. A session whose model was nobody's choice goes on with the first that
-    /// there is. It was told of so many models.
-    async fn ask(&self, session: &Session, lists: &[ModelList], told: usize) -> Result<()> {
+    /// there is. It was told of these models.
+    async fn ask(&self, session: &Session, lists: &[ModelList], told: &[String]) -> Result<()> {
         let answers = futures::future::join_all(lists.iter().map(ModelList::ask)).await;
         let mut failed = Vec::new();
         for (list, answer) in lists.iter().zip(answers) {
@@ -100,7 +100,7 @@ impl Shared {
         let models = self.models();
         let first = models.first().filter(|_| !self.offline_is_named);
         let switched = first.is_some_and(|first| session.state::<State>().prefer(first, &models));
-        match models.len() == told && !switched {
+        match ids(&models) == told && !switched {
             true => Ok(()),
             false => self.tell_options(session).await,
         }
@@ -128,6 +128,13 @@ fn no_models(list: &ModelList, why: &str) -> String {
         "The models of `{provider}` are not known: {why} Name one with `--model {provider}/NAME`, or `model` in \
          `config.toml`."
     )
+}
+
+fn ids(models: &[Arc<dyn Model>]) -> Vec<String> {
+    models
+        .iter()
+        .map(|model| model.facts().id.clone())
+        .collect()
 }
 
 fn has(models: &[Arc<dyn Model>], id: &str) -> bool {
@@ -175,7 +182,7 @@ impl Coder {
 
     /// Offers the models of servers as soon as these have told them, and holds nobody up. The session was told
     /// of some models.
-    fn ask_in_background(&self, session: &Session, told: usize) {
+    fn ask_in_background(&self, session: &Session, told: Vec<String>) {
         if self.lists().is_empty() {
             return;
         }
@@ -183,7 +190,7 @@ impl Coder {
         let config = Arc::clone(&self.config);
         tokio::spawn(async move {
             tokio::time::sleep(ASK_AFTER).await;
-            if let Err(error) = shared.ask(&session, &config.lists, told).await {
+            if let Err(error) = shared.ask(&session, &config.lists, &told).await {
                 tracing::debug!(%error, "the session was closed before its models were known");
             }
         });
@@ -195,8 +202,8 @@ impl Coder {
         let assumed: Vec<_> = self.lists().iter().flat_map(|list| &list.assumed).collect();
         let is_assumed = |id: &String| id == offline::ID || assumed.contains(&id);
         if !self.lists().is_empty() && state.is_open_choice(is_assumed) {
-            let told = self.shared.models().len();
-            self.shared.ask(session, self.lists(), told).await?;
+            let told = ids(&self.shared.models());
+            self.shared.ask(session, self.lists(), &told).await?;
         }
         state.settle();
         Ok(())
@@ -258,11 +265,11 @@ impl Coder {
 
 impl Agent for Coder {
     fn about(&self) -> About {
-        let mut accepts = Accepts::default();
-        accepts.embedded_context = true;
         let models = self.shared.models();
-        accepts.image = models.iter().any(|model| model.facts().images);
-        accepts.audio = models.iter().any(|model| model.facts().audio);
+        let takes = |takes: fn(&Facts) -> bool| models.iter().any(|model| takes(model.facts()));
+        let mut accepts = Accepts::default();
+        (accepts.image, accepts.audio) = (takes(|facts| facts.images), takes(|facts| facts.audio));
+        accepts.embedded_context = true;
         About::new("ply", env!("CARGO_PKG_VERSION"))
             .title("Ply")
             .accepts(accepts)
@@ -286,7 +293,7 @@ impl Agent for Coder {
             state.settle();
         }
         session.set_state(state);
-        let told = self.shared.models().len();
+        let told = ids(&self.shared.models());
         self.shared.tell_options(session).await?;
         session.set_commands(Command::all()).await?;
         self.ask_in_background(session, told);
@@ -336,7 +343,7 @@ impl Agent for Coder {
             .run()
             .await;
         // A command may have told the models of the turn's beginning.
-        if self.shared.models().len() > models.len()
+        if ids(&self.shared.models()) != ids(&models)
             && let Err(error) = self.shared.tell_options(&session).await
         {
             tracing::debug!(%error, "the session was closed at the end of a turn");

@@ -208,7 +208,7 @@ pub struct Outcome {
     /// What the user is shown, where that is not `text`. Empty shows nothing more.
     pub shown: Option<String>,
     /// What the user is shown block by block, in place of the text and the images.
-    pub content: Option<Vec<v2::ContentBlock>>,
+    pub content: Option<Box<[v2::ContentBlock]>>,
 }
 
 impl Outcome {

@@ -255,12 +255,12 @@ impl<'t> TurnLoop<'t> {
     /// Tells the user that the model cannot take what they attached. The model is told as well.
     async fn tell_what_is_unseen(&self, facts: &Facts) -> Result<()> {
         let content = self.turn.prompt().content().iter();
-        let unseen = content.filter_map(|block| match block {
+        let mut unseen = content.filter_map(|block| match block {
             v2::ContentBlock::Image(_) if !facts.images => Some("images"),
             v2::ContentBlock::Audio(_) if !facts.audio => Some("sound"),
             _ => None,
         });
-        let Some(what) = unseen.last() else {
+        let Some(what) = unseen.next() else {
             return Ok(());
         };
         self.notice(format!(

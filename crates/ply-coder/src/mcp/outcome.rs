@@ -74,6 +74,8 @@ struct Answer {
     /// What the user is shown.
     content: Vec<v2::ContentBlock>,
     has_text: bool,
+    /// Whether there is more than text and images, which are shown without it.
+    is_rich: bool,
     bytes: usize,
 }
 
@@ -99,6 +101,7 @@ impl Answer {
             ContentBlock::ResourceLink(resource) => self.add_link(&resource),
             _ => return self.leave_out("something that is no known kind of content"),
         }
+        self.is_rich |= !matches!(&shown, Some((v2::ContentBlock::Image(_), _)));
         match shown {
             Some((block, bytes)) if self.bytes + bytes <= SHOWN_BYTES_MAX => {
                 self.bytes += bytes;
@@ -192,7 +195,7 @@ impl Answer {
             text,
             images: self.images,
             failed,
-            content: Some(self.content).filter(|content| !content.is_empty()),
+            content: self.is_rich.then(|| self.content.into()),
             ..Outcome::default()
         }
     }

@@ -17,11 +17,11 @@ const STEPS: [&str; 3] = [
     "Explain it",
 ];
 /// Directories, packages or files that are listed.
-const LISTED_MAX: usize = 12;
+const LISTED_MAX: usize = 10;
 /// Names in one sentence.
-const NAMED_MAX: usize = 10;
+const NAMED_MAX: usize = 8;
 /// Bytes of a description of one package.
-const DESCRIPTION_BYTES_MAX: usize = 100;
+const DESCRIPTION_BYTES_MAX: usize = 110;
 
 /// Returns what comes after so many rounds.
 pub(super) fn next(aspect: Aspect, rounds: &Rounds<'_>) -> Reply {
@@ -191,22 +191,36 @@ fn beginnings(survey: &Survey) -> Vec<(String, String)> {
     let own = own.filter(|entries| !entries.is_empty());
     own.unwrap_or_else(|| {
         let files = survey.tally.files.iter().map(|(path, _)| path.as_str());
-        let is_main = |path: &&str| {
-            let stem = path
-                .rsplit('/')
-                .next()
-                .and_then(|name| name.split('.').next());
-            let is_main = matches!(stem, Some("main" | "__main__" | "index" | "app"));
-            let is_aside = ["test", "example", "bench", "fuzz", "fixture"]
-                .iter()
-                .any(|aside| path.contains(aside));
-            is_main && tally::language_of(path).is_some() && !is_aside
-        };
-        let mains = files.filter(is_main).take(4);
+        let mains = files.filter(|path| is_main(path)).take(4);
         mains
-            .map(|path| (path.to_owned(), "a program".to_owned()))
+            .map(|path| {
+                let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
+                let package = directory.strip_suffix("/src").unwrap_or(directory);
+                let what = match package {
+                    "" | "src" => "the program".to_owned(),
+                    package => format!("the program in `{package}`"),
+                };
+                (path.to_owned(), what)
+            })
             .collect()
     })
+}
+
+/// Says whether a program begins in a file, by its name.
+fn is_main(path: &str) -> bool {
+    let asides = ["test", "example", "bench", "fuzz", "fixture"];
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = name.split('.').next().unwrap_or(name);
+    let is_script = matches!(
+        tally::language_of(path),
+        Some("JavaScript" | "TypeScript" | "Python")
+    );
+    let is_main = match stem {
+        "main" | "__main__" => tally::language_of(path).is_some(),
+        "index" | "app" => is_script && path.matches('/').count() <= 1,
+        _ => false,
+    };
+    is_main && !asides.iter().any(|aside| path.contains(aside))
 }
 
 fn starts(survey: &Survey) -> String {

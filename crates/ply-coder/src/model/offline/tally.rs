@@ -176,13 +176,17 @@ impl Tally {
     pub(super) fn sentence(&self) -> String {
         let total = self.total();
         let languages = self.languages();
-        let named = languages.iter().take(NAMED_MAX).map(|(name, amount)| {
-            let percent = amount.lines * 100 / total.lines.max(1);
-            let share = match percent {
-                0 => String::new(),
-                percent => format!(" ({percent} %)"),
-            };
-            format!("{name} {} lines{share}", number(amount.lines))
+        let percent = |amount: &Amount| amount.lines * 100 / total.lines.max(1);
+        // What is less than a hundredth says nothing about the whole.
+        let is_worth_it =
+            |(place, (_, amount)): &(usize, &(&str, Amount))| *place == 0 || percent(amount) > 0;
+        let named = languages.iter().enumerate().filter(is_worth_it);
+        let named = named.take(NAMED_MAX).map(|(_, (name, amount))| {
+            format!(
+                "{name} {} lines ({} %)",
+                number(amount.lines),
+                percent(amount)
+            )
         });
         let named: Vec<_> = named.collect();
         let size = format!("{}, {}", files(total.files), lines(total.lines));

@@ -11,9 +11,7 @@ use tokio::time::timeout;
 use super::{Api, Secret, Service, failure, target};
 use crate::model::{Failure, FailureClass, catalogue};
 
-/// How long Ollama may take to say what it has. It answers at once, or it is not there.
-const OLLAMA_TIMEOUT: Duration = Duration::from_millis(300);
-/// How long another server may take.
+/// How long a server may take to say what it has.
 const LIST_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long a list of models may be.
 const LIST_BYTES_MAX: usize = 1 << 20;
@@ -43,12 +41,8 @@ const OTHERS: [&str; 10] = [
 ///
 /// Dropping it drops the request.
 pub async fn models(service: &Service) -> Result<Vec<Service>, Failure> {
-    let time = match service.api {
-        Api::Ollama => OLLAMA_TIMEOUT,
-        _ => LIST_TIMEOUT,
-    };
-    let names = timeout(time, names(service, time)).await;
-    let names = names.unwrap_or_else(|_| Err(failure::silent(service, time, false)))?;
+    let names = timeout(LIST_TIMEOUT, names(service)).await;
+    let names = names.unwrap_or_else(|_| Err(failure::silent(service, LIST_TIMEOUT, false)))?;
     let chats = |name: &String| {
         let name = name.to_ascii_lowercase();
         !OTHERS.iter().any(|other| name.contains(other))
@@ -81,12 +75,12 @@ fn without_version(url: &str) -> &str {
     url.trim_end_matches('/').trim_end_matches("/v1")
 }
 
-async fn names(service: &Service, time: Duration) -> Result<Vec<String>, Failure> {
+async fn names(service: &Service) -> Result<Vec<String>, Failure> {
     let url = target::list_url(service).ok_or_else(|| failure::bad_address(service))?;
     if service.api == Api::Ollama {
         knock(service, &url).await?;
     }
-    let http = target::http(service.proxy.as_ref().map(Secret::reveal), time)
+    let http = target::http(service.proxy.as_ref().map(Secret::reveal), LIST_TIMEOUT)
         .map_err(|()| failure::no_client(service))?;
     let sent = http.get(url).headers(headers(service)).send().await;
     let mut response = sent.map_err(|error| failure::of_network(service, Some(&error)))?;
