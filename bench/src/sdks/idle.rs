@@ -68,9 +68,8 @@ pub(super) fn run(plan: &Plan, launch: &Launch) -> Result<Outcome> {
     let filled = start.elapsed();
     wait_until_still(&mut agent)?;
     let after = Memory::of(&agent)?;
-    drop(client);
-    let ending = Instant::now();
-    agent.finish()?;
+    // Ended before its pipe closes, or it would close all sessions first.
+    drop(agent);
     let grown = after.resident.saturating_sub(before.resident);
     Ok(Outcome::default()
         .with("sessions", to_f64(plan.count))
@@ -79,7 +78,6 @@ pub(super) fn run(plan: &Plan, launch: &Launch) -> Result<Outcome> {
         .with("peak_mib", mib(after.peak))
         .with("session_kib", to_f64(grown) / to_f64(plan.count) / 1024.0)
         .with("filled_s", filled.as_secs_f64())
-        .with("ended_s", ending.elapsed().as_secs_f64())
         .noted("idle: sessions on disk, one prompt done in each, the client still attached"))
 }
 

@@ -19,6 +19,7 @@ mod prompt;
 mod read;
 mod record;
 mod response;
+mod rest;
 mod store;
 mod title;
 mod view;

@@ -253,6 +253,11 @@ impl Store {
         });
     }
 
+    /// Returns whether the journal has nothing to do for the session.
+    pub(super) fn is_still(&self) -> bool {
+        self.appending.is_none() && self.work.is_none() && self.reading.is_empty()
+    }
+
     /// Returns whether records are being read.
     pub(super) fn is_reading(&self) -> bool {
         !self.reading.is_empty()

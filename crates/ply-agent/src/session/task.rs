@@ -54,6 +54,8 @@ pub(crate) struct Task {
     /// Requests that came while the session ended, for when it is over.
     late: Vec<Control>,
     alarm: Alarm,
+    /// Whether a turn has ended since the session gave back what it does not need while it is idle.
+    is_tired: bool,
     is_over: bool,
 }
 
@@ -102,6 +104,7 @@ impl Task {
             barriers: Barriers::default(),
             late: Vec::new(),
             alarm: Alarm::default(),
+            is_tired: false,
             is_over: false,
         }
     }
@@ -111,6 +114,9 @@ impl Task {
             let unsent = self.advance();
             if self.is_over {
                 break;
+            }
+            if self.is_tired && self.running.is_none() && self.store.is_still() {
+                self.rest();
             }
             self.wait(unsent).await;
         }
@@ -133,6 +139,19 @@ impl Task {
                 return unsent;
             }
         }
+    }
+
+    /// Gives back memory that is only kept to be used again. Once for each turn, since whatever comes next takes it again.
+    fn rest(&mut self) {
+        self.is_tired = false;
+        self.core.rest();
+        self.effects.shrink_to_fit();
+        self.waiters.shrink_to_fit();
+        self.metas.shrink_to_fit();
+        self.attaching.shrink_to_fit();
+        self.own.shrink_to_fit();
+        self.asks.shrink_to_fit();
+        self.calls.shrink_to_fit();
     }
 
     async fn wait(&mut self, unsent: Unsent) {
@@ -300,6 +319,7 @@ impl Task {
             }
             Op::Ended { turn, outcome } => {
                 self.running.take_if(|running| running.turn == turn);
+                self.is_tired = true;
                 Input::Ended { turn, outcome }
             }
             Op::Prepared(outcome) => {

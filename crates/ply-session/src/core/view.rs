@@ -230,6 +230,14 @@ impl View {
         behind.page = records.into();
     }
 
+    /// Gives back memory that is only kept to be used again.
+    pub(crate) fn rest(&mut self) {
+        let lists = [&mut self.urgent, &mut self.ready, &mut self.last];
+        lists.into_iter().for_each(VecDeque::shrink_to_fit);
+        self.asides.shrink_to_fit();
+        self.downs.shrink_to_fit();
+    }
+
     /// Returns when something waits to be sent less often.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         self.flush_at

@@ -474,6 +474,8 @@ fn patch_list<T: Clone>(stored: &mut Vec<T>, patch: &MaybeUndefined<Vec<T>>) {
     match patch {
         MaybeUndefined::Undefined => {}
         MaybeUndefined::Null => stored.clear(),
+        // A clone has no room to spare, and items are large.
+        MaybeUndefined::Value(list) if stored.capacity() < list.len() => *stored = list.clone(),
         MaybeUndefined::Value(list) => stored.clone_from(list),
     }
 }
