@@ -6,7 +6,7 @@ mod services;
 use std::sync::Arc;
 
 use ply_rpc::{Closed, Handler, Notification, Peer, Postbox, Request, Responder, RpcError};
-use ply_wire::direct::TextChunk;
+use ply_wire::direct::{CallUpdate, TextChunk};
 use ply_wire::method::v1 as methods_v1;
 use ply_wire::method::{DecodeError, decode_params, is_extension};
 use ply_wire::negotiate::Version;
@@ -47,23 +47,33 @@ impl Handler for Inbound {
     }
 
     fn line(&mut self, _: &Peer, line: &[u8]) -> bool {
-        let chunk = str::from_utf8(line).ok().and_then(TextChunk::read);
-        let Some(chunk) = chunk else {
-            return false;
-        };
         let Some(version) = self.routes.version.get() else {
             return false;
         };
-        // Only the usual: everything else about a session is for the longer way to find out.
-        let Route::Session(session) = self.routes.find(chunk.session()) else {
+        let Ok(text) = str::from_utf8(line) else {
             return false;
         };
-        let update = match version {
-            Version::V1 => RawUpdate::V1(chunk.into_v1()),
-            Version::V2 => match chunk.into_v2() {
+        let chunk = TextChunk::read(text);
+        let call = match (&chunk, version) {
+            (None, Version::V1) => CallUpdate::read(text),
+            _ => None,
+        };
+        let named = chunk.as_ref().map(TextChunk::session);
+        let Some(named) = named.or(call.as_ref().map(CallUpdate::session)) else {
+            return false;
+        };
+        // Only the usual: everything else about a session is for the longer way to find out.
+        let Route::Session(session) = self.routes.find(named) else {
+            return false;
+        };
+        let update = match (chunk, call, version) {
+            (Some(chunk), _, Version::V1) => RawUpdate::V1(chunk.into_v1()),
+            (Some(chunk), _, Version::V2) => match chunk.into_v2() {
                 Some(update) => RawUpdate::V2(update),
                 None => return false,
             },
+            (None, Some(call), _) => RawUpdate::V1(call.into_v1()),
+            (None, None, _) => return false,
         };
         self.quiet.add(&session);
         session.update(update, line.len(), &self.routes);

@@ -16,6 +16,8 @@ const LINES_MAX: usize = 1000;
 const LINE_BYTES_MAX: usize = 64 * 1024;
 /// Bytes kept of all lines.
 const BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Bytes of a line whose memory is used again for another.
+const REUSED_BYTES_MAX: usize = 1024;
 /// Requests remembered until they are answered.
 const ASKED_MAX: usize = 1000;
 
@@ -31,7 +33,7 @@ pub(crate) struct Logged {
     pub(crate) what: String,
     agent: AgentId,
     /// The line itself, cut.
-    line: Arc<[u8]>,
+    line: Vec<u8>,
     /// The length of the whole line.
     pub(crate) bytes: usize,
 }
@@ -77,13 +79,15 @@ impl WireLog {
             true => lines.say((agent, is_sent), line),
             false => String::new(),
         };
+        let mut kept = lines.room();
+        kept.extend_from_slice(line.get(..LINE_BYTES_MAX).unwrap_or(line));
         let logged = Logged {
             number,
             at_ms,
             is_sent,
             what,
             agent,
-            line: line.get(..LINE_BYTES_MAX).unwrap_or(line).into(),
+            line: kept,
             bytes: line.len(),
         };
         lines.bytes += logged.line.len();
@@ -93,10 +97,9 @@ impl WireLog {
             lines.read();
         }
         while lines.kept.len() > LINES_MAX || lines.bytes > BYTES_MAX {
-            let Some(oldest) = lines.kept.pop_front() else {
+            if lines.forget_oldest().is_none() {
                 break;
-            };
-            lines.bytes = lines.bytes.saturating_sub(oldest.line.len());
+            }
         }
     }
 
@@ -133,6 +136,26 @@ impl WireLog {
 }
 
 impl Lines {
+    /// Returns memory for a line: that of the oldest where it has to go, since a long session is a hundred thousand lines.
+    fn room(&mut self) -> Vec<u8> {
+        let oldest = match self.kept.len() < LINES_MAX {
+            true => None,
+            false => self.forget_oldest(),
+        };
+        let mut room = oldest.map_or_else(Vec::new, |oldest| oldest.line);
+        room.clear();
+        match room.capacity() <= REUSED_BYTES_MAX {
+            true => room,
+            false => Vec::new(),
+        }
+    }
+
+    fn forget_oldest(&mut self) -> Option<Logged> {
+        let oldest = self.kept.pop_front()?;
+        self.bytes = self.bytes.saturating_sub(oldest.line.len());
+        Some(oldest)
+    }
+
     /// Says of each line what it is, if nobody has yet.
     fn read(&mut self) {
         let mut kept = std::mem::take(&mut self.kept);

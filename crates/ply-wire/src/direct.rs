@@ -1,12 +1,15 @@
 //! The JSON of what comes most, read without a deserializer.
 //!
-//! Most messages of a session are chunks of plain text, and the largest are prompts. [`TextChunk`] and [`PlainPrompt`] know
-//! these two and nothing else: what they do not know they leave to the official types, which also judge them in the tests.
+//! Most messages of a session are chunks of plain text and reports on tool calls, and the largest are prompts. [`TextChunk`],
+//! [`CallUpdate`] and [`PlainPrompt`] know these and nothing else: what they do not know they leave to the official types, which
+//! also judge them in the tests.
 
+mod call;
 mod json;
 
 use std::borrow::Cow;
 
+pub use self::call::CallUpdate;
 use self::json::Reader;
 use crate::{v1, v2};
 

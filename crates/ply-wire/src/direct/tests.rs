@@ -15,7 +15,7 @@ struct Line<T> {
 }
 
 /// Reads a line as the official types do.
-fn by_types<T: serde::de::DeserializeOwned>(line: &str) -> Option<T> {
+pub(super) fn by_types<T: serde::de::DeserializeOwned>(line: &str) -> Option<T> {
     let line: Line<T> = serde_json::from_str(line).ok()?;
     let is_update = line.jsonrpc == "2.0" && line.method == "session/update";
     is_update.then_some(line.params)
@@ -110,7 +110,7 @@ fn what_it_does_not_know_is_left_to_the_official_types() {
     }
 }
 
-/// Cuts, doubles and replaces bytes of a good line.
+/// Good lines, and such with a few edits.
 fn damaged() -> impl Strategy<Value = String> {
     let good = (".{0,40}", any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
         |(text, thought, has_id, pretty)| {
@@ -134,6 +134,11 @@ fn damaged() -> impl Strategy<Value = String> {
             }
         },
     );
+    edited(good)
+}
+
+/// Cuts, doubles and replaces characters of good lines.
+pub(super) fn edited(good: impl Strategy<Value = String>) -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
         "",
         "\"",
