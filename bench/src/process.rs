@@ -115,7 +115,8 @@ impl Launch {
 
     /// Has the agent count what it allocates, and note it in this file.
     pub(crate) fn allocations(mut self, notes: &Path) -> Self {
-        self.words.push(format!("--allocations={}", notes.display()));
+        self.words
+            .push(format!("--allocations={}", notes.display()));
         self
     }
 

@@ -17,8 +17,9 @@ use super::table::{Table, number};
 use crate::Result;
 
 /// Messages in the small and in the larger run.
-const FEW: u32 = 500;
-const MANY: u32 = 3_000;
+const FEW_AND_MANY: (u32, u32) = (500, 3_000);
+/// The same of messages of 16 MiB. The first ones fill buffers that are used again.
+const FEW_AND_MANY_LARGE: (u32, u32) = (2, 5);
 /// Under such tools a peer is up to a hundred times slower.
 const LIMIT: Duration = Duration::from_secs(300);
 
@@ -109,9 +110,13 @@ struct Run<'a> {
 
 /// The costs of one message in the client and in the agent.
 fn per_message(run: &Run<'_>, work: &str, peer: &str) -> Result<(f64, f64)> {
-    let few = totals(run, work, peer, FEW)?;
-    let many = totals(run, work, peer, MANY)?;
-    let messages = f64::from(MANY - FEW);
+    let (few, many) = match work.starts_with("large") {
+        true => FEW_AND_MANY_LARGE,
+        false => FEW_AND_MANY,
+    };
+    let messages = f64::from(many - few);
+    let few = totals(run, work, peer, few)?;
+    let many = totals(run, work, peer, many)?;
     Ok(((many.0 - few.0) / messages, (many.1 - few.1) / messages))
 }
 
