@@ -16,8 +16,8 @@ use super::suite::Suite;
 use super::table::{Table, number};
 use crate::Result;
 
-/// Messages in the small and in the larger run.
-const FEW_AND_MANY: (u32, u32) = (500, 3_000);
+/// Messages in the small and in the larger run: as many for each of 64 that are in flight.
+const FEW_AND_MANY: (u32, u32) = (512, 3_072);
 /// The same of messages of 16 MiB. The first ones fill buffers that are used again.
 const FEW_AND_MANY_LARGE: (u32, u32) = (2, 5);
 /// Under such tools a peer is up to a hundred times slower.
@@ -48,7 +48,8 @@ pub(super) fn measure(
         ("system calls", Tool::for_system_calls(&scratch)),
     ];
     let mut counts = Vec::new();
-    for &work in suite.counted.iter().filter(|work| works.contains(work)) {
+    let counted = suite.counted.iter();
+    for &work in counted.filter(|work| works.contains(&table_work(work))) {
         for &peer in peers.iter().filter(|peer| suite.does(peer, work)) {
             for (what, tool) in &tools {
                 super::progress(&format!("counting {what}: {work} {peer}"));
@@ -81,6 +82,14 @@ pub(super) fn measure(
         }
     }
     Ok(counts)
+}
+
+/// Returns the work of the table that a counted work is a part of: a large prompt and a large update are counted apart.
+fn table_work<'a>(counted: &'a str) -> &'a str {
+    match counted {
+        "large_prompt" | "large_update" => "large",
+        work => work,
+    }
 }
 
 /// Counts the instructions of the client and of the agent for each message, in a way that gives the same each time.
