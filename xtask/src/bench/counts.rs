@@ -85,7 +85,7 @@ pub(super) fn measure(
 }
 
 /// Returns the work of the table that a counted work is a part of: a large prompt and a large update are counted apart.
-fn table_work<'a>(counted: &'a str) -> &'a str {
+fn table_work(counted: &str) -> &str {
     match counted {
         "large_prompt" | "large_update" => "large",
         work => work,

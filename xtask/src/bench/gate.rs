@@ -66,7 +66,7 @@ pub(super) fn run(gate: &Gate) -> Result<()> {
     match worse {
         0 => Ok(()),
         worse => Err(format!(
-            "{worse} counts are more than {WORSE_PERCENT} % above {}; if that is meant, run `cargo xtask bench gate --update`",
+            "{worse} counts are missing in or more than {WORSE_PERCENT} % above {}; if that is meant, run `cargo xtask bench gate --update`",
             file.display()
         )
         .into()),
