@@ -158,7 +158,7 @@ struct Shared {
     /// Writes every number, the machine and the command line to this file.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Also counts instructions and system calls for each message, which takes some minutes.
+    /// Also counts instructions and system calls for each message, which can take as long again.
     #[arg(long)]
     counts: bool,
 }

@@ -32,7 +32,7 @@ pub(super) async fn drive<C: Client>(client: C, plan: Plan, tally: Arc<Tally>) -
         Work::Permission => permission(client, plan).await,
         Work::Sessions10 => sessions::run(client, plan, tally, 10).await,
         Work::Sessions1000 => sessions::run(client, plan, tally, 1000).await,
-        Work::Large => large(client, plan, tally).await,
+        Work::Large | Work::LargePrompt | Work::LargeUpdate => large(client, plan, tally).await,
         Work::Allocated => allocated::run(client, tally).await,
         Work::Interrupt => interrupt::run(client, plan, tally).await,
         Work::Start
@@ -40,7 +40,8 @@ pub(super) async fn drive<C: Client>(client: C, plan: Plan, tally: Arc<Tally>) -
         | Work::Fair
         | Work::Idle
         | Work::SetModeRaw
-        | Work::SetModeRaw64 => Err("this work has a client of its own".into()),
+        | Work::SetModeRaw64
+        | Work::Resume => Err("this work has a client of its own".into()),
     }
 }
 
@@ -150,16 +151,23 @@ async fn large<C: Client>(client: C, plan: Plan, tally: Arc<Tally>) -> Result<Ou
     let length = prompt.len().to_string();
     let (mut down, mut up) = (Vec::new(), Vec::new());
     for _ in 0..plan.count {
-        let prompt = prompt.clone();
-        tally.expect(length.len() as u64);
-        down.push(timed_turn(&mut session, prompt, &tally).await?);
-        tally.expect(LARGE_TEXT_BYTES as u64);
-        up.push(timed_turn(&mut session, Task::Big.prompt(), &tally).await?);
+        if plan.work != Work::LargeUpdate {
+            let prompt = prompt.clone();
+            tally.expect(length.len() as u64);
+            down.push(timed_turn(&mut session, prompt, &tally).await?);
+        }
+        if plan.work != Work::LargePrompt {
+            tally.expect(LARGE_TEXT_BYTES as u64);
+            up.push(timed_turn(&mut session, Task::Big.prompt(), &tally).await?);
+        }
     }
-    Ok(Outcome::default()
-        .with("tries", to_f64(plan.count))
-        .with("prompt_ms", median_ms(&mut down))
-        .with("update_ms", median_ms(&mut up)))
+    let mut outcome = Outcome::default().with("tries", to_f64(plan.count));
+    for (name, waits) in [("prompt_ms", &mut down), ("update_ms", &mut up)] {
+        if !waits.is_empty() {
+            outcome = outcome.with(name, median_ms(waits));
+        }
+    }
+    Ok(outcome)
 }
 
 async fn timed_turn(session: &mut impl Session, prompt: String, tally: &Tally) -> Result<Duration> {

@@ -4,6 +4,7 @@ mod agent;
 mod client;
 mod fair;
 mod modes;
+mod resume;
 
 pub(crate) use agent::Worker;
 
@@ -80,6 +81,7 @@ async fn run(
     let agent = settings.spawn(command).await?;
     let driving: Driving = match plan.work {
         Work::Fair => Box::pin(fair::run(agent.clone(), plan.count)),
+        Work::Resume => Box::pin(resume::run(agent.clone(), *plan)),
         Work::SetModeRaw => Box::pin(modes::one_by_one(agent.clone(), *plan)),
         Work::SetModeRaw64 => Box::pin(modes::inflight(agent.clone(), *plan)),
         _ => {

@@ -37,6 +37,15 @@ pub(crate) enum Work {
     Start,
     /// A prompt of 16 MiB, and an update of 16 MiB.
     Large,
+    /// Only the prompt of that; for counting.
+    #[value(hide = true)]
+    LargePrompt,
+    /// Only the update of that; for counting.
+    #[value(hide = true)]
+    LargeUpdate,
+    /// `session/resume` of a session that the agent has open, one request after the other; of this project, for counting.
+    #[value(hide = true)]
+    Resume,
     /// What both programs allocate for a prompt and for an update of 16 MiB.
     Allocated,
     /// A turn of updates that nobody reads, until somebody does.
@@ -74,11 +83,12 @@ impl Plan {
             | Work::Option
             | Work::SetMode
             | Work::SetModeRaw
+            | Work::Resume
             | Work::Permission => 10_000,
             Work::Inflight | Work::SetMode64 | Work::SetModeRaw64 => 20_000,
             Work::Sessions10 | Work::Sessions1000 | Work::Fair => CHUNKS,
             Work::Start => 30,
-            Work::Large => 5,
+            Work::Large | Work::LargePrompt | Work::LargeUpdate => 5,
             Work::Allocated => 1,
             Work::SlowReader => 2_000_000,
             Work::Idle => 10_000,
@@ -97,10 +107,10 @@ impl Plan {
 
     /// Unpinned, work in which one waits for the other is bimodal: it depends on whether the scheduler puts both processes on one core.
     pub(crate) fn pinned(&self) -> bool {
-        use Work::{Option, Permission, Roundtrip, SetMode, SetModeRaw};
+        use Work::{Option, Permission, Resume, Roundtrip, SetMode, SetModeRaw};
         matches!(
             self.work,
-            Roundtrip | Option | SetMode | SetModeRaw | Permission
+            Roundtrip | Option | SetMode | SetModeRaw | Resume | Permission
         )
     }
 }

@@ -16,9 +16,10 @@ use super::suite::Suite;
 use super::table::{Table, number};
 use crate::Result;
 
-/// Messages in the small and in the larger run.
-const FEW: u32 = 500;
-const MANY: u32 = 3_000;
+/// Messages in the small and in the larger run: as many for each of 64 that are in flight.
+const FEW_AND_MANY: (u32, u32) = (512, 3_072);
+/// The same of messages of 16 MiB. The first ones fill buffers that are used again.
+const FEW_AND_MANY_LARGE: (u32, u32) = (2, 5);
 /// Under such tools a peer is up to a hundred times slower.
 const LIMIT: Duration = Duration::from_secs(300);
 
@@ -47,7 +48,8 @@ pub(super) fn measure(
         ("system calls", Tool::for_system_calls(&scratch)),
     ];
     let mut counts = Vec::new();
-    for &work in suite.counted.iter().filter(|work| works.contains(work)) {
+    let counted = suite.counted.iter();
+    for &work in counted.filter(|work| works.contains(&table_work(work))) {
         for &peer in peers.iter().filter(|peer| suite.does(peer, work)) {
             for (what, tool) in &tools {
                 super::progress(&format!("counting {what}: {work} {peer}"));
@@ -82,6 +84,14 @@ pub(super) fn measure(
     Ok(counts)
 }
 
+/// Returns the work of the table that a counted work is a part of: a large prompt and a large update are counted apart.
+fn table_work(counted: &str) -> &str {
+    match counted {
+        "large_prompt" | "large_update" => "large",
+        work => work,
+    }
+}
+
 /// Counts the instructions of the client and of the agent for each message, in a way that gives the same each time.
 pub(super) fn instructions(
     binary: &Binary,
@@ -109,9 +119,13 @@ struct Run<'a> {
 
 /// The costs of one message in the client and in the agent.
 fn per_message(run: &Run<'_>, work: &str, peer: &str) -> Result<(f64, f64)> {
-    let few = totals(run, work, peer, FEW)?;
-    let many = totals(run, work, peer, MANY)?;
-    let messages = f64::from(MANY - FEW);
+    let (few, many) = match work.starts_with("large") {
+        true => FEW_AND_MANY_LARGE,
+        false => FEW_AND_MANY,
+    };
+    let messages = f64::from(many - few);
+    let few = totals(run, work, peer, few)?;
+    let many = totals(run, work, peer, many)?;
     Ok(((many.0 - few.0) / messages, (many.1 - few.1) / messages))
 }
 

@@ -8,7 +8,7 @@ use super::counts::{self, Count};
 use super::machine::Machine;
 use super::sample::{Sample, median};
 use super::suite::Suite;
-use super::table::{Table, number};
+use super::table::{Table, number, times};
 use super::targets::{Row, Verdict, judge};
 use crate::Result;
 
@@ -118,7 +118,7 @@ impl Report {
         let ours = ours.filter(|_| self.suite.against.contains(&peer));
         let ratio = ours.and_then(|ours| row.ratio(self.suite, &self.samples, ours, peer));
         match ratio {
-            Some(ratio) => format!("{} ({}×)", number(value), number(ratio)),
+            Some(ratio) => format!("{} ({}×)", number(value), times(ratio)),
             None => number(value),
         }
     }

@@ -78,6 +78,14 @@ pub(super) fn number(value: f64) -> String {
     grouped
 }
 
+/// How many times, with two digits behind the point where they count: `0.92`, `2.61`, `35.0`, `1,234`.
+pub(super) fn times(ratio: f64) -> String {
+    match ratio.abs() < 10.0 {
+        true => format!("{ratio:.2}"),
+        false => number(ratio),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,6 +101,19 @@ mod tests {
         ];
         for (value, expected) in cases {
             assert_eq!(number(value), expected);
+        }
+    }
+
+    #[test]
+    fn small_ratios_have_two_digits() {
+        let cases = [
+            (0.917, "0.92"),
+            (1.0, "1.00"),
+            (35.04, "35.0"),
+            (1_234.0, "1,234"),
+        ];
+        for (ratio, expected) in cases {
+            assert_eq!(times(ratio), expected);
         }
     }
 

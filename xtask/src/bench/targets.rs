@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::sample::{At, Sample, median, median_of_pairs};
 use super::suite::Suite;
-use super::table::number;
+use super::table::times;
 
 /// Which way is better.
 #[derive(Clone, Copy, PartialEq)]
@@ -188,7 +188,7 @@ impl Verdict {
     pub(super) fn short(&self, of_several: bool) -> String {
         let who = if of_several { self.peer } else { "" };
         let verdict = if self.met { "met" } else { "**missed**" };
-        let measured = number(self.measured);
+        let measured = times(self.measured);
         let text = format!("{who} {}: {measured}, {verdict}", self.target);
         text.trim_start().to_owned()
     }
@@ -198,12 +198,12 @@ impl Verdict {
         let off = (self.measured - self.wanted).abs() / self.wanted * 100.0;
         let floor = self
             .floor
-            .map(|floor| format!("; the floor has {}", number(floor)));
+            .map(|floor| format!("; the floor has {}", times(floor)));
         format!(
             "{} ({}): {} where {} was wanted, missed by {off:.0} %{}",
             self.work,
             self.peer,
-            number(self.measured),
+            times(self.measured),
             self.target,
             floor.unwrap_or_default()
         )

@@ -64,6 +64,8 @@ static TARGETS: &[Target] = &[
 
 /// What every SDK does. The rest is of ours alone.
 const OTHERS: &[&str] = &[
+    "large_prompt",
+    "large_update",
     "updates",
     "roundtrip",
     "option",
@@ -136,9 +138,14 @@ pub(in crate::bench) static SDK: Suite = Suite {
         "updates",
         "roundtrip",
         "option",
+        "inflight",
         "set_mode",
         "set_mode_raw",
+        "set_mode64",
+        "set_mode_raw64",
         "permission",
+        "large_prompt",
+        "large_update",
     ],
 };
 
