@@ -253,8 +253,7 @@ impl Journal {
                 known.entries().len(),
                 kept.state(),
                 known.state(),
-            )
-            .into());
+            ));
         }
         if self.listed.title != history.transcript().info().title {
             return Err("the listed title is not the session's".into());
