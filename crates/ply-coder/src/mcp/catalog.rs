@@ -3,12 +3,14 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
+use ring::digest::{Context, SHA256};
 use rmcp::RoleClient;
 use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, ServerResult};
 use rmcp::service::{Peer, ServiceError};
 use serde_json::{Map, Value, json};
 
 use super::words;
+use crate::permission::VERSION_BYTES;
 
 /// How many tools of one server are taken.
 const TOOLS_MAX: usize = 256;
@@ -34,6 +36,22 @@ pub(super) struct Listing {
     pub(super) description: String,
     /// The schema of its arguments: always one of an object.
     pub(super) schema: Value,
+}
+
+impl Listing {
+    /// Returns what stands for all that the server says of it, in hexadecimal. A server cannot make two
+    /// descriptions that have the same one.
+    pub(super) fn version(&self) -> String {
+        let mut digest = Context::new(&SHA256);
+        let schema = self.schema.to_string();
+        for part in [&self.name, &self.description, &schema] {
+            digest.update(&part.len().to_le_bytes());
+            digest.update(part.as_bytes());
+        }
+        let digest = digest.finish();
+        let bytes = digest.as_ref().iter().take(VERSION_BYTES);
+        bytes.map(|byte| format!("{byte:02x}")).collect()
+    }
 }
 
 /// What a server lists.
