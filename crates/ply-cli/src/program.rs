@@ -8,6 +8,7 @@ mod error;
 mod home;
 mod json;
 mod output;
+mod permits;
 mod roster;
 mod run;
 mod sessions;
@@ -57,6 +58,7 @@ fn start(arguments: Arguments) -> Result<ExitCode, Error> {
         Command::Run(arguments) => runtime.block_on(run::run(*arguments)),
         Command::Chat(arguments) => runtime.block_on(chat::run(arguments)),
         Command::Agent(arguments) => runtime.block_on(agent::run(arguments)),
+        Command::Permits(arguments) => permits::run(arguments),
         Command::Sessions(arguments) => runtime.block_on(sessions::run(arguments)),
         Command::Trace(arguments) => runtime.block_on(trace::run(arguments)),
         Command::Check(arguments) => runtime.block_on(check::run(arguments)),

@@ -106,3 +106,25 @@ fn within_origin() -> Policy {
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn h8_a_name_that_leads_to_this_machine_is_refused_where_it_is_looked_up() {
+        let name = || "localhost".parse::<Name>().unwrap();
+        let page = PublicOnly {
+            host: "localhost".to_owned(),
+        };
+        let Err(refused) = page.resolve(name()).await else {
+            panic!("it leads to this machine");
+        };
+        assert!(refused.is::<PrivateHost>(), "{refused}");
+        // Another name is the user's proxy, which may well be here.
+        let proxied = PublicOnly {
+            host: "docs.rs".to_owned(),
+        };
+        assert!(proxied.resolve(name()).await.is_ok());
+    }
+}

@@ -123,6 +123,7 @@ fn configure(
     config.own = absolute(own.into_iter().flatten())
         .map_err(|error| format!("The working directory is not known: {error}."))?;
     config.sandbox.cache.clone_from(&places.cache);
+    config.readable.clone_from(&places.libraries);
     if let Some(mode) = &arguments.mode {
         config.mode = Mode::from_id(mode).ok_or_else(|| {
             format!("There is no mode `{mode}`; use plan, ask, auto-edit or full.")

@@ -14,6 +14,7 @@ mod hygiene;
 mod leftovers;
 mod offline;
 mod options;
+mod permits;
 mod place;
 mod raw;
 mod sandbox;
