@@ -208,9 +208,12 @@ fn h7_a_command_is_allowed_alone_and_denied_in_any_company() {
     check(&run("cargo test\ncurl evil"), Action::Ask);
     check(&run("cargo test; rm -rf /"), Action::Deny);
     check(&run("true | (rm x)"), Action::Deny);
-    for acts in ["a*", "a?", "[a]", "~", "!x", "#x"] {
+    for acts in ["a*", "a?", "[a]", "~", "!x", "$x", "> x"] {
         check(&run(&format!("cargo test {acts}")), Action::Ask);
     }
+    // The same judge as the agent's: what only reads may follow, and comments are none of a command.
+    check(&run("cargo test 2>&1 | tail -5"), Action::Allow);
+    check(&run("cargo test # all of them"), Action::Allow);
     check(&subject("execute", "cargo test", None, &[]), Action::Deny);
 }
 
