@@ -9,6 +9,7 @@ mod home;
 mod json;
 mod models;
 mod output;
+mod permits;
 mod roster;
 mod run;
 mod sessions;
@@ -59,6 +60,7 @@ fn start(arguments: Arguments) -> Result<ExitCode, Error> {
         Command::Chat(arguments) => runtime.block_on(chat::run(arguments)),
         Command::Agent(arguments) => runtime.block_on(agent::run(arguments)),
         Command::Models(arguments) => runtime.block_on(models::run(arguments)),
+        Command::Permits(arguments) => permits::run(arguments),
         Command::Sessions(arguments) => runtime.block_on(sessions::run(arguments)),
         Command::Trace(arguments) => runtime.block_on(trace::run(arguments)),
         Command::Check(arguments) => runtime.block_on(check::run(arguments)),

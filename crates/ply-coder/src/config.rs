@@ -50,6 +50,9 @@ pub struct Config {
     pub instructions: Option<String>,
     /// Files and directories of Ply's own, absolute, which are asked about before they are changed.
     pub own: Vec<PathBuf>,
+    /// Directories outside of a session's own that may be read and not changed, absolute: sources of
+    /// dependencies, headers, toolchains.
+    pub readable: Vec<PathBuf>,
     /// How MCP servers are started and how long they may take.
     pub mcp: mcp::Settings,
     /// Says what day it is, such as `2026-11-17`, for models to know.
@@ -172,6 +175,7 @@ impl Config {
             web_fetch: false,
             sandbox,
             own: Vec::new(),
+            readable: Vec::new(),
             mcp: mcp::Settings::default(),
             logs: places.logs,
             instructions: None,

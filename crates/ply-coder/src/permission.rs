@@ -15,29 +15,39 @@
 //! Rules for files hold for the tools that work on files. What a command does with files once it may run
 //! is for the sandbox to confine.
 
+mod address;
 mod decide;
+mod effect;
+mod expand;
 mod glob;
-mod harmless;
 mod launch;
 pub mod line;
 mod links;
+mod look;
 mod offer;
 mod own;
 mod place;
 mod question;
+mod repository;
 mod rule;
 mod rule_text;
 mod shell_rule;
 mod store;
+mod sweep;
 pub(crate) mod text;
+mod trigger;
 
+pub(crate) use self::address::is_private;
 pub use self::decide::{Permissions, SESSION_RULES_MAX};
-pub use self::place::is_secret;
+pub use self::effect::Effect;
+pub use self::place::{guarded_names, hidden_names, is_secret};
 pub use self::question::{Question, Remember, Verdict};
-pub use self::rule::{Decision, Rule};
+pub(crate) use self::rule::VERSION_BYTES;
+pub use self::rule::{Concern, Decision, Rule};
 pub use self::rule_text::{RULE_BYTES_MAX, RuleError};
-pub use self::store::{RULES_FILE_BYTES_MAX, StoreError, Stores};
+pub use self::store::{KeptRule, RULES_FILE_BYTES_MAX, StoreError, Stores, kept_rules, revoke};
 pub(crate) use self::text::shown;
+pub(crate) use self::trigger::trigger;
 
 /// How much the agent may do without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -71,7 +71,8 @@ impl State {
             )));
         }
         let workspace = Workspace::new(cwd.clone(), additional.clone())
-            .map_err(|error| Error::invalid_params(error.to_string()))?;
+            .map_err(|error| Error::invalid_params(error.to_string()))?
+            .reading(config.readable.clone());
         let stores = Stores {
             user: config.user_rules.clone(),
             // As the directory is, not as it was called: rules of a project follow no link.
@@ -83,7 +84,8 @@ impl State {
             .into_iter()
             .map(Path::to_path_buf)
             .collect();
-        let permissions = Permissions::new(roots, config.rules.clone(), stores);
+        let permissions =
+            Permissions::new(roots, config.rules.clone(), stores).reading(workspace.library());
         let processes = Processes::new(config.sandbox.clone(), config.logs.clone())
             .withholding(config.mcp.withheld.clone());
         if let Some(unsupported) = Servers::unsupported(&setup.mcp_servers) {

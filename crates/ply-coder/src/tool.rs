@@ -26,7 +26,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ply_agent::{Turn, v2};
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::model::{Content, ToolSpec};
@@ -152,6 +151,13 @@ pub enum Access {
     Read(PathBuf),
     /// Changing or making a file.
     Write(PathBuf),
+    /// Changing a file so that other programs run something else without being asked to.
+    Trigger {
+        /// The file.
+        path: PathBuf,
+        /// Which programs, and what they run.
+        reason: &'static str,
+    },
     /// Deleting a file, or moving it away.
     Delete(PathBuf),
     /// Running a command line with `sh -c`.
@@ -179,6 +185,10 @@ pub enum Access {
         server: String,
         /// The tool's name there.
         tool: String,
+        /// What it is called with, as JSON.
+        arguments: String,
+        /// Stands for all that the server says of the tool: another description or schema has another one.
+        version: String,
     },
 }
 
@@ -279,6 +289,13 @@ pub trait Surface: fmt::Debug + Send + Sync {
         Arc::new(|path| !crate::permission::is_secret(path))
     }
 
+    /// Says whether a page may come from this machine or a private network: a rule of the user's must name
+    /// the host of the address.
+    fn may_reach_private(&self, address: &str) -> bool {
+        let _ = address;
+        false
+    }
+
     /// Tells the user something that is not about the call alone.
     fn notice<'t>(&'t self, text: &'t str) -> BoxFuture<'t, ()> {
         let _ = text;
@@ -326,14 +343,4 @@ pub(crate) fn built_in(config: &Config, turn: &Turn) -> Vec<Arc<dyn Tool>> {
         tools.push(Arc::new(web_fetch::WebFetch));
     }
     tools
-}
-
-/// Reads the arguments of a call.
-///
-/// # Errors
-///
-/// They are not what the schema says; the words name the field.
-pub(crate) fn parse<T: DeserializeOwned>(arguments: Value) -> Result<T, Outcome> {
-    serde_json::from_value(arguments)
-        .map_err(|error| Outcome::failed(format!("The arguments are wrong: {error}.")))
 }

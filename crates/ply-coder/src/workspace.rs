@@ -59,6 +59,8 @@ pub struct Workspace {
 #[derive(Debug)]
 pub(crate) struct Inner {
     roots: Roots,
+    /// Directories elsewhere that are read and never changed.
+    library: Roots,
     seen: Mutex<Seen>,
 }
 
@@ -78,11 +80,29 @@ impl Workspace {
         Ok(Self {
             inner: Arc::new(Inner {
                 roots: Roots::open(std::iter::once(cwd).chain(additional))?,
+                library: Roots::new(Vec::new()),
                 seen: Mutex::default(),
             }),
             changing: tokio::sync::Mutex::default(),
             silent: AtomicBool::new(false),
         })
+    }
+
+    /// Lets files be read, and not changed, in and below further directories: sources of dependencies,
+    /// headers, toolchains. Those that are not there are left out.
+    #[must_use]
+    pub fn reading(mut self, library: Vec<PathBuf>) -> Self {
+        let library = library.into_iter().filter(|path| path.is_dir());
+        if let Some(inner) = Arc::get_mut(&mut self.inner) {
+            inner.library = Roots::new(library.take(ROOTS_MAX));
+        }
+        self
+    }
+
+    /// Returns the directories that are only read, absolute and without links.
+    pub fn library(&self) -> Vec<PathBuf> {
+        let reals = self.inner.library.reals();
+        reals.map(Path::to_path_buf).collect()
     }
 
     /// Returns the directories, absolute and without links, the working directory first.
@@ -122,22 +142,33 @@ impl Workspace {
             .await
     }
 
+    /// Finds out what a path that a model gave means, if it is to be read: it may be outside of the roots,
+    /// where dependencies are.
+    pub(crate) async fn spot_to_read(&self, path: &str) -> Result<Spot, Error> {
+        match self.spot(path, Leaf::Follow).await {
+            Err(Error::Outside) if Path::new(path).is_absolute() => {
+                let path = path.to_owned();
+                self.blocking(move |inner| Spot::find(&inner.library, &path, Leaf::Follow))
+                    .await
+            }
+            found => found,
+        }
+    }
+
     /// Finds out what a path means that must be a regular file or nothing yet.
     pub(crate) async fn file(&self, path: &str) -> Result<Spot, Error> {
-        let spot = self.spot(path, Leaf::Follow).await?;
-        match spot.kind {
-            Kind::File | Kind::Missing => Ok(spot),
-            Kind::Directory => Err(Error::IsADirectory),
-            // Links are followed, so it has become one.
-            Kind::Link => Err(Error::Moved),
-            Kind::Special => Err(Error::Special),
-        }
+        is_file(self.spot(path, Leaf::Follow).await?)
+    }
+
+    /// Finds out what a path means that must be a regular file, to be read.
+    pub(crate) async fn file_to_read(&self, path: &str) -> Result<Spot, Error> {
+        is_file(self.spot_to_read(path).await?)
     }
 
     /// Reads the bytes of a file on disk.
     pub(crate) async fn bytes(&self, spot: &Spot) -> Result<Option<Vec<u8>>, Error> {
         let real = spot.real.clone();
-        self.blocking(move |inner| disk::read(&inner.roots, &real))
+        self.blocking(move |inner| disk::read(inner.roots_of(&real), &real))
             .await
     }
 
@@ -211,19 +242,27 @@ impl Inner {
         walk: Walk<'_>,
         visit: &mut dyn FnMut(&Entry<'_>) -> Result<std::ops::ControlFlow<()>, Error>,
     ) -> Result<Walked, Error> {
-        tree::walk(&self.roots, &spot.real, walk, visit)
+        tree::walk(self.roots_of(&spot.real), &spot.real, walk, visit)
+    }
+
+    /// Returns the directories among which a place is read.
+    fn roots_of(&self, real: &Path) -> &Roots {
+        match self.roots.root_of(real) {
+            None if self.library.root_of(real).is_some() => &self.library,
+            _ => &self.roots,
+        }
     }
 
     /// Returns the part of a path that is below its root, which is the user's own choice.
     pub(crate) fn below_root<'p>(&self, real: &'p Path) -> &'p Path {
-        let root = self.roots.root_of(real);
+        let root = self.roots_of(real).root_of(real);
         root.and_then(|root| real.strip_prefix(root).ok())
             .unwrap_or(real)
     }
 
     /// Opens a regular file at a place that was found before.
     pub(crate) fn open(&self, spot: &Spot) -> Result<std::fs::File, Error> {
-        Ok(self.roots.find(&spot.real)?.open()?.0)
+        Ok(self.roots_of(&spot.real).find(&spot.real)?.open()?.0)
     }
 
     /// Returns whether a root is at `real` or below it.
@@ -234,6 +273,16 @@ impl Inner {
     fn seen(&self) -> MutexGuard<'_, Seen> {
         // What is remembered is whole after every statement, so a panic elsewhere does not spoil it.
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn is_file(spot: Spot) -> Result<Spot, Error> {
+    match spot.kind {
+        Kind::File | Kind::Missing => Ok(spot),
+        Kind::Directory => Err(Error::IsADirectory),
+        // Links are followed, so it has become one.
+        Kind::Link => Err(Error::Moved),
+        Kind::Special => Err(Error::Special),
     }
 }
 

@@ -84,11 +84,23 @@ async fn a_call_says_what_it_needs_permission_for_and_trusts_no_hint() {
         )
     );
     assert_eq!(spec.schema["properties"]["text"]["type"], "string");
-    prepared(&*tool, json!({}), |prepared| {
+    prepared(&*tool, json!({ "text": "hello" }), |prepared| {
         assert_eq!(prepared.title, "local: echo");
         assert_eq!(prepared.kind, v2::ToolKind::Other);
-        let (server, tool) = ("local".to_owned(), "echo".to_owned());
-        assert_eq!(prepared.access, [Access::Mcp { server, tool }]);
+        let [
+            Access::Mcp {
+                server,
+                tool,
+                arguments,
+                version,
+            },
+        ] = prepared.access.as_slice()
+        else {
+            panic!("{:?}", prepared.access);
+        };
+        assert_eq!((server.as_str(), tool.as_str()), ("local", "echo"));
+        assert_eq!(arguments, "{\n  \"text\": \"hello\"\n}");
+        assert_eq!(version.len(), 32);
         assert_eq!(prepared.order, Order::Paths(vec!["mcp:local".into()]));
     })
     .await;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ply_rpc::{CallOptions, OrderedCall, RawAnswer};
 use ply_session::{AskId, Form, Reply, ViewId};
+use ply_wire::convert::permission::is_unattended;
 use ply_wire::method::Request;
 use ply_wire::{convert, v1, v2};
 
@@ -97,6 +98,12 @@ fn reply_of<Q: Request>(
 
 fn permission(outcome: &v2::RequestPermissionOutcome) -> Reply {
     match outcome {
+        // Nobody was asked, so nobody has decided: other clients still may.
+        v2::RequestPermissionOutcome::Selected(selected)
+            if is_unattended(selected.meta.as_ref()) =>
+        {
+            Reply::Failed
+        }
         v2::RequestPermissionOutcome::Selected(selected) => {
             Reply::Selected(selected.option_id.clone())
         }
@@ -107,6 +114,11 @@ fn permission(outcome: &v2::RequestPermissionOutcome) -> Reply {
 
 fn permission_v1(outcome: &v1::RequestPermissionOutcome) -> Reply {
     match outcome {
+        v1::RequestPermissionOutcome::Selected(selected)
+            if is_unattended(selected.meta.as_ref()) =>
+        {
+            Reply::Failed
+        }
         v1::RequestPermissionOutcome::Selected(selected) => {
             Reply::Selected(v2::PermissionOptionId::new(selected.option_id.0.clone()))
         }

@@ -154,6 +154,7 @@ impl Setup {
         let config = Config::read(self.text.as_deref(), &|name| self.variable(name), places);
         let mut config = config.map_err(|error| self.problem(&error))?;
         config.sandbox.cache.clone_from(&self.places.cache);
+        config.readable.clone_from(&self.places.libraries);
         config.today = Some(time::today);
         Ok(config)
     }

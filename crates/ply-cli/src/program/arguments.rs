@@ -34,6 +34,7 @@ pub(crate) enum Command {
     Chat(Chat),
     Agent(Agent),
     Models(Models),
+    Permits(Permits),
     Sessions(Sessions),
     Trace(Trace),
     Check(Check),
@@ -93,6 +94,62 @@ pub(crate) struct Models {
     /// `problems`.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Lists and revokes the permission rules of the coding agent.
+///
+/// These are the rules that "Always allow" keeps, and those of config.toml.
+///
+/// Exit codes: 0 done, 1 failed, 2 wrong arguments or no such rule.
+#[derive(Debug, Args)]
+#[command(
+    arg_required_else_help = true,
+    after_help = "Examples:\n  \
+        ply permits rules --cwd .\n  \
+        ply permits revoke 'shell(cargo test *)'"
+)]
+pub(crate) struct Permits {
+    #[command(subcommand)]
+    pub(crate) command: PermitsCommand,
+}
+
+/// What to do with rules.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PermitsCommand {
+    Rules(ListRules),
+    Revoke(Revoke),
+}
+
+/// Lists the rules.
+///
+/// Each line has what the rule says (allow, ask or deny), the rule, and where it holds: a directory,
+/// `everywhere`, or `config.toml`, with tabs in between. Control characters are shown escaped.
+#[derive(Debug, Args)]
+pub(crate) struct ListRules {
+    /// Only the rules that hold in this directory.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+
+    /// Prints one JSON array.
+    ///
+    /// Each rule is an object with `decision`, `rule`, `project` (a directory, or null if it holds everywhere)
+    /// and `source` (`rules` or `config`).
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Takes rules back that "Always allow" kept.
+///
+/// Sessions that run notice it with their next call. Rules of config.toml are changed in that file.
+#[derive(Debug, Args)]
+pub(crate) struct Revoke {
+    /// The rules, as `ply permits rules` shows them.
+    #[arg(value_name = "RULE", required = true, value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) rules: Vec<String>,
+
+    /// Only where they are kept for this directory; everywhere otherwise.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
 }
 
 /// Lists, shows, exports and deletes the sessions on disk.

@@ -8,6 +8,7 @@ mod events;
 mod failure;
 mod file;
 mod form;
+mod judge;
 pub(super) mod mcp;
 mod offer;
 mod open;

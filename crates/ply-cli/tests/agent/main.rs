@@ -15,6 +15,7 @@ mod leftovers;
 mod models;
 mod offline;
 mod options;
+mod permits;
 mod place;
 mod raw;
 mod requests;

@@ -115,6 +115,29 @@ impl Permission {
         self.selected(option.clone())
     }
 
+    /// Rejects it by the option `option` because nobody is there to decide. An agent made with Ply tells its
+    /// model so; any other takes it as a rejection like others.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Permission::select`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`Permission::allow_once`].
+    pub async fn reject_unattended(&self, option: &v2::PermissionOptionId) -> Result<(), Error> {
+        use v2::PermissionOptionKind::{RejectAlways, RejectOnce};
+        let rejects = |known: &v2::PermissionOption| {
+            known.option_id == *option && matches!(known.kind, RejectOnce | RejectAlways)
+        };
+        if !self.options().iter().any(rejects) {
+            return Err(Error::NoSuchOption);
+        }
+        let outcome = ply_wire::convert::permission::unattended(option.clone());
+        let outcome = v2::RequestPermissionOutcome::Selected(outcome);
+        self.held.answer(Answer::Permission(outcome))
+    }
+
     /// Dismisses it: the agent takes it as not allowed, and one of version 1 cancels the turn.
     ///
     /// # Cancel safety

@@ -74,23 +74,8 @@ fn named(name: &str) -> String {
 
 /// Returns a path with `%20` and the like as what they stand for.
 fn decoded(path: &str) -> String {
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let [byte, after @ ..] = rest {
-        let hex = after.get(..2).filter(|_| *byte == b'%');
-        let hex = hex.and_then(|hex| std::str::from_utf8(hex).ok());
-        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(decoded) => {
-                bytes.push(decoded);
-                rest = after.get(2..).unwrap_or(&[]);
-            }
-            None => {
-                bytes.push(*byte);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    let decoded = percent_encoding::percent_decode_str(path);
+    decoded.decode_utf8_lossy().into_owned()
 }
 
 fn of_resource(resource: &v2::EmbeddedResourceResource, facts: &Facts) -> Content {

@@ -3,12 +3,14 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
+use ring::digest::{Context, SHA256};
 use rmcp::RoleClient;
 use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, ServerResult};
 use rmcp::service::{Peer, ServiceError};
 use serde_json::{Map, Value, json};
 
 use super::words;
+use crate::permission::VERSION_BYTES;
 
 /// How many tools of one server are taken.
 const TOOLS_MAX: usize = 256;
@@ -34,6 +36,22 @@ pub(super) struct Listing {
     pub(super) description: String,
     /// The schema of its arguments: always one of an object.
     pub(super) schema: Value,
+}
+
+impl Listing {
+    /// Returns what stands for all that the server says of it, in hexadecimal. A server cannot make two
+    /// descriptions that have the same one.
+    pub(super) fn version(&self) -> String {
+        let mut digest = Context::new(&SHA256);
+        let schema = self.schema.to_string();
+        for part in [&self.name, &self.description, &schema] {
+            digest.update(&part.len().to_le_bytes());
+            digest.update(part.as_bytes());
+        }
+        let digest = digest.finish();
+        let bytes = digest.as_ref().iter().take(VERSION_BYTES);
+        bytes.map(|byte| format!("{byte:02x}")).collect()
+    }
 }
 
 /// What a server lists.
@@ -195,6 +213,24 @@ mod tests {
 
     proptest! {
         #[test]
+    fn h6_another_description_or_schema_is_another_version() {
+        let listing = |name: &str, description: &str, schema: Value| Listing {
+            name: name.to_owned(),
+            description: description.to_owned(),
+            schema,
+        };
+        let first = listing("send", "Sends", json!({ "type": "object" })).version();
+        assert_eq!(first.len(), 2 * VERSION_BYTES);
+        for other in [
+            listing("send", "Sends all", json!({ "type": "object" })),
+            listing("send", "Sends", json!({ "type": "object", "properties": {} })),
+            listing("sendS", "ends", json!({ "type": "object" })),
+        ] {
+            assert_ne!(other.version(), first, "{other:?}");
+        }
+    }
+
+    #[test]
         fn names_are_what_services_take_and_differ(tools in prop::collection::vec((".{0,9}", ".{1,90}"), 1..40)) {
             let mut taken = HashSet::new();
             for (server, tool) in &tools {

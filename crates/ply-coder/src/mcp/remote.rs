@@ -86,6 +86,7 @@ impl Remote {
             _ => return Err(Outcome::failed("The arguments must be a JSON object.")),
         };
         let tool = words::line(&self.listing.name, TITLE_CHARS_MAX);
+        let shown = serde_json::to_string_pretty(&arguments);
         Ok(Prepared {
             title: format!("{}: {tool}", self.server.name),
             kind: self.kind(),
@@ -95,6 +96,8 @@ impl Remote {
             access: vec![Access::Mcp {
                 server: self.server.name.clone(),
                 tool: self.listing.name.clone(),
+                arguments: shown.unwrap_or_default(),
+                version: self.listing.version(),
             }],
             // Servers often have a state, such as a page in a browser, on which the calls of one answer build: they go one after
             // the other. Servers know nothing of each other. No file has such a path.

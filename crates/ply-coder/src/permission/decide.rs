@@ -1,10 +1,12 @@
 //! The permissions of a session, and how they decide.
 
+mod commands;
 mod judge;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+pub(super) use self::commands::MOVES;
 use self::judge::{Finding, Judge};
 use super::question::{Doubt, Question, Verdict};
 use super::rule::Rule;
@@ -22,6 +24,7 @@ pub const SESSION_RULES_MAX: usize = 1000;
 #[derive(Debug)]
 pub struct Permissions {
     roots: Vec<PathBuf>,
+    readable: Vec<PathBuf>,
     config: Vec<Rule>,
     store: Store,
     state: Mutex<State>,
@@ -47,10 +50,19 @@ impl Permissions {
     pub fn new(roots: Vec<PathBuf>, user_rules: Vec<Rule>, stores: Stores) -> Self {
         Self {
             roots,
+            readable: Vec::new(),
             config: user_rules,
             store: Store::new(stores),
             state: Mutex::default(),
         }
+    }
+
+    /// Lets files be read in folders outside of the roots: sources of dependencies, headers, toolchains.
+    /// They are real paths.
+    #[must_use]
+    pub fn reading(mut self, readable: Vec<PathBuf>) -> Self {
+        self.readable = readable;
+        self
     }
 
     /// Decides whether a call may do everything that it needs.
@@ -87,7 +99,8 @@ impl Permissions {
         if self.store.keeps_projects() {
             scopes.push(Scope::Project);
         }
-        Verdict::Ask(Question::new(&doubts, &scopes))
+        let cwd = self.roots.first().map(PathBuf::as_path);
+        Verdict::Ask(Question::new(&doubts, &scopes, cwd))
     }
 
     /// Says whether a file may be read without asking that a walk through a folder comes across.
@@ -99,10 +112,17 @@ impl Permissions {
         trouble.is_none() && self.judge(mode, &rules).may_come_across(path)
     }
 
+    /// Says whether a rule allows the host of an address by its name, so that it may be in a private network.
+    pub fn names_host(&self, address: &str) -> bool {
+        let (rules, trouble) = self.current_rules();
+        trouble.is_none() && rules.iter().any(|rule| rule.names_host(address))
+    }
+
     fn judge<'j>(&'j self, mode: Mode, rules: &'j [Rule]) -> Judge<'j> {
         Judge {
             mode,
             roots: &self.roots,
+            readable: &self.readable,
             own: self.store.own(),
             rules,
         }

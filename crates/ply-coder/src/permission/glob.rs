@@ -1,31 +1,73 @@
 //! Patterns for paths: `*` and `?` in a name, `**` for any number of folders.
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
+
+use globset::{GlobBuilder, GlobMatcher};
 
 /// A pattern for paths. Without a leading `/` it is relative to each root of the session.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) struct PathPattern {
     text: String,
-    absolute: bool,
-    parts: Vec<String>,
+    /// Made on first use: a file may have thousands of rules, of which most are never asked for.
+    globs: OnceLock<Globs>,
+}
+
+#[derive(Debug, Clone)]
+struct Globs {
+    /// Whether it begins with any number of folders.
+    everywhere: bool,
+    whole: Glob,
+    /// The same without the `**` at its end, if it ends so: what is in a folder includes the folder.
+    folder: Option<Glob>,
+    /// Its beginnings up to the first `**`, the shortest first.
+    begins: Vec<Glob>,
+    /// Its names that say more than stars do, in small letters.
+    named: Vec<Glob>,
+}
+
+/// A pattern that was compiled; none if it is too large for that.
+type Glob = Option<GlobMatcher>;
+
+/// Enough of a name that nobody writes it by accident; `.git` has as many.
+const LETTERS_MIN: usize = 3;
+
+impl Globs {
+    fn new(text: &str) -> Self {
+        // A lone star is what people write for everything.
+        let path = if text == "*" { "**" } else { text };
+        let mut parts: Vec<&str> = path
+            .split('/')
+            .filter(|part| !part.is_empty() && *part != ".")
+            .collect();
+        parts.dedup_by(|next, last| *next == "**" && *last == "**");
+        let absolute = if text.starts_with('/') { "/" } else { "" };
+        let glob = |parts: &[&str]| glob(&format!("{absolute}{}", parts.join("/")));
+        let folder = match parts.split_last() {
+            Some((&"**", before)) => Some(glob(before)),
+            _ => None,
+        };
+        let known = parts.iter().take_while(|part| **part != "**").count();
+        let begins = (1..=known).map(|count| glob(parts.get(..count).unwrap_or_default()));
+        let letters = |part: &str| part.chars().filter(|c| c.is_alphanumeric()).count();
+        let named = parts.iter().filter(|part| letters(part) >= LETTERS_MIN);
+        let named = named.map(|part| self::glob(&part.to_lowercase()));
+        Self {
+            everywhere: parts.first() == Some(&"**"),
+            whole: glob(&parts),
+            folder,
+            begins: begins.collect(),
+            named: named.collect(),
+        }
+    }
 }
 
 impl PathPattern {
     /// Takes a pattern whose text was checked.
     pub(super) fn new(text: &str) -> Self {
-        let mut parts: Vec<String> = text
-            .split('/')
-            .filter(|part| !part.is_empty() && *part != ".")
-            .map(str::to_owned)
-            .collect();
-        // A lone star is what people write for everything.
-        if text == "*" {
-            parts = vec!["**".to_owned()];
-        }
         Self {
             text: text.to_owned(),
-            absolute: text.starts_with('/'),
-            parts,
+            globs: OnceLock::new(),
         }
     }
 
@@ -33,70 +75,75 @@ impl PathPattern {
         &self.text
     }
 
+    fn globs(&self) -> &Globs {
+        self.globs.get_or_init(|| Globs::new(&self.text))
+    }
+
     /// Says whether it allows a path: it itself, below a root unless the pattern is absolute.
     pub(super) fn allows(&self, path: &Path, roots: &[PathBuf]) -> bool {
         self.candidates(path, roots)
-            .any(|parts| self.covers(&parts))
+            .any(|path| self.covers(path) == Some(true))
     }
 
     /// Says whether it restricts a path: it or a folder that it is in, and what begins with `**` or is
-    /// everything also outside of the roots.
+    /// everything also outside of the roots. One that is too large restricts everything.
     pub(super) fn restricts(&self, path: &Path, roots: &[PathBuf]) -> bool {
-        let everywhere = self.parts.first().is_some_and(|part| part == "**");
-        let anywhere = everywhere.then(|| names(path));
-        self.candidates(path, roots)
-            .chain(anywhere)
-            .any(|parts| (0..=parts.len()).any(|end| self.covers(parts.get(..end).unwrap_or(&[]))))
+        let everywhere = self.globs().everywhere;
+        let anywhere = path.strip_prefix("/").ok().filter(|_| everywhere);
+        self.candidates(path, roots).chain(anywhere).any(|path| {
+            let mut folders = path.ancestors();
+            folders.any(|folder| self.covers(folder) != Some(false))
+        })
     }
 
     /// Says whether a folder may hold what it matches. Stars at its beginning are left out: they would say
     /// so of every folder.
     pub(super) fn may_be_below(&self, path: &Path, roots: &[PathBuf]) -> bool {
-        let known = self.parts.iter().take_while(|part| *part != "**").count();
-        self.candidates(path, roots).any(|parts| {
-            let begin = self.parts.get(..parts.len()).unwrap_or_default();
-            !parts.is_empty()
-                && parts.len() <= known
-                && begin
-                    .iter()
-                    .zip(&parts)
-                    .all(|(own, part)| name_matches(own, part))
-        })
+        let begins = |path: &Path| {
+            let mut begins = self.globs().begins.iter();
+            begins.any(|begin| begin.as_ref().is_none_or(|begin| begin.is_match(path)))
+        };
+        self.candidates(path, roots).any(begins)
     }
 
     /// Says whether it names something by more than stars.
     pub(super) fn names(&self, name: &str) -> bool {
-        /// Enough of a name that nobody writes it by accident; `.git` has as many.
-        const LETTERS_MIN: usize = 3;
-        self.parts.iter().any(|part| {
-            part.chars().filter(|c| c.is_alphanumeric()).count() >= LETTERS_MIN
-                && name_matches(&part.to_lowercase(), &name.to_lowercase())
-        })
+        let name = name.to_lowercase();
+        let mut named = self.globs().named.iter().flatten();
+        named.any(|named| named.is_match(&name))
     }
 
     fn candidates<'p>(
         &'p self,
         path: &'p Path,
         roots: &'p [PathBuf],
-    ) -> impl Iterator<Item = Vec<String>> + 'p {
-        let absolute = self.absolute.then(|| names(path));
+    ) -> impl Iterator<Item = &'p Path> {
+        let is_absolute = self.text.starts_with('/');
         let relative = roots
             .iter()
-            .filter(|_| !self.absolute)
-            .filter_map(|root| path.strip_prefix(root).ok())
-            .map(names);
-        absolute.into_iter().chain(relative)
+            .filter(move |_| !is_absolute)
+            .filter_map(|root| path.strip_prefix(root).ok());
+        is_absolute.then_some(path).into_iter().chain(relative)
     }
 
-    fn covers(&self, parts: &[String]) -> bool {
-        matches(
-            &self.parts,
-            parts,
-            |pattern| pattern == "**",
-            |pattern, name| name_matches(pattern, name),
-        )
+    /// Says whether it matches a path; none if that cannot be told.
+    fn covers(&self, path: &Path) -> Option<bool> {
+        let globs = self.globs();
+        let whole = globs.whole.as_ref()?.is_match(path);
+        match &globs.folder {
+            Some(folder) => Some(whole || folder.as_ref()?.is_match(path)),
+            None => Some(whole),
+        }
     }
 }
+
+impl PartialEq for PathPattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for PathPattern {}
 
 /// Returns the names that a path consists of.
 pub(super) fn names(path: &Path) -> Vec<String> {
@@ -108,47 +155,19 @@ pub(super) fn names(path: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Says whether a name matches a pattern with `*` and `?`.
-pub(super) fn name_matches(pattern: &str, name: &str) -> bool {
-    // Most patterns are plain names, and walks ask for thousands of files.
-    if !pattern.contains(['*', '?']) {
-        return pattern == name;
-    }
-    let pattern: Vec<char> = pattern.chars().collect();
-    let name: Vec<char> = name.chars().collect();
-    matches(&pattern, &name, |p| *p == '*', |p, c| *p == '?' || p == c)
-}
-
-/// Matches a sequence against a pattern in which some elements stand for any number of others.
-///
-/// Only the last of those elements is ever taken back, so the time is bounded by the product of the
-/// lengths.
-fn matches<P, T>(
-    pattern: &[P],
-    sequence: &[T],
-    is_star: impl Fn(&P) -> bool,
-    fits: impl Fn(&P, &T) -> bool,
-) -> bool {
-    let (mut at, mut next) = (0, 0);
-    let mut star = None;
-    while let Some(item) = sequence.get(next) {
-        match pattern.get(at) {
-            Some(p) if is_star(p) => {
-                star = Some((at + 1, next));
-                at += 1;
-            }
-            Some(p) if fits(p, item) => {
-                at += 1;
-                next += 1;
-            }
-            _ => {
-                let Some((after_star, taken)) = star else {
-                    return false;
-                };
-                star = Some((after_star, taken + 1));
-                (at, next) = (after_star, taken + 1);
-            }
+/// Compiles a pattern in which only stars and question marks stand for others: names such as `[id].tsx`
+/// are common.
+fn glob(text: &str) -> Glob {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '[' | ']' | '{' | '}' | '\\') {
+            escaped.push('\\');
         }
+        escaped.push(c);
     }
-    pattern.iter().skip(at).all(is_star)
+    let built = GlobBuilder::new(&escaped)
+        .literal_separator(true)
+        .backslash_escape(true)
+        .build();
+    built.ok().map(|glob| glob.compile_matcher())
 }

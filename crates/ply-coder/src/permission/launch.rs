@@ -11,6 +11,8 @@ mod git;
 mod scripts;
 mod tables;
 
+pub(super) use self::scripts::sed_files;
+
 use self::tables::{DANGERS, Danger, INTERPRETERS, LAUNCHERS, PLAIN, SHELLS};
 
 /// Returns how many words a rule with a star must say itself to allow a command: none for most, and
@@ -47,6 +49,39 @@ pub(super) fn carries_code(words: &[&str]) -> bool {
         && !arguments.iter().any(|word| word.contains(['$', '`']));
     // An interpreter by itself runs a file.
     words_to_run(first, arguments) > usize::from(interprets) && !plain
+}
+
+/// Says whether a command runs others, by its name or by its words.
+pub(super) fn runs_others(words: &[&str]) -> bool {
+    let Some((first, arguments)) = words.split_first() else {
+        return false;
+    };
+    // A path names a file that anybody may have put there.
+    let is_system = [
+        "/bin/",
+        "/usr/bin/",
+        "/usr/local/bin/",
+        "/sbin/",
+        "/usr/sbin/",
+    ]
+    .iter()
+    .any(|folder| {
+        first
+            .strip_prefix(folder)
+            .is_some_and(|name| !name.contains('/'))
+    });
+    (first.contains('/') && !is_system) || words_to_run(first, arguments) > 0
+}
+
+/// Says whether a command is given another one to run.
+pub(super) fn is_launcher(words: &[&str]) -> bool {
+    let program = words.first().map(|first| program(first));
+    program.is_some_and(|program| LAUNCHERS.contains(&program.as_str()))
+}
+
+/// Says whether a program of `awk` may run commands, or read and write files of its own choice.
+pub(super) fn awk_runs(arguments: &[&str]) -> bool {
+    scripts::awk(arguments) > 0
 }
 
 /// Returns how many words must be named as a command that runs others.
@@ -86,7 +121,7 @@ pub(super) fn program(word: &str) -> String {
 /// Says whether a program runs code of a language, whatever its version.
 fn interpreter(program: &str) -> bool {
     let name = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    INTERPRETERS.contains(&name)
+    INTERPRETERS.contains(&name) || INTERPRETERS.contains(&program)
 }
 
 /// Returns the place after the last word of which something holds, counted from the command's name.

@@ -30,6 +30,8 @@ pub struct Command {
     pub redirects: bool,
     /// Whether nobody waits for it.
     pub background: bool,
+    /// Where its input comes from and its output goes.
+    pub targets: Vec<Word>,
 }
 
 impl Command {
@@ -132,6 +134,10 @@ pub fn read(line: &str) -> Result<Vec<Command>, Unclear> {
                 };
                 // Before the name even a harmless one counts: it may be all there is.
                 current.redirects |= current.words.is_empty() || !redirect.is_harmless(&target);
+                current.targets.push(Word {
+                    text: target.text,
+                    dynamic: target.dynamic,
+                });
             }
             Token::Newline if current.is_empty() => {}
             Token::Newline => end(&mut commands, &mut current, Join::Next)?,
@@ -182,9 +188,11 @@ fn add_word(command: &mut Command, word: lexer::RawWord) -> Result<(), Unclear> 
             return Ok(());
         }
     }
+    // Alone it opens no pattern; it is the name of a program.
+    let dynamic = word.dynamic && word.text != "[";
     command.words.push(Word {
         text: word.text,
-        dynamic: word.dynamic,
+        dynamic,
     });
     Ok(())
 }

@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use super::address::Host;
+use super::effect::Effect;
 use super::glob::PathPattern;
 use super::launch;
 use super::place::is_secret;
-use super::rule::{Decision, Matcher, Rule, host};
+use super::rule::{Decision, Matcher, Rule};
 use super::shell_rule::ShellPattern;
 use crate::tool::Access;
 
@@ -27,24 +29,20 @@ const FAMILIES: &[(&[&str], usize)] = &[
     (&["yarn", "test"], 0), (&["yarn", "run"], 1),
 ];
 
-/// Programs that destroy by design: every use of them is worth a look.
-#[rustfmt::skip]
-const NEVER: &[&str] = &[
-    "rm", "rmdir", "unlink", "shred", "dd", "truncate", "mkfs", "fdisk", "parted", "wipefs", "kill", "pkill",
-    "killall", "chmod", "chown", "chgrp", "chattr", "mv", "cp", "ln", "install", "tee", "touch", "shutdown",
-    "reboot", "halt", "poweroff", "passwd", "useradd", "userdel", "usermod", "visudo", "iptables", "nft",
-];
+/// Programs that overwrite what they are given, or put files where others look: every use of them is worth
+/// a look.
+const NEVER: &[&str] = &["mv", "cp", "ln", "install", "tee"];
 
 /// Returns the rule to offer for a plain command.
-pub(super) fn for_command(words: &[&str]) -> Option<Rule> {
+pub(super) fn for_command(words: &[&str], effect: Effect) -> Option<Rule> {
     let printable = |word: &&str| {
         word.bytes()
             .all(|byte| byte == b' ' || byte.is_ascii_graphic())
     };
     let program = launch::program(words.first()?);
     if launch::words_to_name(words) > 0
+        || effect == Effect::Destroys
         || NEVER.contains(&program.as_str())
-        || program.starts_with("mkfs")
         || !words.iter().all(printable)
         || words.iter().skip(1).any(|word| is_secret(Path::new(word)))
     {
@@ -65,7 +63,7 @@ pub(super) fn for_command(words: &[&str]) -> Option<Rule> {
     };
     let rule = Rule::allow(Matcher::Shell(pattern));
     let fits = rule.to_string().chars().count() <= EXACT_CHARS_MAX;
-    (fits && rule.allows_command(words))
+    (fits && rule.allows_command(words, 0))
         .then_some(rule)
         .and_then(readable)
 }
@@ -81,10 +79,16 @@ pub(super) fn for_access(access: &Access, roots: &[PathBuf]) -> Option<Rule> {
     let matcher = match access {
         Access::Read(path) => Matcher::Read(pattern_for(path, roots)?),
         Access::Write(path) => Matcher::Write(pattern_for(path, roots)?),
-        Access::Fetch(address) => Matcher::Fetch(host(address)?.name),
-        Access::Mcp { server, tool } if plain_name(server) && plain_name(tool) => Matcher::Mcp {
+        Access::Fetch(address) => Matcher::Fetch(Host::of(address)?.name),
+        Access::Mcp {
+            server,
+            tool,
+            version,
+            ..
+        } if plain_name(server) && plain_name(tool) => Matcher::Mcp {
             server: server.clone(),
             tool: Some(tool.clone()),
+            version: Some(version.clone()),
         },
         _ => return None,
     };
@@ -125,7 +129,12 @@ pub(super) fn phrase(rule: &Rule) -> String {
         Matcher::Write(pattern) => format!("changes to `{}`", pattern.text()),
         Matcher::Delete(pattern) => format!("deleting `{}`", pattern.text()),
         Matcher::Fetch(host) => format!("fetching from `{host}`"),
-        Matcher::Mcp { server, tool } => match tool {
+        Matcher::Mcp {
+            server,
+            tool,
+            version,
+        } => match tool {
+            Some(tool) if version.is_some() => format!("`{tool}` of `{server}`, as it is now,"),
             Some(tool) => format!("`{tool}` of `{server}`"),
             None => format!("every tool of `{server}`"),
         },

@@ -1,9 +1,16 @@
 //! Where a path is: inside the roots or not, and whether the place is guarded.
 
-use std::path::{Path, PathBuf};
+mod tables;
 
-use super::glob::{name_matches, names};
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use globset::{Glob, GlobSet};
+
+use self::tables::{CODE, EXAMPLES, LAYOUT, REPOSITORIES, SECRET_FILES, SECRET_FOLDERS};
+use super::glob::names;
 use super::own::Own;
+use super::{repository, text};
 
 /// Where a path is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,111 +38,95 @@ pub(super) enum GuardKind {
     Secret,
     /// The agent's own settings.
     Own,
-    /// The inside of a repository: hooks and settings in it are run.
+    /// The inside of a repository, where hooks and settings are.
     Repository,
-    /// Settings by which shells, editors, other agents, build tools or build servers run code.
-    Code,
+    /// What makes a folder a repository.
+    Layout,
+    /// What shells run when they start or enter a folder.
+    Shell,
+    /// What editors run when they open a folder or a file.
+    Editor,
+    /// What other agents obey.
+    Agent,
+    /// What is run when something is committed.
+    Hook,
+    /// What compilers, package managers and debuggers run by themselves.
+    Build,
+    /// What build servers run.
+    Server,
 }
 
 impl GuardKind {
-    /// Says whether looking at it is guarded as well.
-    pub(super) fn hides(self) -> bool {
-        matches!(self, Self::Secret | Self::Own)
-    }
-
     pub(super) fn reason(self) -> &'static str {
         match self {
             Self::Secret => "It looks like a secret.",
             Self::Own => "It belongs to the agent's own settings.",
-            Self::Repository => "It is inside the repository's own data.",
-            Self::Code => "Other programs take commands to run from it.",
+            Self::Repository => {
+                "It is inside a repository's own data, where git finds programs to run."
+            }
+            Self::Layout => {
+                "Git takes a folder with this file for a repository, and runs what its settings say."
+            }
+            Self::Shell => "Shells run what it says when they start or enter the folder.",
+            Self::Editor => "Editors run what it says when they open the folder.",
+            Self::Agent => "Other agents follow what it says.",
+            Self::Hook => "Git runs what it says when something is committed.",
+            Self::Build => "Build tools run what it says without being asked to.",
+            Self::Server => "Build servers run what it says.",
         }
     }
 }
 
-/// Folders with secrets, whatever is in them.
-const SECRET_FOLDERS: &[&str] = &[
-    ".ssh",
-    ".aws",
-    ".azure",
-    ".gnupg",
-    ".kube",
-    ".docker",
-    ".gcloud",
-    "gcloud",
-    ".password-store",
-    ".vault",
-];
-
-/// Names of files with secrets.
-#[rustfmt::skip]
-const SECRET_FILES: &[&str] = &[
-    ".env", ".env.*", "*.env", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk",
-    "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", ".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass",
-    ".my.cnf", ".htpasswd", ".git-credentials", ".vault-token", ".dockercfg", ".dockerconfigjson", ".terraformrc",
-    "*.tfstate", "*.tfvars", "credentials", "credentials.json", "credentials.toml", "credentials.yml",
-    "credentials.yaml", "credentials.ini", "credentials.csv", "credentials.xml", "secrets", "secrets.json",
-    "secrets.toml", "secrets.yml", "secrets.yaml", "service-account*.json", ".bash_history", ".zsh_history",
-    ".sh_history", ".python_history", ".psql_history", ".mysql_history", ".node_repl_history", ".s3cfg", ".boto",
-];
-
-/// Names that look like secrets, and are made to be shown.
-const EXAMPLES: &[&str] = &[
-    ".env.example",
-    ".env.sample",
-    ".env.template",
-    ".env.dist",
-    ".env.defaults",
-];
-
-const REPOSITORIES: &[&str] = &[".git", ".hg", ".jj", ".svn", ".bzr", ".sl"];
-
-/// Folders and files by which other programs run code, as parts of a path.
-#[rustfmt::skip]
-const CODE: &[&[&str]] = &[
-    // Shells.
-    &[".bashrc"], &[".bash_profile"], &[".bash_login"], &[".bash_logout"], &[".bash_aliases"], &[".profile"],
-    &[".zshrc"], &[".zshenv"], &[".zprofile"], &[".zlogin"], &[".zlogout"], &[".kshrc"], &[".cshrc"], &[".tcshrc"],
-    &[".login"], &[".inputrc"], &[".xprofile"], &[".xinitrc"], &[".xsession"], &["fish", "*.fish"], &[".envrc"],
-    &[".direnv"], &[".mise.toml"], &["mise.toml"], &[".mise"], &[".tmux.conf"], &[".screenrc"],
-    // Editors.
-    &[".vscode"], &[".idea"], &[".zed"], &[".fleet"], &[".helix"], &[".nvim.lua"], &[".nvimrc"], &[".exrc"],
-    &[".vimrc"], &[".lvimrc"], &[".vim"], &[".dir-locals.el"], &[".emacs"], &[".emacs.d"], &["*.code-workspace"],
-    &[".devcontainer"], &[".devcontainer.json"], &[".sublime-project"],
-    // Agents.
-    &[".claude"], &[".codex"], &[".cursor"], &[".cursorrules"], &[".gemini"], &[".qwen"], &[".continue"],
-    &[".aider.conf.yml"], &[".windsurf"], &[".goose"], &[".mcp.json"], &[".roo"], &[".kiro"], &[".opencode"],
-    &["agents.md"], &["claude.md"], &["gemini.md"],
-    // Repositories and what they run on a commit.
-    &[".gitconfig"], &[".gitmodules"], &[".githooks"], &[".husky"], &[".pre-commit-config.yaml"],
-    &["lefthook.yml"], &["lefthook.yaml"], &[".lefthook.yml"], &[".hgrc"],
-    // Build tools.
-    &[".cargo"], &[".mvn"], &[".yarnrc"], &[".yarnrc.yml"], &[".yarn"], &[".pnpmfile.cjs"], &[".bazelrc"],
-    &[".gdbinit"], &[".lldbinit"], &[".pdbrc"], &[".pythonrc"], &[".pythonstartup"], &[".irbrc"], &[".rspec"],
-    // Build servers.
-    &[".github", "workflows"], &[".github", "actions"], &[".gitea"], &[".forgejo"], &[".gitlab-ci.yml"],
-    &[".gitlab"], &[".circleci"], &["jenkinsfile"], &["azure-pipelines.yml"], &[".travis.yml"], &[".drone.yml"],
-    &["bitbucket-pipelines.yml"], &[".woodpecker"], &[".woodpecker.yml"], &[".buildkite"], &[".teamcity"],
-];
-
 /// Says whether a path looks like one of a secret. Tools that look through many files leave these out.
+///
+/// Settings of git are read to find out whether they have a password or a token in them.
 pub fn is_secret(path: &Path) -> bool {
-    secret_name(&names(path)).is_some()
+    secret_name(&names(path)).is_some() || repository::is_settings_with_credentials(path)
+}
+
+/// Returns the names in an absolute path by which a change of it is worth a question in every mode.
+pub fn guarded_names(path: &Path, roots: &[PathBuf]) -> Vec<String> {
+    let guards = Place::of(path, roots, &[]).guards;
+    guards.into_iter().map(|guard| guard.name).collect()
+}
+
+/// Returns the names in an absolute path by which reading it is worth a question in every mode.
+pub fn hidden_names(path: &Path, roots: &[PathBuf]) -> Vec<String> {
+    let guards = Place::to_read(path, roots, &[]).guards;
+    guards.into_iter().map(|guard| guard.name).collect()
 }
 
 impl Place {
-    /// Finds out where a path is.
+    /// Finds out where a path is that is to be changed.
     pub(super) fn of(path: &Path, roots: &[PathBuf], own: &[Own]) -> Self {
-        let relative: Vec<&Path> = roots
+        Self::find(path, roots, own, guards_of)
+    }
+
+    /// Finds out where a path is that is to be read: only what hides it is guarded. It is cheap enough for
+    /// every file of a walk.
+    pub(super) fn to_read(path: &Path, roots: &[PathBuf], own: &[Own]) -> Self {
+        Self::find(path, roots, own, |_, parts| hiding(parts))
+    }
+
+    fn find(
+        path: &Path,
+        roots: &[PathBuf],
+        own: &[Own],
+        guards_of: impl Fn(&Path, &[String]) -> Vec<Guard>,
+    ) -> Self {
+        let relative: Vec<(&Path, &Path)> = roots
             .iter()
-            .filter_map(|root| path.strip_prefix(root).ok())
+            .filter_map(|root| Some((root.as_path(), path.strip_prefix(root).ok()?)))
             .collect();
         let inside = !relative.is_empty();
         // A root is the user's choice; only what is below it is looked at.
-        let views = if inside { relative } else { vec![path] };
+        let views = match inside {
+            true => relative,
+            false => vec![(Path::new("/"), path)],
+        };
         let mut guards: Vec<Guard> = Vec::new();
-        for view in views {
-            for guard in guards_of(&names(view)) {
+        for (root, view) in views {
+            for guard in guards_of(root, &names(view)) {
                 if !guards.contains(&guard) {
                     guards.push(guard);
                 }
@@ -146,63 +137,115 @@ impl Place {
             kind: GuardKind::Own,
             name,
         }));
+        if repository::is_settings_with_credentials(path) {
+            let name = names(path).pop().unwrap_or_default();
+            let kind = GuardKind::Secret;
+            guards.insert(0, Guard { kind, name });
+        }
         Self {
             inside,
             holds_root: roots.iter().any(|root| root.starts_with(path)),
             guards,
         }
     }
+}
 
-    /// Says whether looking at it is guarded.
-    pub(super) fn hides(&self) -> bool {
-        self.guards.iter().any(|guard| guard.kind.hides())
+fn guard(kind: GuardKind, name: &str) -> Guard {
+    Guard {
+        kind,
+        name: name.to_owned(),
     }
 }
 
-fn guards_of(parts: &[String]) -> Vec<Guard> {
-    let guard = |kind, name: &str| Guard {
-        kind,
-        name: name.to_owned(),
-    };
-    let mut guards = Vec::new();
-    if let Some(name) = secret_name(parts) {
-        guards.push(guard(GuardKind::Secret, name));
-    }
-    let low: Vec<String> = parts.iter().map(|part| part.to_lowercase()).collect();
+/// Returns what guards a place from being read.
+fn hiding(parts: &[String]) -> Vec<Guard> {
+    let secret = secret_name(parts).map(|name| guard(GuardKind::Secret, name));
+    let own = parts.iter().filter(|name| plain(name) == ".ply");
+    let own = own.map(|name| guard(GuardKind::Own, name));
+    secret.into_iter().chain(own).collect()
+}
+
+/// Returns what guards a place from being changed.
+fn guards_of(root: &Path, parts: &[String]) -> Vec<Guard> {
+    let mut guards = hiding(parts);
+    let low: Vec<String> = parts.iter().map(|part| plain(part)).collect();
+    let mut folder = root.to_owned();
     for (place, (name, low_name)) in parts.iter().zip(&low).enumerate() {
-        if low_name == ".ply" {
-            guards.push(guard(GuardKind::Own, name));
-        } else if REPOSITORIES.contains(&low_name.as_str()) {
+        let is_last = place + 1 == parts.len();
+        if REPOSITORIES.contains(&low_name.as_str()) {
             guards.push(guard(GuardKind::Repository, name));
+        } else if (is_last && LAYOUT.contains(&low_name.as_str())) || repository::is_bare(&folder) {
+            guards.push(guard(GuardKind::Layout, name));
         }
         let from_here = low.get(place..).unwrap_or_default();
-        if CODE.iter().any(|pattern| begins_with(from_here, pattern)) {
-            guards.push(guard(GuardKind::Code, name));
+        let leads = |patterns: &[&[&str]]| patterns.iter().any(|it| begins_with(from_here, it));
+        if let Some((kind, _)) = CODE.iter().find(|(_, patterns)| leads(patterns)) {
+            guards.push(guard(*kind, name));
         }
+        if is_last && low_name == "build.rs" && is_build_script(&folder) {
+            guards.push(guard(GuardKind::Build, name));
+        }
+        folder.push(name);
     }
     guards
+}
+
+/// Says whether cargo would run `build.rs` in a folder. Where there is no package yet, there may be one
+/// later; only among the sources of one is it a module like others.
+fn is_build_script(folder: &Path) -> bool {
+    folder.file_name().is_none_or(|name| name != "src") || folder.join("Cargo.toml").exists()
+}
+
+/// Returns a name in small letters, without what is not seen.
+fn plain(name: &str) -> String {
+    let seen = name.chars().filter(|c| !text::is_deceptive(*c));
+    seen.collect::<String>().to_lowercase()
 }
 
 /// Says whether names in small letters lead into a place of such names, or end on the way to it: a
 /// folder that is moved to `.github` brings its workflows with it.
 fn begins_with(parts: &[String], pattern: &[&str]) -> bool {
+    let fits = |part: &str, wanted: &str| match (wanted.strip_prefix('*'), wanted.strip_suffix('*'))
+    {
+        (Some(end), _) => part.ends_with(end),
+        (None, Some(begin)) => part.starts_with(begin),
+        (None, None) => part == wanted,
+    };
     parts
         .iter()
         .zip(pattern)
-        .all(|(part, wanted)| name_matches(wanted, part))
+        .all(|(part, wanted)| fits(part, wanted))
 }
+
+static SECRETS: LazyLock<GlobSet> = LazyLock::new(|| {
+    let mut set = GlobSet::builder();
+    for pattern in SECRET_FILES {
+        match Glob::new(pattern) {
+            Ok(glob) => drop(set.add(glob)),
+            Err(error) => tracing::error!(pattern, %error, "not a pattern"),
+        }
+    }
+    set.build().unwrap_or_default()
+});
 
 /// Returns the part of a path that makes it look like a secret.
 fn secret_name(parts: &[String]) -> Option<&str> {
     let folder = parts
         .iter()
-        .find(|name| SECRET_FOLDERS.contains(&name.to_lowercase().as_str()));
+        .find(|name| SECRET_FOLDERS.contains(&plain(name).as_str()));
     let file = parts.last().filter(|name| {
-        let low = name.to_lowercase();
-        !EXAMPLES.contains(&low.as_str())
-            && SECRET_FILES
-                .iter()
-                .any(|pattern| name_matches(pattern, &low))
+        let low = plain(name);
+        !EXAMPLES.contains(&low.as_str()) && SECRETS.is_match(&low)
     });
     folder.or(file).map(String::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pattern_of_a_secret_is_one() {
+        assert_eq!(SECRETS.len(), SECRET_FILES.len());
+    }
 }

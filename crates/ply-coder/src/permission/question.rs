@@ -1,5 +1,7 @@
 //! What is decided, and what the user is asked.
 
+use std::path::Path;
+
 use super::rule::Rule;
 use super::{Scope, text};
 use crate::tool::Access;
@@ -51,7 +53,9 @@ const TITLE_CHARS_MAX: usize = 100;
 
 impl Question {
     /// Puts the doubts about a call into one question. There is at least one doubt.
-    pub(super) fn new(doubts: &[Doubt<'_>], scopes: &[Scope]) -> Self {
+    ///
+    /// What the title says is not said again.
+    pub(super) fn new(doubts: &[Doubt<'_>], scopes: &[Scope], cwd: Option<&Path>) -> Self {
         let title = match doubts {
             [doubt] => headline(doubt.access),
             [first, others @ ..] => {
@@ -59,10 +63,16 @@ impl Question {
             }
             [] => String::new(),
         };
-        let description: Vec<String> = doubts
-            .iter()
-            .map(|doubt| format!("{}\n{}", whole(doubt.access), doubt.reason))
-            .collect();
+        let description = match doubts {
+            [doubt] => {
+                let cut = text::shown(&parts(doubt.access).1).chars().count() > TITLE_CHARS_MAX;
+                let whole = cut.then(|| format!("{}.", whole(doubt.access)));
+                let more = more(doubt.access, cwd);
+                let all = [whole, more, Some(doubt.reason.clone())];
+                all.into_iter().flatten().collect::<Vec<_>>().join("\n")
+            }
+            doubts => listed(doubts, cwd),
+        };
         let offer = match doubts {
             [doubt] => doubt.offer.as_ref(),
             // One answer must not keep several rules.
@@ -78,7 +88,7 @@ impl Question {
             .collect();
         Self {
             title,
-            description: description.join("\n\n"),
+            description,
             remember,
         }
     }
@@ -107,16 +117,51 @@ fn headline(access: &Access) -> String {
     format!("{verb} {}{rest}", text::code(&what))
 }
 
+/// Returns all doubts, one after the other; a reason that several have is said once.
+fn listed(doubts: &[Doubt<'_>], cwd: Option<&Path>) -> String {
+    let same = |one: &Doubt<'_>, next: &Doubt<'_>| one.reason == next.reason;
+    let groups = doubts.chunk_by(same).map(|group| {
+        let mut lines: Vec<String> = Vec::new();
+        for doubt in group {
+            lines.push(format!("{}.", whole(doubt.access)));
+            lines.extend(more(doubt.access, cwd));
+        }
+        lines.extend(group.first().map(|doubt| doubt.reason.clone()));
+        lines.join("\n")
+    });
+    groups.collect::<Vec<_>>().join("\n\n")
+}
+
 fn whole(access: &Access) -> String {
     let (verb, what) = parts(access);
     let rest = match access {
-        Access::Shell { cwd, .. } => format!(" in {}", code(&cwd.to_string_lossy())),
-        Access::Input {
-            process, command, ..
-        } => format!(" to {}, which runs {}", code(process), code(command)),
+        Access::Input { process, .. } => format!(" to {}", code(process)),
         _ => String::new(),
     };
-    format!("{verb} {}{rest}.", code(&what))
+    format!("{verb} {}{rest}", code(&what))
+}
+
+/// Returns what else there is to know of an access.
+fn more(access: &Access, cwd: Option<&Path>) -> Option<String> {
+    match access {
+        Access::Shell { cwd: here, .. } if Some(here.as_path()) != cwd => {
+            Some(format!("In {}.", code(&here.to_string_lossy())))
+        }
+        Access::Input {
+            process, command, ..
+        } => Some(format!("{} runs {}.", code(process), code(command))),
+        Access::Mcp { arguments, .. } => Some(format!("With:\n{}", block(arguments))),
+        _ => None,
+    }
+}
+
+/// Returns a text of several lines as a block of code, whole.
+fn block(text: &str) -> String {
+    let lines = text.lines().map(text::shown);
+    let shown = lines.collect::<Vec<_>>().join("\n");
+    let longest = shown.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}\n{shown}\n{fence}")
 }
 
 fn code(text: &str) -> String {
@@ -127,11 +172,11 @@ fn parts(access: &Access) -> (&'static str, String) {
     let path = |path: &std::path::Path| path.to_string_lossy().into_owned();
     match access {
         Access::Read(at) => ("Read", path(at)),
-        Access::Write(at) => ("Write", path(at)),
+        Access::Write(at) | Access::Trigger { path: at, .. } => ("Write", path(at)),
         Access::Delete(at) => ("Delete", path(at)),
         Access::Shell { command, .. } => ("Run", command.clone()),
         Access::Input { text, .. } => ("Send", text.clone()),
         Access::Fetch(address) => ("Fetch", address.clone()),
-        Access::Mcp { server, tool } => ("Call", format!("{server}/{tool}")),
+        Access::Mcp { server, tool, .. } => ("Call", format!("{server}/{tool}")),
     }
 }

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use super::glob::{PathPattern, name_matches};
+use super::address::{Host, host_matches};
+use super::glob::PathPattern;
 use super::shell_rule::{self, ShellPattern};
 use crate::tool::Access;
 
@@ -29,6 +30,9 @@ pub struct Rule {
     pub(super) matcher: Matcher,
 }
 
+/// How many bytes stand for the description of a tool. Nobody finds two descriptions with the same ones.
+pub(crate) const VERSION_BYTES: usize = 16;
+
 /// What a rule matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Matcher {
@@ -42,15 +46,19 @@ pub(super) enum Matcher {
     Mcp {
         server: String,
         tool: Option<String>,
+        /// What stands for the description that the tool must have, if it matters.
+        version: Option<String>,
     },
 }
 
-/// Whether a rule that asks or denies concerns an access.
+/// Whether a rule that asks or denies concerns something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Concern {
+pub enum Concern {
+    /// It does not.
     No,
     /// It cannot be told; the user decides.
     Maybe,
+    /// It does.
     Yes,
 }
 
@@ -71,20 +79,65 @@ impl Rule {
         }
         match (&self.matcher, access) {
             (Matcher::Read(pattern), Access::Read(path))
-            | (Matcher::Write(pattern), Access::Write(path))
+            | (Matcher::Write(pattern), Access::Write(path) | Access::Trigger { path, .. })
             | (Matcher::Delete(pattern), Access::Delete(path)) => pattern.allows(path, roots),
             (Matcher::Fetch(pattern), Access::Fetch(address)) => {
-                host(address).is_some_and(|host| host.private && host_matches(pattern, &host.name))
+                let host = Host::of(address);
+                host.is_some_and(|host| host.sealed && self.may_mean(&host, pattern))
             }
-            (Matcher::Mcp { server, tool }, access) => mcp_matches(server, tool.as_deref(), access),
+            (
+                Matcher::Mcp {
+                    server,
+                    tool,
+                    version,
+                },
+                access @ Access::Mcp { version: now, .. },
+            ) => {
+                let same = version.as_ref().is_none_or(|version| version == now);
+                same && mcp_matches(server, tool.as_deref(), access)
+            }
             _ => false,
         }
     }
 
-    /// Says whether a plain command is allowed by the rule.
-    pub(super) fn allows_command(&self, words: &[&str]) -> bool {
+    /// Says whether a rule that allows means a host. A star does not mean this machine and its network.
+    fn may_mean(&self, host: &Host, pattern: &str) -> bool {
+        host.is_meant_by(pattern) && (!host.private || pattern != "*")
+    }
+
+    /// Says whether the rule allows the host of an address by its name.
+    pub(super) fn names_host(&self, address: &str) -> bool {
         match &self.matcher {
-            Matcher::Shell(pattern) => self.decision == Decision::Allow && pattern.allows(words),
+            Matcher::Fetch(pattern) if self.decision == Decision::Allow && pattern != "*" => {
+                Host::of(address).is_some_and(|host| host.is_meant_by(pattern))
+            }
+            _ => false,
+        }
+    }
+
+    /// Says whether a plain command is allowed by the rule, of which the first `guarded` words must be said
+    /// by the rule itself.
+    pub(super) fn allows_command(&self, words: &[&str], guarded: usize) -> bool {
+        match &self.matcher {
+            Matcher::Shell(pattern) => {
+                self.decision == Decision::Allow && pattern.allows(words, guarded)
+            }
+            _ => false,
+        }
+    }
+
+    /// Says whether the rule, as one that asks or denies, concerns a command line.
+    pub fn concern(&self, line: &str) -> Concern {
+        match &self.matcher {
+            Matcher::Shell(pattern) => shell_rule::concerns(pattern, line),
+            _ => Concern::No,
+        }
+    }
+
+    /// Says whether a command line has a command that begins with the words of the rule.
+    pub fn names_command(&self, line: &str) -> bool {
+        match &self.matcher {
+            Matcher::Shell(pattern) => pattern.begins_one_of(line),
             _ => false,
         }
     }
@@ -109,7 +162,9 @@ impl Rule {
             // What a program makes of its input is its own affair; a shell runs it.
             (Matcher::Shell(_), Access::Input { .. }) => return Concern::Maybe,
             (Matcher::Read(pattern), Access::Read(path))
-            | (Matcher::Write(pattern), Access::Write(path)) => pattern.restricts(path, roots),
+            | (Matcher::Write(pattern), Access::Write(path) | Access::Trigger { path, .. }) => {
+                pattern.restricts(path, roots)
+            }
             // Who may not change a file may not delete it either, nor the folder that it is in.
             (Matcher::Write(pattern) | Matcher::Delete(pattern), Access::Delete(path)) => {
                 if !pattern.restricts(path, roots) && pattern.may_be_below(path, roots) {
@@ -118,14 +173,14 @@ impl Rule {
                 pattern.restricts(path, roots)
             }
             (Matcher::Fetch(pattern), Access::Fetch(address)) => {
-                let Some(host) = host(address) else {
+                let Some(host) = Host::of(address) else {
                     return Concern::Maybe;
                 };
                 host_matches(pattern, &host.name)
                     || host_matches(pattern, &host.bare)
                     || host.bare.ends_with(&format!(".{pattern}"))
             }
-            (Matcher::Mcp { server, tool }, access) => {
+            (Matcher::Mcp { server, tool, .. }, access) => {
                 mcp_matches(server, tool.as_deref(), access)
                     || mcp_reads_as(server, tool.as_deref(), access)
             }
@@ -143,8 +198,16 @@ impl fmt::Display for Rule {
             Matcher::Write(pattern) => write!(f, "write({})", pattern.text()),
             Matcher::Delete(pattern) => write!(f, "delete({})", pattern.text()),
             Matcher::Fetch(pattern) => write!(f, "fetch({pattern})"),
-            Matcher::Mcp { server, tool } => {
-                write!(f, "mcp({server}/{})", tool.as_deref().unwrap_or("*"))
+            Matcher::Mcp {
+                server,
+                tool,
+                version,
+            } => {
+                let tool = tool.as_deref().unwrap_or("*");
+                match version {
+                    Some(version) => write!(f, "mcp({server}/{tool}#{version})"),
+                    None => write!(f, "mcp({server}/{tool})"),
+                }
             }
         }
     }
@@ -155,6 +218,7 @@ fn mcp_matches(server: &str, tool: Option<&str>, access: &Access) -> bool {
         Access::Mcp {
             server: asked,
             tool: called,
+            ..
         } => (server == "*" || server == asked) && tool.is_none_or(|tool| tool == called),
         _ => false,
     }
@@ -166,6 +230,7 @@ fn mcp_reads_as(server: &str, tool: Option<&str>, access: &Access) -> bool {
     let Access::Mcp {
         server: asked,
         tool: called,
+        ..
     } = access
     else {
         return false;
@@ -176,54 +241,4 @@ fn mcp_reads_as(server: &str, tool: Option<&str>, access: &Access) -> bool {
             Some(tool) => whole == format!("{server}/{tool}"),
             None => whole.starts_with(&format!("{server}/")),
         }
-}
-
-/// Where a request goes.
-pub(super) struct Host {
-    /// The name, with the port when it is not the usual one.
-    pub(super) name: String,
-    /// The name alone.
-    pub(super) bare: String,
-    /// Whether nobody on the way can read or change what is said.
-    pub(super) private: bool,
-}
-
-/// Returns where a request to an address goes, as the client that sends it reads the address.
-pub(super) fn host(address: &str) -> Option<Host> {
-    let url = if address.contains("://") {
-        reqwest::Url::parse(address).ok()?
-    } else {
-        let url = reqwest::Url::parse(&format!("https://{address}")).ok()?;
-        // More than a host without a scheme has no one meaning.
-        (url.path() == "/" && url.query().is_none() && url.fragment().is_none()).then_some(url)?
-    };
-    if !url.username().is_empty() || url.password().is_some() {
-        return None;
-    }
-    let bare = url.host_str()?.trim_end_matches('.').to_lowercase();
-    let local = matches!(bare.as_str(), "localhost" | "127.0.0.1" | "[::1]");
-    let private = match url.scheme() {
-        "https" => true,
-        "http" => local,
-        _ => return None,
-    };
-    let name = match url.port() {
-        Some(port) => format!("{bare}:{port}"),
-        None => bare.clone(),
-    };
-    Some(Host {
-        name,
-        bare,
-        private,
-    })
-}
-
-fn host_matches(pattern: &str, host: &str) -> bool {
-    match pattern.strip_prefix("*.") {
-        // No lesser name may pass for the domain: the dot belongs to it.
-        Some(domain) => host
-            .strip_suffix(domain)
-            .is_some_and(|sub| sub.len() > 1 && sub.ends_with('.')),
-        None => name_matches(pattern, host),
-    }
 }

@@ -1,10 +1,11 @@
 //! The text of rules.
 
+use super::decide::MOVES;
 use super::glob::PathPattern;
-use super::line;
-use super::rule::{Decision, Matcher, Rule};
+use super::rule::{Decision, Matcher, Rule, VERSION_BYTES};
 use super::shell_rule::ShellPattern;
 use super::text::is_deceptive;
+use super::{launch, line};
 
 /// How long the text of a rule may be.
 pub const RULE_BYTES_MAX: usize = 1024;
@@ -48,6 +49,20 @@ pub enum RuleError {
         "an MCP rule is a server, `/`, and a tool or `*`; one that allows has no further slashes"
     )]
     Tool,
+    /// Only a rule that allows one tool can say how the tool is described.
+    #[error("only a rule that allows one tool has `#` and a version; leave them out")]
+    Version,
+    /// It is a rule that allows what no rule can.
+    #[error(
+        "a rule cannot allow `cd` and the like, as it is not known then where the next command runs; a \
+         `cd` inside the project needs none"
+    )]
+    Moves,
+    /// It is a path that no file has.
+    #[error(
+        "a path that ends with `/` allows no file; write `/**` at its end for all that is in a folder"
+    )]
+    Folder,
 }
 
 impl Rule {
@@ -59,7 +74,8 @@ impl Rule {
     ///   unless it begins with `/`; `*` and `?` stay in one name, `**` is any folders, and `*` alone is
     ///   everything.
     /// - `fetch(docs.rs)`, `fetch(*.rust-lang.org)`: a host, with its port unless it is the usual one.
-    /// - `mcp(server/tool)`, `mcp(server/*)`: a tool of an MCP server.
+    /// - `mcp(server/tool)`, `mcp(server/*)`: a tool of an MCP server. With `#` and a version, as long as the
+    ///   server describes it in the same way.
     ///
     /// # Errors
     ///
@@ -80,10 +96,10 @@ impl Rule {
             return Err(RuleError::Form);
         }
         let matcher = match kind {
-            "shell" => Matcher::Shell(command(body)?),
-            "read" => Matcher::Read(path(body)?),
-            "write" => Matcher::Write(path(body)?),
-            "delete" => Matcher::Delete(path(body)?),
+            "shell" => Matcher::Shell(command(decision, body)?),
+            "read" => Matcher::Read(path(decision, body)?),
+            "write" => Matcher::Write(path(decision, body)?),
+            "delete" => Matcher::Delete(path(decision, body)?),
             "fetch" => Matcher::Fetch(host(body)?),
             "mcp" => tool(decision, body)?,
             _ => return Err(RuleError::Kind),
@@ -92,7 +108,7 @@ impl Rule {
     }
 }
 
-fn command(body: &str) -> Result<ShellPattern, RuleError> {
+fn command(decision: Decision, body: &str) -> Result<ShellPattern, RuleError> {
     // A comment would vanish without a word.
     if body.starts_with('#') || body.contains(" #") {
         return Err(RuleError::Command);
@@ -117,17 +133,26 @@ fn command(body: &str) -> Result<ShellPattern, RuleError> {
     if words.iter().any(|word| word.dynamic) {
         return Err(RuleError::Command);
     }
+    let moves = words
+        .first()
+        .is_some_and(|word| MOVES.contains(&launch::program(&word.text).as_str()));
+    if moves && decision == Decision::Allow {
+        return Err(RuleError::Moves);
+    }
     let words = words.iter().map(|word| word.text.clone()).collect();
     Ok(ShellPattern { words, rest })
 }
 
-fn path(body: &str) -> Result<PathPattern, RuleError> {
+fn path(decision: Decision, body: &str) -> Result<PathPattern, RuleError> {
     let parts = || body.split('/');
     if body.starts_with('~') || parts().any(|part| part == "..") {
         return Err(RuleError::Path);
     }
     if parts().any(|part| part.contains("**") && part != "**") {
         return Err(RuleError::Stars);
+    }
+    if body.len() > 1 && body.ends_with('/') && decision == Decision::Allow {
+        return Err(RuleError::Folder);
     }
     Ok(PathPattern::new(body))
 }
@@ -154,11 +179,24 @@ fn tool(decision: Decision, body: &str) -> Result<Matcher, RuleError> {
         None if body == "*" => ("*", "*"),
         None => return Err(RuleError::Tool),
     };
+    let is_version = |text: &str| {
+        let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        text.len() == 2 * VERSION_BYTES && text.bytes().all(hex)
+    };
+    // Whoever denies or asks means the tool, whatever is said of it.
+    let (tool, version) = match tool.rsplit_once('#') {
+        Some((tool, version)) if is_version(version) => (tool, Some(version.to_owned())),
+        _ => (tool, None),
+    };
     if server.is_empty() || tool.is_empty() {
         return Err(RuleError::Tool);
+    }
+    if version.is_some() && (decision != Decision::Allow || tool == "*") {
+        return Err(RuleError::Version);
     }
     Ok(Matcher::Mcp {
         server: server.to_owned(),
         tool: (tool != "*").then(|| tool.to_owned()),
+        version,
     })
 }

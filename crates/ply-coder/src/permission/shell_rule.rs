@@ -16,16 +16,26 @@ pub(super) struct ShellPattern {
 
 impl ShellPattern {
     /// Says whether it allows a plain command: word by word, never by letters. What lets the command run
-    /// others must be among the words that the rule says itself.
-    pub(super) fn allows(&self, words: &[&str]) -> bool {
+    /// others must be among the words that the rule says itself, and so must the first `guarded` ones.
+    pub(super) fn allows(&self, words: &[&str], guarded: usize) -> bool {
         let same = self.words.iter().zip(words).all(|(own, word)| own == word);
         match self.rest {
             false => same && self.words.len() == words.len(),
             true => {
                 same && self.words.len() <= words.len()
-                    && launch::words_to_name(words) <= self.words.len()
+                    && launch::words_to_name(words).max(guarded) <= self.words.len()
             }
         }
+    }
+
+    /// Says whether one of the commands of a line begins with its words.
+    pub(super) fn begins_one_of(&self, line: &str) -> bool {
+        let begins = |command: &Command| {
+            let words = command.plain_words().unwrap_or_default();
+            let same = self.words.iter().zip(&words).all(|(own, word)| own == word);
+            same && self.words.len() <= words.len()
+        };
+        line::read(line).is_ok_and(|commands| commands.iter().any(begins))
     }
 
     /// Says whether a command is one that is to be asked about or denied.

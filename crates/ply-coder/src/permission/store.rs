@@ -6,8 +6,11 @@
 
 mod file;
 mod format;
+mod listing;
 
 use std::path::PathBuf;
+
+pub use self::listing::{KeptRule, kept_rules, revoke};
 
 use self::file::{Locked, Stamp};
 use self::format::{Document, Section};

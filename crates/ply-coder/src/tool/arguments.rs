@@ -70,6 +70,37 @@ impl Arguments {
         }
     }
 
+    /// Returns one of some words.
+    pub(super) fn word<T: Copy>(
+        &self,
+        name: &str,
+        words: &[(&str, T)],
+    ) -> Result<Option<T>, Outcome> {
+        let Some(text) = self.optional_text(name)? else {
+            return Ok(None);
+        };
+        let known = words.iter().find(|(word, _)| *word == text.trim());
+        match known {
+            Some((_, value)) => Ok(Some(*value)),
+            None => {
+                let all: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+                Err(self.wrong(name, &format!("must be one of {}", all.join(", "))))
+            }
+        }
+    }
+
+    /// Returns a list of texts, which is empty when it is not there.
+    pub(super) fn texts(&self, name: &str) -> Result<Vec<String>, Outcome> {
+        let items = match self.fields.get(name) {
+            None | Some(Value::Null) => return Ok(Vec::new()),
+            Some(Value::Array(items)) => items,
+            Some(_) => return Err(self.wrong(name, "must be an array of strings")),
+        };
+        let texts = items.iter().map(|item| item.as_str().map(str::to_owned));
+        let texts = texts.collect::<Option<_>>();
+        texts.ok_or_else(|| self.wrong(name, "must be an array of strings"))
+    }
+
     /// Returns a list of objects.
     pub(super) fn list(&self, name: &str) -> Result<Option<Vec<Self>>, Outcome> {
         let items = match self.fields.get(name) {

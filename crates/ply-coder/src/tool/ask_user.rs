@@ -1,10 +1,10 @@
 //! The tool `ask_user`: a question in the middle of the work. Only for clients that have forms.
 
 use ply_agent::v2;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Outcome, Prepared, Tool, ToolContext, parse};
+use super::arguments::Arguments;
+use super::{Outcome, Prepared, Tool, ToolContext};
 use crate::BoxFuture;
 use crate::model::ToolSpec;
 
@@ -14,13 +14,6 @@ const CHOICES_MAX: usize = 20;
 /// Asks the user.
 #[derive(Debug, Clone, Copy)]
 pub struct AskUser;
-
-#[derive(Deserialize)]
-struct Arguments {
-    question: String,
-    #[serde(default)]
-    choices: Vec<String>,
-}
 
 impl Tool for AskUser {
     fn spec(&self) -> ToolSpec {
@@ -55,7 +48,8 @@ impl Tool for AskUser {
         context: ToolContext<'t>,
     ) -> BoxFuture<'t, Result<Prepared<'t>, Outcome>> {
         Box::pin(async move {
-            let Arguments { question, choices } = parse(given)?;
+            let arguments = Arguments::new(given)?;
+            let (question, choices) = (arguments.text("question")?, arguments.texts("choices")?);
             if question.trim().is_empty() || choices.len() > CHOICES_MAX {
                 let words = format!("Ask one question, with at most {CHOICES_MAX} choices.");
                 return Err(Outcome::failed(words));

@@ -13,7 +13,7 @@ use super::arguments::Arguments;
 use super::{Access, Outcome, Prepared, Tool, ToolContext};
 use crate::BoxFuture;
 use crate::model::ToolSpec;
-use crate::workspace::{Error, Inner, Kind, Leaf, Show, Spot, Walk, Walked, label};
+use crate::workspace::{Error, Inner, Kind, Show, Spot, Walk, Walked, label};
 
 /// Files returned.
 const FILES_MAX: usize = 200;
@@ -61,7 +61,7 @@ impl Tool for Glob {
             let pattern = arguments.text("pattern")?;
             let path = arguments.optional_text("path")?.unwrap_or(".".to_owned());
             let wanted = Wanted::new(&pattern)?;
-            let spot = context.workspace.spot(&path, Leaf::Follow).await;
+            let spot = context.workspace.spot_to_read(&path).await;
             let spot = spot.map_err(|error| error.refuse("search", &path))?;
             let place = context.workspace.label(&spot);
             let title = format!("Find `{}` in `{place}`", label(Path::new(&pattern)));

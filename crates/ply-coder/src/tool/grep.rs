@@ -12,7 +12,7 @@ use super::glob::{StopOnDrop, Wanted};
 use super::{Access, Outcome, Prepared, Tool, ToolContext};
 use crate::BoxFuture;
 use crate::model::ToolSpec;
-use crate::workspace::{Leaf, label};
+use crate::workspace::label;
 
 mod search;
 
@@ -99,7 +99,7 @@ impl Tool for Grep {
             let pattern = arguments.text("pattern")?;
             let path = arguments.optional_text("path")?.unwrap_or(".".to_owned());
             let query = query(&arguments, &pattern)?;
-            let spot = context.workspace.spot(&path, Leaf::Follow).await;
+            let spot = context.workspace.spot_to_read(&path).await;
             let spot = spot.map_err(|error| error.refuse("search", &path))?;
             let place = context.workspace.label(&spot);
             let title = match (query.mode, pattern.as_str()) {

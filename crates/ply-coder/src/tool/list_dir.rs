@@ -10,7 +10,7 @@ use super::arguments::Arguments;
 use super::{Access, Outcome, Prepared, Tool, ToolContext};
 use crate::BoxFuture;
 use crate::model::ToolSpec;
-use crate::workspace::{Error, Inner, Kind, Leaf, Show, Spot, Walk, Walked, label};
+use crate::workspace::{Error, Inner, Kind, Show, Spot, Walk, Walked, label};
 
 /// Entries shown.
 const ENTRIES_MAX: usize = 500;
@@ -61,7 +61,7 @@ impl Tool for ListDir {
             let arguments = Arguments::new(arguments)?;
             let path = arguments.optional_text("path")?.unwrap_or(".".to_owned());
             let depth = arguments.count("depth")?.unwrap_or(1).clamp(1, DEPTH_MAX);
-            let spot = context.workspace.spot(&path, Leaf::Follow).await;
+            let spot = context.workspace.spot_to_read(&path).await;
             let spot = spot.map_err(|error| error.refuse("list", &path))?;
             let label = context.workspace.label(&spot);
             let title = format!("List `{label}`");

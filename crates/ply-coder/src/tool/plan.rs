@@ -1,10 +1,10 @@
 //! The tool `update_plan`: the plan that the user sees.
 
 use ply_agent::v2;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Outcome, Prepared, Tool, ToolContext, parse};
+use super::arguments::Arguments;
+use super::{Outcome, Prepared, Tool, ToolContext};
 use crate::BoxFuture;
 use crate::model::ToolSpec;
 
@@ -15,24 +15,18 @@ const STEPS_MAX: usize = 50;
 #[derive(Debug, Clone, Copy)]
 pub struct UpdatePlan;
 
-#[derive(Deserialize)]
-struct Arguments {
-    steps: Vec<Step>,
-}
-
-#[derive(Deserialize)]
-struct Step {
-    step: String,
-    status: Status,
-}
-
-#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Status {
     Pending,
     InProgress,
     Completed,
 }
+
+const STATUSES: &[(&str, Status)] = &[
+    ("pending", Status::Pending),
+    ("in_progress", Status::InProgress),
+    ("completed", Status::Completed),
+];
 
 impl From<Status> for v2::PlanEntryStatus {
     fn from(status: Status) -> Self {
@@ -42,6 +36,18 @@ impl From<Status> for v2::PlanEntryStatus {
             Status::Completed => Self::Completed,
         }
     }
+}
+
+/// Reads the steps: what each is, and how far.
+fn steps(given: Value) -> Result<Vec<(String, Status)>, Outcome> {
+    let arguments = Arguments::new(given)?;
+    let steps = arguments.list("steps")?;
+    let steps = steps.ok_or_else(|| arguments.wrong("steps", "is missing; it must be an array"))?;
+    let read = |step: Arguments| {
+        let status = step.word("status", STATUSES)?;
+        Ok((step.text("step")?, status.unwrap_or(Status::Pending)))
+    };
+    steps.into_iter().map(read).collect()
 }
 
 impl Tool for UpdatePlan {
@@ -84,22 +90,28 @@ impl Tool for UpdatePlan {
         context: ToolContext<'t>,
     ) -> BoxFuture<'t, Result<Prepared<'t>, Outcome>> {
         Box::pin(async move {
-            let Arguments { steps } = parse(given)?;
+            let steps = steps(given)?;
             if steps.len() > STEPS_MAX {
                 let words = format!("A plan has at most {STEPS_MAX} steps; join some.");
                 return Err(Outcome::failed(words));
             }
-            let running = steps
-                .iter()
-                .filter(|step| step.status == Status::InProgress);
-            if running.count() > 1 {
+            let are = |wanted| {
+                steps
+                    .iter()
+                    .filter(move |(_, status)| *status == wanted)
+                    .count()
+            };
+            if are(Status::InProgress) > 1 {
                 return Err(Outcome::failed("At most one step may be in_progress."));
             }
-            let done = steps.iter().filter(|step| step.status == Status::Completed);
-            let title = format!("Plan: {} of {} steps done", done.count(), steps.len());
-            let entries = steps.into_iter().map(|step| {
+            let title = format!(
+                "Plan: {} of {} steps done",
+                are(Status::Completed),
+                steps.len()
+            );
+            let entries = steps.into_iter().map(|(step, status)| {
                 let priority = v2::PlanEntryPriority::Medium;
-                v2::PlanEntry::new(step.step, priority, step.status.into())
+                v2::PlanEntry::new(step, priority, status.into())
             });
             let entries = entries.collect();
             Ok(Prepared::new(title, self.kind(), async move {

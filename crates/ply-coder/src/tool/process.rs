@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use ply_agent::v2;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::arguments::Arguments;
 use super::shell::title;
 use super::{Access, Order, Outcome, Prepared, Tool, ToolContext};
 use crate::BoxFuture;
@@ -19,8 +19,7 @@ const WAIT_TIME_MAX: Duration = Duration::from_secs(60);
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Process;
 
-#[derive(Debug, Clone, Copy, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Action {
     List,
     Output,
@@ -30,21 +29,48 @@ enum Action {
     Log,
 }
 
-#[derive(Debug, Deserialize)]
-struct Arguments {
+const ACTIONS: &[(&str, Action)] = &[
+    ("list", Action::List),
+    ("output", Action::Output),
+    ("write", Action::Write),
+    ("signal", Action::Signal),
+    ("stop", Action::Stop),
+    ("log", Action::Log),
+];
+
+/// What is to be done.
+#[derive(Debug)]
+struct Wanted {
     action: Action,
-    #[serde(default)]
     id: String,
     input: Option<String>,
     signal: Option<String>,
-    #[serde(default)]
     offset: usize,
     limit: Option<usize>,
-    #[serde(default)]
-    wait_ms: u64,
+    wait: Duration,
 }
 
-impl Arguments {
+impl Wanted {
+    fn read(arguments: Value) -> Result<Self, Outcome> {
+        let arguments = Arguments::new(arguments)?;
+        let action = arguments.word("action", ACTIONS)?;
+        let wait_ms = arguments.count("wait_ms")?.unwrap_or(0);
+        let wanted = Self {
+            action: action.ok_or_else(|| arguments.wrong("action", "is missing"))?,
+            id: arguments.optional_text("id")?.unwrap_or_default(),
+            input: arguments.optional_text("input")?,
+            signal: arguments.optional_text("signal")?,
+            offset: arguments.count("offset")?.unwrap_or(0),
+            limit: arguments.count("limit")?,
+            wait: Duration::from_millis(u64::try_from(wait_ms).unwrap_or(u64::MAX))
+                .min(WAIT_TIME_MAX),
+        };
+        if wanted.id.is_empty() && wanted.action != Action::List {
+            return Err(arguments.wrong("id", "is missing; `list` names the processes"));
+        }
+        Ok(wanted)
+    }
+
     /// Returns the name of the signal to send.
     fn signal(&self) -> &str {
         self.signal.as_deref().unwrap_or("INT")
@@ -104,14 +130,8 @@ impl Tool for Process {
 }
 
 fn prepare(arguments: Value, context: ToolContext<'_>) -> Result<Prepared<'_>, Outcome> {
-    let arguments: Arguments = serde_json::from_value(arguments)
-        .map_err(|error| Outcome::failed(format!("The arguments make no sense: {error}.")))?;
-    let Arguments { action, id, .. } = &arguments;
-    if id.is_empty() && *action != Action::List {
-        return Err(Outcome::failed(
-            "`id` is missing; `list` names the processes.",
-        ));
-    }
+    let arguments = Wanted::read(arguments)?;
+    let Wanted { action, id, .. } = &arguments;
     let (title, kind) = match action {
         Action::List => ("List background processes".to_owned(), v2::ToolKind::Read),
         Action::Output => (format!("Read output of {id}"), v2::ToolKind::Read),
@@ -157,7 +177,7 @@ async fn output(context: ToolContext<'_>, id: &str, wait: Duration) -> Result<St
 }
 
 /// Returns what the call needs permission for: whatever a process notices.
-fn input(arguments: &Arguments, processes: &Processes) -> Result<Vec<Access>, Outcome> {
+fn input(arguments: &Wanted, processes: &Processes) -> Result<Vec<Access>, Outcome> {
     let text = match arguments.action {
         Action::List | Action::Output | Action::Log => return Ok(Vec::new()),
         Action::Write => arguments.input.clone().unwrap_or_default(),
@@ -178,10 +198,10 @@ fn failed(error: &Error) -> Outcome {
     Outcome::failed(format!("That did not work: {error}."))
 }
 
-async fn act(arguments: Arguments, context: ToolContext<'_>) -> Result<String, Error> {
+async fn act(arguments: Wanted, context: ToolContext<'_>) -> Result<String, Error> {
     let processes: &Processes = context.processes;
     let id = arguments.id.as_str();
-    let wait = Duration::from_millis(arguments.wait_ms).min(WAIT_TIME_MAX);
+    let wait = arguments.wait;
     match arguments.action {
         Action::List => Ok(list(&processes.list())),
         Action::Output => output(context, id, wait).await,

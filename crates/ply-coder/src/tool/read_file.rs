@@ -71,7 +71,7 @@ impl Tool for ReadFile {
                 offset: arguments.count("offset")?.unwrap_or(1).max(1),
                 limit: arguments.count("limit")?.unwrap_or(LINES_DEFAULT).max(1),
             };
-            let spot = context.workspace.file(&path).await;
+            let spot = context.workspace.file_to_read(&path).await;
             let spot = spot.map_err(|error| error.refuse("read", &path))?;
             let label = context.workspace.label(&spot);
             let line = (part.offset > 1).then(|| u32::try_from(part.offset).unwrap_or(u32::MAX));

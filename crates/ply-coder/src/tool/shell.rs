@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use ply_agent::v2;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::arguments::Arguments;
 use super::{Access, Order, Outcome, Prepared, Tool, ToolContext};
 use crate::BoxFuture;
 use crate::model::ToolSpec;
@@ -20,16 +20,6 @@ const FIRST_OUTPUT_TIME_MAX: Duration = Duration::from_millis(250);
 /// Runs command lines.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Shell;
-
-#[derive(Debug, Deserialize)]
-struct Arguments {
-    command: String,
-    cwd: Option<String>,
-    timeout_ms: Option<u64>,
-    #[serde(default)]
-    background: bool,
-    description: Option<String>,
-}
 
 impl Tool for Shell {
     fn spec(&self) -> ToolSpec {
@@ -90,26 +80,29 @@ impl Tool for Shell {
 }
 
 async fn prepare<'t>(arguments: Value, context: ToolContext<'t>) -> Result<Prepared<'t>, Outcome> {
-    let arguments: Arguments = serde_json::from_value(arguments)
-        .map_err(|error| Outcome::failed(format!("The arguments make no sense: {error}.")))?;
-    if arguments.command.trim().is_empty() {
-        return Err(Outcome::failed("`command` is empty; give a command line."));
+    let arguments = Arguments::new(arguments)?;
+    let command = arguments.text("command")?;
+    if command.trim().is_empty() {
+        return Err(arguments.wrong("command", "is empty; give a command line"));
     }
     // A null byte would cut the line, and people would be asked about more than is run.
-    if arguments.command.contains('\0') {
-        return Err(Outcome::failed("`command` has a null byte; leave it out."));
+    if command.contains('\0') {
+        return Err(arguments.wrong("command", "has a null byte; leave it out"));
     }
-    let cwd = match &arguments.cwd {
+    let time = arguments.count("timeout_ms")?;
+    let time = time.map(|time| Duration::from_millis(u64::try_from(time).unwrap_or(u64::MAX)));
+    let description = arguments.optional_text("description")?;
+    let background = arguments.switch("background")?;
+    let cwd = match &arguments.optional_text("cwd")? {
         Some(cwd) => context.workspace.directory(cwd).await,
         None => Ok(context.workspace.cwd().to_owned()),
     };
     let cwd = cwd.map_err(|error| Outcome::failed(format!("`cwd` cannot be used: {error}")))?;
-    let mut line = Line::new(arguments.command, cwd);
+    let mut line = Line::new(command, cwd);
     let roots = context.workspace.roots().into_iter();
     line.roots = roots.map(Path::to_path_buf).collect();
-    line.time = arguments
-        .timeout_ms
-        .map_or(TIME_DEFAULT, Duration::from_millis)
+    line.time = time
+        .unwrap_or(TIME_DEFAULT)
         .clamp(Duration::from_millis(1), TIME_MAX);
     Ok(Prepared {
         title: title(&line.command),
@@ -121,8 +114,8 @@ async fn prepare<'t>(arguments: Value, context: ToolContext<'t>) -> Result<Prepa
             cwd: line.cwd.clone(),
         }],
         order: Order::Alone,
-        work: if arguments.background {
-            Box::pin(start(line, arguments.description, context))
+        work: if background {
+            Box::pin(start(line, description, context))
         } else {
             Box::pin(run(line, context))
         },

@@ -1,21 +1,16 @@
 //! The tool `think`: room to think for models that have none of their own.
 
 use ply_agent::v2;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Outcome, Prepared, Tool, ToolContext, parse};
+use super::arguments::Arguments;
+use super::{Outcome, Prepared, Tool, ToolContext};
 use crate::BoxFuture;
 use crate::model::ToolSpec;
 
 /// Does nothing but hold a thought.
 #[derive(Debug, Clone, Copy)]
 pub struct Think;
-
-#[derive(Deserialize)]
-struct Arguments {
-    thought: String,
-}
 
 impl Tool for Think {
     fn spec(&self) -> ToolSpec {
@@ -43,7 +38,7 @@ impl Tool for Think {
         _: ToolContext<'t>,
     ) -> BoxFuture<'t, Result<Prepared<'t>, Outcome>> {
         Box::pin(async move {
-            let Arguments { thought } = parse(given)?;
+            let thought = Arguments::new(given)?.text("thought")?;
             Ok(Prepared::new("Think".to_owned(), self.kind(), async move {
                 Outcome::done("Noted.").shown(thought)
             }))

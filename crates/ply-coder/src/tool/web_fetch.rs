@@ -4,29 +4,27 @@ mod html;
 
 use futures::StreamExt as _;
 use ply_agent::v2;
-use reqwest::{Url, header};
-use serde::Deserialize;
+use reqwest::{Response, Url, header};
 use serde_json::{Value, json};
 
-use super::{Access, Outcome, Prepared, Tool, ToolContext, parse};
+use super::arguments::Arguments;
+use super::{Access, Outcome, Prepared, Surface, Tool, ToolContext};
 use crate::BoxFuture;
 use crate::model::ToolSpec;
+use crate::web::PrivateHost;
 
 /// Bytes of a page that are read.
 const PAGE_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// Bytes of its text that the model is shown.
 const TEXT_BYTES_MAX: usize = 64 * 1024;
+/// How often a page may move on its host.
+const REDIRECTS_MAX: usize = 5;
 /// How long a server may take in all.
 const FETCH_TIME_MAX: std::time::Duration = std::time::Duration::from_secs(30);
 
 /// Fetches a page.
 #[derive(Debug, Clone, Copy)]
 pub struct WebFetch;
-
-#[derive(Deserialize)]
-struct Arguments {
-    url: String,
-}
 
 impl Tool for WebFetch {
     fn spec(&self) -> ToolSpec {
@@ -53,9 +51,9 @@ impl Tool for WebFetch {
         context: ToolContext<'t>,
     ) -> BoxFuture<'t, Result<Prepared<'t>, Outcome>> {
         Box::pin(async move {
-            let Arguments { url } = parse(given)?;
-            let url = Url::parse(&url)
-                .map_err(|_| Outcome::failed("This is no URL; begin with https://."))?;
+            let arguments = Arguments::new(given)?;
+            let url = Url::parse(&arguments.text("url")?)
+                .map_err(|_| arguments.wrong("url", "is no URL; begin with https://"))?;
             if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
                 return Err(Outcome::failed("Only http and https URLs can be fetched."));
             }
@@ -68,7 +66,7 @@ impl Tool for WebFetch {
             let access = Access::Fetch(url.to_string());
             Ok(Prepared::new(title, self.kind(), async move {
                 tokio::select! {
-                    fetched = tokio::time::timeout(FETCH_TIME_MAX, fetch(url)) => match fetched {
+                    fetched = tokio::time::timeout(FETCH_TIME_MAX, fetch(url, context.surface)) => match fetched {
                         Ok(Ok(text)) => Outcome::done(text),
                         Ok(Err(words)) => Outcome::failed(words),
                         Err(_) => Outcome::failed("The server took too long."),
@@ -81,20 +79,56 @@ impl Tool for WebFetch {
     }
 }
 
-async fn fetch(url: Url) -> Result<String, String> {
-    let client = crate::web::client().map_err(|error| error.to_string())?;
-    let answer = client.get(url.clone()).send().await;
-    let answer = answer.map_err(|error| format!("Fetching failed: {}.", error.without_url()))?;
-    // Permission was given for one host. Where a page has moved to is asked about anew.
-    if answer.status().is_redirection() {
+/// Asks for a page, and again where it has moved to on the same host. Permission was given for one host:
+/// another one is asked about anew.
+async fn ask(url: &mut Url, surface: &dyn Surface) -> Result<Response, String> {
+    for _ in 0..=REDIRECTS_MAX {
+        let private = surface.may_reach_private(url.as_str());
+        let client =
+            crate::web::client_for_page(url, private).map_err(|error| error.to_string())?;
+        let answer = client.get(url.clone()).send().await;
+        let answer = answer.map_err(|error| words(&error))?;
+        if !answer.status().is_redirection() {
+            return Ok(answer);
+        }
         let to = answer.headers().get(header::LOCATION);
-        let to = to
-            .and_then(|to| to.to_str().ok())
-            .unwrap_or("somewhere else");
-        return Err(format!(
-            "The page has moved to {to}; fetch that if you need it."
-        ));
+        let to = to.and_then(|to| url.join(to.to_str().ok()?).ok());
+        match to {
+            Some(to) if stays(url, &to) => *url = to,
+            Some(to) => {
+                return Err(format!(
+                    "The page has moved to {to}; fetch that if you need it. It is asked about by itself."
+                ));
+            }
+            None => return Err("The page has moved, and the server does not say where.".to_owned()),
+        }
     }
+    Err("The page moves in circles.".to_owned())
+}
+
+/// Says whether a redirect stays with the host that permission was given for, as safely as before.
+fn stays(from: &Url, to: &Url) -> bool {
+    let upgraded = from.scheme() == "http" && to.scheme() == "https";
+    let same_port = from.port_or_known_default() == to.port_or_known_default();
+    let usual = from.port().is_none() && to.port().is_none();
+    from.host_str() == to.host_str()
+        && ((from.scheme() == to.scheme() && same_port) || (upgraded && usual))
+}
+
+/// Returns what went wrong, with the innermost cause: that a host is private is said there.
+fn words(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    match cause.downcast_ref::<PrivateHost>() {
+        Some(private) => private.to_string(),
+        None => format!("Fetching failed: {cause}."),
+    }
+}
+
+async fn fetch(mut url: Url, surface: &dyn Surface) -> Result<String, String> {
+    let answer = ask(&mut url, surface).await?;
     if !answer.status().is_success() {
         return Err(format!("The server answered {}.", answer.status()));
     }
@@ -112,7 +146,7 @@ async fn fetch(url: Url) -> Result<String, String> {
     let mut bytes = Vec::new();
     let mut stream = answer.bytes_stream();
     while let Some(piece) = stream.next().await {
-        let piece = piece.map_err(|error| format!("Fetching failed: {}.", error.without_url()))?;
+        let piece = piece.map_err(|error| words(&error))?;
         bytes.extend_from_slice(&piece);
         if bytes.len() > PAGE_BYTES_MAX {
             bytes.truncate(PAGE_BYTES_MAX);

@@ -90,7 +90,9 @@ impl TurnLoop<'_> {
         }
         Ok(Allowed::No(match decision {
             Decision::Unanswered => {
-                "Nobody could be asked for permission, so this was not done.".to_owned()
+                "Nobody is there to approve this, so it was not done. Do what needs no approval, and say \
+                 what is left to do."
+                    .to_owned()
             }
             _ => "The user rejected this. Do not do it in another way; ask, or go on with \
                   something else."

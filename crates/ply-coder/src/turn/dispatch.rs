@@ -13,6 +13,7 @@ use super::surface::Live;
 use super::tickets::Ticket;
 use crate::context::conversation;
 use crate::model::{Call, CallResult, Content};
+use crate::permission::trigger;
 use crate::tool::{Access, Change, Order, Outcome, Prepared, Tool, ToolContext};
 
 /// Bytes of a call's output that its card shows as text.
@@ -100,8 +101,9 @@ impl TurnLoop<'_> {
         &self,
         card: &ToolCall,
         tool: &dyn Tool,
-        prepared: Prepared<'_>,
+        mut prepared: Prepared<'_>,
     ) -> Result<Outcome> {
+        note_triggers(&mut prepared.access, &prepared.changes);
         let locations = prepared.locations.into_iter().map(|(path, line)| {
             v2::ToolCallLocation::new(path).line(line.filter(|line| *line > 0))
         });
@@ -222,6 +224,26 @@ fn is_shell(access: &[Access]) -> bool {
     access
         .iter()
         .any(|access| matches!(access, Access::Shell { .. }))
+}
+
+/// Marks writes that make other programs run something.
+fn note_triggers(access: &mut [Access], changes: &[Change]) {
+    let only = match changes {
+        [only] => Some(only),
+        _ => None,
+    };
+    for one in access {
+        let Access::Write(path) = one else { continue };
+        let change = changes.iter().find(|change| change.path == *path).or(only);
+        let (old, new) = match change {
+            Some(change) => (change.old.as_deref(), change.new.as_deref()),
+            None => (None, None),
+        };
+        if let Some(reason) = trigger(path, old, new) {
+            let path = std::mem::take(path);
+            *one = Access::Trigger { path, reason };
+        }
+    }
 }
 
 pub(super) async fn show_changes(card: &ToolCall, changes: &[Change]) -> Result<()> {

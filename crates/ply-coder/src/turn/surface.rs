@@ -142,6 +142,10 @@ impl Surface for Live<'_> {
         Box::pin(self.turn.cancelled())
     }
 
+    fn may_reach_private(&self, address: &str) -> bool {
+        self.state.permissions.names_host(address)
+    }
+
     fn readable(&self) -> Readable {
         let (mode, permissions) = (
             self.state.choice().mode,

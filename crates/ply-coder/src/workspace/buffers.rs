@@ -54,7 +54,7 @@ impl Workspace {
     ) -> Result<Option<Loaded>, Error> {
         let real = spot.real.clone();
         let disk = self
-            .blocking(move |inner| disk::read(&inner.roots, &real))
+            .blocking(move |inner| disk::read(inner.roots_of(&real), &real))
             .await?;
         let text = disk.clone().map(Text::decode).transpose()?;
         let buffer = self.buffer(spot, surface).await;

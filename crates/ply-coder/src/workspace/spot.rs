@@ -54,6 +54,9 @@ fn absolute(roots: &Roots, path: &Path) -> Result<PathBuf, Error> {
     if bytes.len() > PATH_BYTES_MAX {
         return Err(Error::TooLong);
     }
+    if path.is_absolute() {
+        return Ok(path.to_owned());
+    }
     let cwd = roots.reals().next().ok_or(Error::RootGone)?;
     Ok(cwd.join(path))
 }

@@ -16,6 +16,7 @@ mod model_failures;
 mod model_requests;
 mod paths_hostile;
 mod paths_races;
+mod permission_commands;
 mod permission_modes;
 mod permission_properties;
 mod permission_sh;

@@ -3,6 +3,24 @@
 
 use crate::{v1, v2};
 
+/// The member of `_meta` by which a client says that it chose an option because nobody was there to choose.
+const UNATTENDED: &str = "ply.unattended";
+
+/// Returns the outcome of a client that rejects because nobody is there to decide. Agents that do not know
+/// of it take it as any other rejection.
+#[must_use]
+pub fn unattended(option: v2::PermissionOptionId) -> v2::SelectedPermissionOutcome {
+    let meta = [(UNATTENDED.to_owned(), true.into())];
+    v2::SelectedPermissionOutcome::new(option).meta(v2::Meta::from_iter(meta))
+}
+
+/// Returns whether the `_meta` of an outcome says that nobody was there to decide.
+#[must_use]
+pub fn is_unattended(meta: Option<&v2::Meta>) -> bool {
+    meta.and_then(|meta| meta.get(UNATTENDED))
+        .is_some_and(|unattended| unattended == true)
+}
+
 /// Returns the v1 form of the options.
 ///
 /// Options of an unknown kind are left out: v1 kinds are closed and v1 clients choose by kind under

@@ -74,9 +74,9 @@ async fn a_rejection_is_a_result_and_the_turn_goes_on() {
 async fn always_means_the_rule_that_was_shown() {
     let shell = |command: &str| Reply::call("shell", json!({ "command": command }));
     let script = [
-        shell("git status --short"),
-        shell("git status --short"),
-        shell("git status --short; touch pwned"),
+        shell("mkdir -p made"),
+        shell("mkdir -p made"),
+        shell("mkdir -p made; touch pwned"),
         Reply::say("Done."),
     ];
     let world = World::with(setup(Mode::Ask, User::AllowsAlways), script).await;
@@ -233,4 +233,76 @@ async fn a_listing_through_a_link_out_of_the_project_is_asked_about() {
         ["Run `ls etc`", "Run `cd etc && ls`", "Run `cd keys && ls`"]
     );
     assert!(story.told()[4].contains("a.rs"), "{:?}", story.told());
+}
+
+#[tokio::test]
+async fn what_only_reads_runs_unasked() {
+    let shell = |command: &str| Reply::call("shell", json!({ "command": command }));
+    let script = [
+        shell("git status"),
+        shell("cat src/a.rs | head -2"),
+        shell("cd src && ls *.rs"),
+        shell("cat .env"),
+        Reply::say("Done."),
+    ];
+    let world = World::with(setup(Mode::Ask, User::Rejects), script).await;
+    world.write("src/a.rs", "fn a() {}\n");
+    world.write(".env", "KEY=1\n");
+    let story = world.turn("Look").await;
+    assert_eq!(world.asked(), ["Run `cat .env`"]);
+    assert!(story.told()[1].contains("fn a() {}"), "{:?}", story.told());
+    assert!(!story.told()[3].contains("KEY=1"));
+}
+
+#[tokio::test]
+async fn h7_a_secret_of_the_project_is_asked_about_in_every_mode() {
+    for mode in Mode::ALL {
+        let script = [
+            Reply::call("read_file", json!({ "path": ".env" })),
+            Reply::call("read_file", json!({ "path": ".git/config" })),
+            Reply::say("Done."),
+        ];
+        let world = World::with(setup(mode, User::Rejects), script).await;
+        world.write(".env", "KEY=1\n");
+        world.write(
+            ".git/config",
+            "[remote \"o\"]\nurl = https://me:token@example.com/a\n",
+        );
+        let story = world.turn("Look").await;
+        assert_eq!(world.asked().len(), 2, "{mode:?}");
+        assert!(
+            story
+                .told()
+                .iter()
+                .all(|told| !told.contains("KEY") && !told.contains("me:token"))
+        );
+    }
+}
+
+#[tokio::test]
+async fn h3_edits_that_make_others_run_something_are_asked_about_in_full_mode() {
+    let write = |path: &str, content: &str| {
+        Reply::call("write_file", json!({ "path": path, "content": content }))
+    };
+    let script = [
+        write("bare/config", "[core]\nfsmonitor = ./evil\n"),
+        write("bare/objects/x", ""),
+        write("bare/refs/x", ""),
+        write("bare/HEAD", "ref: refs/heads/x\n"),
+        write(
+            "package.json",
+            "{\"scripts\": {\"postinstall\": \"./evil\"}}\n",
+        ),
+        write("web/package.json", "{\"scripts\": {\"test\": \"x\"}}\n"),
+        write("build.rs", "fn main() {}\n"),
+        Reply::say("Done."),
+    ];
+    let world = World::with(setup(Mode::Full, User::Rejects), script).await;
+    world.turn("Go").await;
+    assert_eq!(world.asked().len(), 3, "{:?}", world.asked());
+    assert!(world.path().join("bare/config").exists());
+    assert!(!world.path().join("bare/HEAD").exists());
+    assert!(!world.path().join("package.json").exists());
+    assert!(world.path().join("web/package.json").exists());
+    assert!(!world.path().join("build.rs").exists());
 }

@@ -24,7 +24,33 @@ pub(in crate::program) struct Places {
     /// Caches of compilers and package managers that run in the sandbox. The user's own are not for
     /// them: the user runs code from there without a sandbox.
     pub(super) cache: Option<PathBuf>,
+    /// Where sources of dependencies, headers and toolchains are, of languages that have such places.
+    pub(super) libraries: Vec<PathBuf>,
 }
+
+/// Where systems keep headers and libraries.
+const SYSTEM_LIBRARIES: &[&str] = &[
+    "/usr/include",
+    "/usr/local/include",
+    "/usr/lib",
+    "/usr/local/lib",
+    "/usr/share/doc",
+    "/usr/local/go/src",
+    "/opt/homebrew/include",
+    "/nix/store",
+];
+
+/// Where package managers keep sources: a variable that names a directory, where that is in the home
+/// directory otherwise, and what of it is sources. What is beside them may be credentials.
+const HOME_LIBRARIES: &[(&str, &str, &[&str])] = &[
+    ("CARGO_HOME", ".cargo", &["registry/src", "git/checkouts"]),
+    ("RUSTUP_HOME", ".rustup", &["toolchains"]),
+    ("GOPATH", "go", &["pkg/mod"]),
+    ("GOROOT", ".local/go", &["src"]),
+    ("PYENV_ROOT", ".pyenv", &["versions"]),
+    ("NVM_DIR", ".nvm", &["versions"]),
+    ("PYTHONUSERBASE", ".local", &["lib"]),
+];
 
 impl Places {
     /// Finds them by the environment.
@@ -44,13 +70,27 @@ impl Places {
         let state = base("XDG_STATE_HOME", ".local/state");
         let state = |name: &str| state.as_ref().map(|state| state.join(name));
         let named = set(CONFIG);
+        let sources = HOME_LIBRARIES.iter().flat_map(|(name, in_home, parts)| {
+            let given = set(name).filter(|path| path.is_absolute());
+            let base = given.or_else(|| home.as_ref().map(|home| home.join(in_home)));
+            let below = |base: PathBuf| parts.iter().map(move |part| base.join(part));
+            base.into_iter().flat_map(below)
+        });
+        let system = SYSTEM_LIBRARIES.iter().map(PathBuf::from);
+        let libraries = system.chain(sources).collect();
         Self {
+            libraries,
             rules: config("rules.toml"),
             config_is_named: named.is_some(),
             config: named.or_else(|| config("config.toml")),
             logs: state("logs"),
             cache: state("cache"),
         }
+    }
+
+    /// Returns the file with the rules that the user allowed for good.
+    pub(in crate::program) fn rules(&self) -> Option<&Path> {
+        self.rules.as_deref()
     }
 
     /// Returns what the agent needs of it, with another place for its logs if there is none.
@@ -82,6 +122,9 @@ mod tests {
         assert_eq!(places.rules, at("/home/me/.config/ply/rules.toml"));
         assert_eq!(places.logs, at("/state/ply/logs"));
         assert_eq!(places.cache, at("/state/ply/cache"));
+        let sources = Path::new("/home/me/.cargo/registry/src").to_owned();
+        assert!(places.libraries.contains(&sources));
+        assert!(!places.libraries.iter().any(|path| path.ends_with(".cargo")));
         let named = find(&[("HOME", "/home/me"), (CONFIG, "mine.toml")]);
         assert_eq!(named.config, at("mine.toml"));
         assert!(named.config_is_named && !places.config_is_named);

@@ -101,8 +101,8 @@ pub(crate) struct Run {
     /// Who answers when the agent asks for permission: ask, reads, all, deny or policy:FILE
     /// [default: ask on a terminal, deny elsewhere].
     ///
-    /// `ask` asks you. `reads` allows what only looks (reading, searching, thinking) and asks for the
-    /// rest, or denies it where nobody can be asked. `all` allows everything, once where the agent offers
+    /// `ask` asks you. `reads` allows what only looks (reading, searching, thinking, commands such as
+    /// `git status`), but at no secret, and asks for the rest, or denies it where nobody can be asked. `all` allows everything, once where the agent offers
     /// that. `deny` denies everything. `policy:FILE` decides by the rules of a TOML file.
     #[arg(long, value_name = "WHO", help_heading = "Permissions and limits")]
     pub(super) permit: Option<PermitArgument>,

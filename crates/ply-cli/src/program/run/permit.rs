@@ -8,11 +8,15 @@ use serde::Serialize;
 
 use super::arguments::PermitArgument;
 use super::failure::Failure;
+use super::judge;
 use super::rules::{Action, Rules};
 use super::subject::Subject;
 
 /// Kinds of tools that only look.
 const READS: [&str; 3] = ["read", "search", "think"];
+
+/// Kinds of tools that may run a command which only looks.
+const COMMANDS: [&str; 3] = ["execute", "read", "search"];
 
 /// Who decides.
 #[derive(Debug)]
@@ -113,7 +117,7 @@ impl Permit {
         let action = match &*self.who {
             Who::All => Action::Allow,
             Who::Deny => Action::Deny,
-            Who::Reads if is_read(subject) => Action::Allow,
+            Who::Reads if is_read(subject, &self.cwd) => Action::Allow,
             Who::Ask | Who::Reads => Action::Ask,
             Who::Policy(rules) => rules.decide(subject, &self.cwd),
         };
@@ -139,7 +143,7 @@ impl Permit {
         let action = match &*self.who {
             Who::All => Action::Allow,
             Who::Deny => Action::Deny,
-            Who::Ask | Who::Reads if is_read(subject) => Action::Allow,
+            Who::Ask | Who::Reads if is_read(subject, cwd) => Action::Allow,
             Who::Ask | Who::Reads => Action::Ask,
             Who::Policy(rules) => rules.decide(subject, cwd),
         };
@@ -151,11 +155,19 @@ impl Permit {
     }
 }
 
-fn is_read(subject: &Subject) -> bool {
-    READS.contains(&subject.kind.as_str())
-        && subject.command.is_none()
-        && !subject.changes
-        && !subject.is_odd()
+/// Whether it only looks, and at no secret: a tool that reads files, or a command of which the judge knows that it does nothing
+/// else.
+fn is_read(subject: &Subject, cwd: &Path) -> bool {
+    let plain = !subject.changes && !subject.is_odd();
+    let looks = || match &subject.command {
+        None => READS.contains(&subject.kind.as_str()),
+        Some(line) => {
+            let here = subject.cwd.as_deref().unwrap_or(cwd);
+            COMMANDS.contains(&subject.kind.as_str()) && judge::reads_only(line, here, cwd)
+        }
+    };
+    let hidden = |path: &PathBuf| !judge::hidden(path, cwd).is_empty();
+    plain && looks() && !subject.paths.iter().any(hidden)
 }
 
 /// Returns the first option of the first kind that is offered.
@@ -229,6 +241,16 @@ mod tests {
             "RejectOnce Nobody"
         );
         assert_eq!(answer(reads(), true, &subject("fetch"), &all), "ask");
+        let mut secret = subject("read");
+        for path in ["/w/.env", "a/server.pem", "/home/me/.ssh/config"] {
+            secret.paths = vec![path.into()];
+            assert_eq!(answer(reads(), true, &secret, &all), "ask", "{path}");
+        }
+        let mut command = subject("execute");
+        command.command = Some("git status".to_owned());
+        assert_eq!(answer(reads(), false, &command, &all), "AllowOnce Policy");
+        command.cwd = Some("/elsewhere".into());
+        assert_eq!(answer(reads(), true, &command, &all), "ask");
         let mut disguised = subject("read");
         disguised.command = Some("rm -rf /".to_owned());
         assert_eq!(answer(reads(), true, &disguised, &all), "ask");

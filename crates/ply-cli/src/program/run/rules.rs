@@ -15,6 +15,8 @@
 //! path = "**/.env"
 //! action = "deny"
 //! ```
+//!
+//! Commands and guarded places are judged by `ply_coder::permission`, as the agent judges its own.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -22,8 +24,11 @@ use globset::{GlobBuilder, GlobMatcher};
 use ply_client::text;
 use serde::Deserialize;
 
+use ply_coder::permission::{self, Concern, Decision};
+
 use super::failure::Failure;
 use super::file;
+use super::judge;
 use super::subject::Subject;
 
 /// Kinds of tools that a rule can speak of.
@@ -61,8 +66,17 @@ struct Rule {
     action: Action,
     kinds: Option<Vec<String>>,
     title: Option<String>,
-    command: Option<String>,
+    command: Option<CommandRule>,
     path: Option<GlobMatcher>,
+}
+
+/// What a rule says of commands.
+#[derive(Debug, PartialEq)]
+struct CommandRule {
+    /// As it is written, with one blank between words.
+    text: String,
+    /// As the agent's judge takes it; none of a rule that allows nothing and is no plain command.
+    rule: Option<permission::Rule>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -113,10 +127,17 @@ impl Rules {
             let read = Rule::read(entry);
             read.map_err(|what| format!("rule {}: {what}", place + 1))
         });
-        Ok(Self {
-            rules: rules.collect::<Result<_, _>>()?,
-            default,
-        })
+        let rules: Vec<Rule> = rules.collect::<Result<_, _>>()?;
+        for (place, rule) in rules.iter().enumerate() {
+            if let Some(stronger) = rules.iter().position(|other| other.overrules(rule)) {
+                return Err(format!(
+                    "rule {} can have no effect: rule {} speaks of the same and wins; remove one of them",
+                    place + 1,
+                    stronger + 1
+                ));
+            }
+        }
+        Ok(Self { rules, default })
     }
 
     /// Decides about a request: a rule that denies wins over one that asks, and that over one that allows.
@@ -125,10 +146,55 @@ impl Rules {
             let mut rules = self.rules.iter().filter(|rule| rule.action == action);
             rules.any(|rule| rule.applies(subject, cwd))
         };
-        [Action::Deny, Action::Ask, Action::Allow]
+        let found = [Action::Deny, Action::Ask]
             .into_iter()
-            .find(|action| speak(*action))
-            .unwrap_or(self.default)
+            .find(|action| speak(*action));
+        found.unwrap_or_else(|| match self.may_deny(subject, cwd) {
+            true => Action::Ask,
+            false if speak(Action::Allow) || self.allows_command(subject, cwd) => Action::Allow,
+            false => self.default,
+        })
+    }
+
+    /// Whether a rule that denies may speak of a command whose words hide what it does.
+    fn may_deny(&self, subject: &Subject, cwd: &Path) -> bool {
+        let mut rules = self
+            .rules
+            .iter()
+            .filter(|rule| rule.action != Action::Allow);
+        let line = subject.command.as_deref();
+        rules.any(|rule| {
+            let command = rule
+                .command
+                .as_ref()
+                .and_then(|command| command.rule.as_ref());
+            let concern = line.zip(command).map(|(line, rule)| rule.concern(line));
+            concern == Some(Concern::Maybe) && rule.applies_besides(subject, cwd)
+        })
+    }
+
+    /// Whether the rules that allow commands allow all of a line together.
+    fn allows_command(&self, subject: &Subject, cwd: &Path) -> bool {
+        let Some(line) = subject.command.as_deref() else {
+            return false;
+        };
+        let rules = self.rules.iter().filter(|rule| {
+            rule.action == Action::Allow
+                && rule.may_allow(subject)
+                && rule.applies_besides(subject, cwd)
+        });
+        let rules: Vec<&Rule> = rules.collect();
+        let of_commands = rules
+            .iter()
+            .filter_map(|rule| rule.command.as_ref()?.rule.clone());
+        let of_commands: Vec<permission::Rule> = of_commands.collect();
+        let reads = self.rules.iter().any(|rule| rule.allows_reading(subject));
+        let named = of_commands.iter().any(|rule| rule.names_command(line));
+        let here = subject.cwd.as_deref().unwrap_or(cwd);
+        match judge::reads_only(line, here, cwd) {
+            true => reads || named,
+            false => named && judge::allows(line, here, cwd, of_commands),
+        }
     }
 }
 
@@ -167,43 +233,85 @@ impl Rule {
             action: entry.action,
             kinds,
             title: entry.title,
-            command: entry.command.map(|command| words(&command)),
+            command: match entry.command {
+                Some(command) => Some(CommandRule::read(&command, entry.action)?),
+                None => None,
+            },
             path: path.transpose()?,
         };
         let says_nothing = rule.kinds.is_none()
             && rule.title.is_none()
             && rule.command.is_none()
             && rule.path.is_none();
-        let has_shell = rule
-            .command
-            .as_ref()
-            .is_some_and(|it| it.contains(is_shell));
         match rule.action {
             Action::Allow if says_nothing => {
                 Err("a rule that allows has to say what; `--permit all` allows everything".into())
             }
-            Action::Allow if has_shell => Err(
-                "a command with characters that a shell acts on is never allowed by a rule".into(),
-            ),
             _ => Ok(rule),
         }
     }
 
-    /// Whether the rule speaks of this. In doubt it does if it denies or asks, and does not if it allows.
+    /// Whether the rule speaks of this. In doubt it does if it denies or asks, and does not if it allows. What rules that allow
+    /// commands allow together is in [`Rules::allows_command`].
     fn applies(&self, subject: &Subject, cwd: &Path) -> bool {
+        let is_command =
+            |rule: &CommandRule| self.action != Action::Allow && self.is_command(rule, subject);
+        (self.action != Action::Allow || self.may_allow(subject))
+            && self.command.as_ref().is_none_or(is_command)
+            && self.applies_besides(subject, cwd)
+            && (self.action != Action::Allow || self.names_what_is_guarded(subject, cwd))
+    }
+
+    /// Whether the rule speaks of this as far as it speaks of something else than commands.
+    fn applies_besides(&self, subject: &Subject, cwd: &Path) -> bool {
         let kind = self.kinds.as_ref();
         let title = self.title.as_ref();
         kind.is_none_or(|kinds| kinds.contains(&subject.kind))
             && title.is_none_or(|title| subject.title.starts_with(title))
-            && (self.action != Action::Allow || self.may_allow(subject))
-            && self
-                .command
-                .as_ref()
-                .is_none_or(|rule| self.is_command(rule, subject))
             && self
                 .path
                 .as_ref()
                 .is_none_or(|glob| self.is_path(glob, subject, cwd))
+    }
+
+    /// Whether the rule allows everything that only reads: by its kind, and by nothing else.
+    fn allows_reading(&self, subject: &Subject) -> bool {
+        let reads = |kinds: &Vec<String>| kinds.iter().any(|kind| kind == "read");
+        let more = self.title.is_some() || self.command.is_some() || self.path.is_some();
+        self.action == Action::Allow
+            && self.kinds.as_ref().is_some_and(reads)
+            && !more
+            && !subject.changes
+            && !subject.is_odd()
+    }
+
+    /// Whether the rule says the name of everything guarded that this would read or change: a secret is not meant by a rule for
+    /// all files, nor is a hook by one for all edits.
+    fn names_what_is_guarded(&self, subject: &Subject, cwd: &Path) -> bool {
+        let changes = subject.changes || can_change(&subject.kind);
+        let names = subject.paths.iter().flat_map(|path| match changes {
+            true => judge::guarded(path, cwd),
+            false => judge::hidden(path, cwd),
+        });
+        let glob = self.path.as_ref().map(|glob| glob.glob().glob());
+        names
+            .into_iter()
+            .all(|name| glob.is_some_and(|glob| judge::says(glob, &name)))
+    }
+
+    /// Whether another rule can have no effect beside this one.
+    fn overrules(&self, other: &Self) -> bool {
+        let strength = |action| match action {
+            Action::Deny => 2,
+            Action::Ask => 1,
+            Action::Allow => 0,
+        };
+        let path = |rule: &Self| rule.path.as_ref().map(|glob| glob.glob().clone());
+        strength(self.action) > strength(other.action)
+            && self.kinds == other.kinds
+            && self.title == other.title
+            && self.command.as_ref().map(|it| &it.text) == other.command.as_ref().map(|it| &it.text)
+            && path(self) == path(other)
     }
 
     /// Whether a rule that allows can mean this at all: not what cannot be read, nor more than its kind says.
@@ -214,26 +322,18 @@ impl Rule {
         !subject.is_odd() && !is_disguised
     }
 
-    fn is_command(&self, rule: &str, subject: &Subject) -> bool {
+    /// Whether a rule that denies or asks speaks of the command.
+    fn is_command(&self, rule: &CommandRule, subject: &Subject) -> bool {
         let Some(command) = &subject.command else {
             // One that is not told may be any.
-            return self.action != Action::Allow
-                && (subject.has_odd_command || can_run(&subject.kind));
+            return subject.has_odd_command || can_run(&subject.kind);
         };
-        match self.action {
-            // What else the shell would do was not allowed.
-            Action::Allow => {
-                let command_words = words(command);
-                let rest = command_words.strip_prefix(rule);
-                !command.contains(is_shell)
-                    && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
-            }
-            Action::Deny | Action::Ask => {
-                let parts = |text: &str| text.replace(is_shell, " ");
-                has_words(command, rule)
-                    || (!parts(rule).trim().is_empty() && has_words(&parts(command), &parts(rule)))
-            }
-        }
+        let parts = |text: &str| text.replace(is_shell, " ");
+        let judged = rule.rule.as_ref().map(|rule| rule.concern(command));
+        judged == Some(Concern::Yes)
+            || has_words(command, &rule.text)
+            || (!parts(&rule.text).trim().is_empty()
+                && has_words(&parts(command), &parts(&rule.text)))
     }
 
     fn is_path(&self, glob: &GlobMatcher, subject: &Subject, cwd: &Path) -> bool {
@@ -259,6 +359,24 @@ impl Rule {
             || (is_untold && has_files(&subject.kind))
             || paths.any(|path| is_odd(path) || fits(path))
             || words.any(|word| fits(Path::new(word)))
+    }
+}
+
+impl CommandRule {
+    fn read(command: &str, action: Action) -> Result<Self, String> {
+        let decision = match action {
+            Action::Allow => Decision::Allow,
+            Action::Ask => Decision::Ask,
+            Action::Deny => Decision::Deny,
+        };
+        let rule = permission::Rule::parse(decision, &format!("shell({} *)", command.trim()));
+        let rule = match (rule, action) {
+            (Ok(rule), _) => Some(rule),
+            (Err(error), Action::Allow) => return Err(format!("its `command`: {error}")),
+            (Err(_), Action::Ask | Action::Deny) => None,
+        };
+        let text = command.split_whitespace().collect::<Vec<_>>().join(" ");
+        Ok(Self { text, rule })
     }
 }
 
@@ -302,9 +420,7 @@ fn is_shell(char: char) -> bool {
     acts.contains(&char)
 }
 
-fn words(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
+#[cfg(test)]
+mod corpus;
 #[cfg(test)]
 mod tests;

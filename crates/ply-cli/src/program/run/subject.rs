@@ -132,7 +132,12 @@ fn command(input: &Value) -> Result<Option<String>, Odd> {
     let words = |words: &Value| -> Result<String, Odd> {
         let words = words.as_array().ok_or(Odd)?.iter().map(Value::as_str);
         let words: Vec<&str> = words.collect::<Option<_>>().ok_or(Odd)?;
-        Ok(words.join(" "))
+        // They are words already, and must stay so when they are read as a line.
+        Ok(words
+            .iter()
+            .map(|word| quoted(word))
+            .collect::<Vec<_>>()
+            .join(" "))
     };
     let mut all = match command {
         Value::String(command) => command.clone(),
@@ -143,6 +148,15 @@ fn command(input: &Value) -> Result<Option<String>, Odd> {
         all.push_str(&words(arguments)?);
     }
     Ok(Some(all))
+}
+
+/// Returns a word as a shell reads it back.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
 }
 
 #[cfg(test)]
@@ -161,6 +175,10 @@ mod tests {
             (
                 json!({ "command": "git", "args": ["push"] }),
                 Ok(Some("git push")),
+            ),
+            (
+                json!({ "command": ["cat", "#", "/etc/x", "a b;c"] }),
+                Ok(Some("cat '#' /etc/x 'a b;c'")),
             ),
             (json!({ "command": "git", "args": "push" }), Err(Odd)),
             (json!({ "command": "ls", "cmd": "rm x" }), Err(Odd)),

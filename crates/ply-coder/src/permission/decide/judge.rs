@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use super::is_inside;
-use crate::permission::line::{self, Command};
+use crate::permission::address::Host;
 use crate::permission::own::Own;
 use crate::permission::place::Place;
 use crate::permission::rule::{Concern, Decision, Rule};
-use crate::permission::{Mode, harmless, launch, links, offer};
+use crate::permission::{Mode, offer};
 use crate::tool::Access;
 
 /// What is found about one access.
@@ -18,7 +18,7 @@ pub(super) enum Finding {
 }
 
 impl Finding {
-    fn ask(reason: impl Into<String>) -> Self {
+    pub(super) fn ask(reason: impl Into<String>) -> Self {
         Self::Ask {
             reason: reason.into(),
             offer: None,
@@ -26,14 +26,12 @@ impl Finding {
     }
 }
 
-/// Commands after which the next one runs elsewhere. A rule cannot allow them, as it is not known then
-/// where that is; what a leading `cd` does is looked at by itself.
-const MOVES: &[&str] = &["cd", "chdir", "pushd", "popd"];
-
 /// Everything that a decision depends on.
 pub(super) struct Judge<'j> {
     pub(super) mode: Mode,
     pub(super) roots: &'j [PathBuf],
+    /// Folders outside of the roots that may be read.
+    pub(super) readable: &'j [PathBuf],
     pub(super) own: &'j [Own],
     pub(super) rules: &'j [Rule],
 }
@@ -59,11 +57,12 @@ impl Judge<'_> {
         match access {
             Access::Read(path) => self.read(access, path),
             Access::Write(path) => self.write(access, path),
+            Access::Trigger { path, reason } => self.trigger(access, path, reason),
             Access::Delete(path) => self.delete(access, path),
             Access::Shell { command, cwd } => self.shell(command, cwd),
             Access::Input { .. } => self.input(),
-            Access::Fetch(_) => self.other(access, "It asks a server on the network."),
-            Access::Mcp { .. } => self.other(access, "It is a tool of an MCP server."),
+            Access::Fetch(address) => self.fetch(access, address),
+            Access::Mcp { .. } => self.mcp(access),
         }
     }
 
@@ -93,7 +92,7 @@ impl Judge<'_> {
     }
 
     fn is_look_inside(&self, access: &Access) -> bool {
-        matches!(access, Access::Read(path) if is_inside(path, self.roots))
+        matches!(access, Access::Read(path) if is_inside(path, self.roots) || is_inside(path, self.readable))
     }
 
     /// Says whether a rule allows an access to a file, and names everything guarded about it.
@@ -105,15 +104,11 @@ impl Judge<'_> {
     }
 
     fn read(&self, access: &Access, path: &Path) -> Finding {
-        let mut place = Place::of(path, self.roots, self.own);
-        place.guards.retain(|guard| guard.kind.hides());
-        let hidden = place.hides();
-        // All of the project, and with full rights all but the secrets of others.
-        let free = if hidden {
-            self.mode == Mode::Full && place.inside
-        } else {
-            self.mode == Mode::Full || place.inside
-        };
+        let place = Place::to_read(path, self.roots, self.own);
+        // All of the project but its secrets, sources of dependencies, and with full rights all that is no
+        // secret.
+        let open = place.inside || is_inside(path, self.readable) || self.mode == Mode::Full;
+        let free = open && place.guards.is_empty();
         if free || self.is_allowed(access, &place) {
             return Finding::Allow;
         }
@@ -124,6 +119,14 @@ impl Judge<'_> {
                 offer: offer::for_access(access, self.roots),
             },
         }
+    }
+
+    /// Returns why a file is not to be read unasked, if it is guarded.
+    pub(super) fn hidden(&self, path: &Path) -> Option<String> {
+        let access = Access::Read(path.to_owned());
+        let place = Place::to_read(path, self.roots, self.own);
+        let guard = place.guards.first()?;
+        (!self.is_allowed(&access, &place)).then(|| guard.kind.reason().to_owned())
     }
 
     fn write(&self, access: &Access, path: &Path) -> Finding {
@@ -142,6 +145,21 @@ impl Judge<'_> {
         }
     }
 
+    /// Decides about a change of what other programs run: a rule that allows it must name the file.
+    fn trigger(&self, access: &Access, path: &Path, reason: &str) -> Finding {
+        let place = Place::of(path, self.roots, self.own);
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let named = self.rules.iter().any(|rule| {
+            rule.allows(access, self.roots)
+                && rule.names(&name)
+                && place.guards.iter().all(|guard| rule.names(&guard.name))
+        });
+        match named {
+            true => Finding::Allow,
+            false => Finding::ask(reason),
+        }
+    }
+
     fn delete(&self, access: &Access, path: &Path) -> Finding {
         let place = Place::of(path, self.roots, self.own);
         if place.holds_root {
@@ -157,19 +175,45 @@ impl Judge<'_> {
         }
     }
 
-    fn other(&self, access: &Access, reason: &str) -> Finding {
-        let allowed = || {
-            self.rules
-                .iter()
-                .any(|rule| rule.allows(access, self.roots))
-        };
-        if self.mode == Mode::Full || allowed() {
+    /// Decides about a page. Every host is asked about in every mode: an address can carry away what the
+    /// model has read.
+    fn fetch(&self, access: &Access, address: &str) -> Finding {
+        if self.is_ruled(access) {
+            return Finding::Allow;
+        }
+        if let Some(host) = Host::of(address).filter(|host| host.private) {
+            if self.rules.iter().any(|rule| rule.names_host(address)) {
+                return Finding::Allow;
+            }
+            return Finding::Deny(format!(
+                "`{}` is this machine or in a private network, and pages are fetched from there only if \
+                 a rule of the user's names the host. Say that you cannot fetch it; the user can allow \
+                 it with the rule `fetch({})`.",
+                host.name, host.name
+            ));
+        }
+        Finding::Ask {
+            reason: "It asks a server on the network.".to_owned(),
+            offer: offer::for_access(access, self.roots),
+        }
+    }
+
+    fn mcp(&self, access: &Access) -> Finding {
+        if self.mode == Mode::Full || self.is_ruled(access) {
             return Finding::Allow;
         }
         Finding::Ask {
-            reason: reason.to_owned(),
+            reason: "It is a tool of an MCP server, which does what it likes with the call."
+                .to_owned(),
             offer: offer::for_access(access, self.roots),
         }
+    }
+
+    /// Says whether a rule allows an access that is about no file.
+    fn is_ruled(&self, access: &Access) -> bool {
+        self.rules
+            .iter()
+            .any(|rule| rule.allows(access, self.roots))
     }
 
     /// Decides about input for a process. Rules speak of commands, so none of them allows it.
@@ -180,85 +224,9 @@ impl Judge<'_> {
         }
     }
 
-    fn shell(&self, line: &str, cwd: &Path) -> Finding {
-        if self.mode == Mode::Full {
-            return Finding::Allow;
-        }
-        let commands = match line::read(line) {
-            Ok(commands) => commands,
-            Err(unclear) => return Finding::ask(format!("It cannot be checked: {unclear}.")),
-        };
-        if !is_inside(cwd, self.roots) {
-            return Finding::ask("It runs outside of the project.");
-        }
-        let entered = harmless::enters(&commands, cwd).and_then(|path| self.looked_at(&path));
-        let (here, rest) = match (&entered, commands.split_first()) {
-            (Some(path), Some((_, rest))) => (path.as_path(), rest),
-            _ => (cwd, commands.as_slice()),
-        };
-        let asked: Vec<&Command> = rest
-            .iter()
-            .filter(|command| !self.is_command_allowed(command, here))
-            .collect();
-        match asked.as_slice() {
-            [] if commands.is_empty() => Finding::ask("It is no command."),
-            [] => Finding::Allow,
-            [command] => Finding::Ask {
-                reason: "It runs a command that no rule allows.".to_owned(),
-                offer: command
-                    .plain_words()
-                    .filter(|words| self.is_at_home(words, here))
-                    .and_then(|words| offer::for_command(&words)),
-            },
-            several => Finding::ask(format!(
-                "It runs {} commands that no rule allows.",
-                several.len()
-            )),
-        }
-    }
-
-    fn is_command_allowed(&self, command: &Command, here: &Path) -> bool {
-        let Some(words) = command.plain_words() else {
-            return false;
-        };
-        let harmless = harmless::looks_at(&words, here)
-            .is_some_and(|places| places.iter().all(|place| self.looked_at(place).is_some()));
-        harmless
-            || (self.is_at_home(&words, here)
-                && self.rules.iter().any(|rule| rule.allows_command(&words)))
-    }
-
-    /// Says whether rules hold for a command: only in the folders that the user chose. A rule says
-    /// nothing of folders, and in one below `./build.sh` is another script, `cargo test` runs another
-    /// package, and `git` may obey a repository of somebody else's making.
-    fn is_at_home(&self, words: &[&str], here: &Path) -> bool {
-        let moves = words
-            .first()
-            .is_some_and(|word| MOVES.contains(&launch::program(word).as_str()));
-        !moves && self.roots.iter().any(|root| root == here)
-    }
-
-    /// Returns the place that a command looks at, if it may without a question: both what the command
-    /// names and where links lead from there.
-    fn looked_at(&self, path: &Path) -> Option<PathBuf> {
-        let may_look = |path: &Path| {
-            is_inside(path, self.roots)
-                && matches!(self.judge(&Access::Read(path.to_owned())), Finding::Allow)
-        };
-        let real = links::real_in(path, self.roots)?;
-        (may_look(path) && may_look(&real)).then_some(real)
-    }
-
-    /// Says whether a file may be read that nobody named. With full rights a secret of the project may
-    /// be asked for; it is not to turn up among others unless a rule names it.
+    /// Says whether a file may be read that nobody named.
     pub(super) fn may_come_across(&self, path: &Path) -> bool {
-        let access = Access::Read(path.to_owned());
-        if !matches!(self.judge(&access), Finding::Allow) {
-            return false;
-        }
-        let mut place = Place::of(path, self.roots, self.own);
-        place.guards.retain(|guard| guard.kind.hides());
-        place.guards.is_empty() || self.is_allowed(&access, &place)
+        matches!(self.judge(&Access::Read(path.to_owned())), Finding::Allow)
     }
 }
 

@@ -28,7 +28,7 @@ const SUBCOMMANDS: &[&str] = &[
 const OPTIONS: &[&str] = &[
     "upload-pack", "receive-pack", "exec", "exec-path", "ext-diff", "textconv", "output", "open-files-in-pager",
     "config", "config-env", "template", "recurse-submodules", "git-dir", "work-tree", "separate-git-dir",
-    "extcmd", "no-index", "contents", "tool", "gpg-sign", "strategy", "remote", "super-prefix", "output-directory",
+    "extcmd", "show-signature", "no-index", "contents", "tool", "gpg-sign", "strategy", "remote", "super-prefix", "output-directory",
     // Those that read files which need not be the project's.
     "ignore-revs-file", "pathspec-from-file", "exclude-from", "exclude-per-directory", "file", "filters",
     "reference", "reference-if-able", "bundle-uri", "build-fake-ancestor", "trailer",
@@ -71,7 +71,11 @@ pub(super) fn words_to_name(arguments: &[&str]) -> usize {
         _ => "",
     };
     let late = after_last(after, |word| {
-        is_option(word, OPTIONS) || has_letter(word, letters) || word.contains("::")
+        is_option(word, OPTIONS)
+            || has_letter(word, letters)
+            || ["::", "%G", "%(signature", "remerge"]
+                .iter()
+                .any(|part| word.contains(part))
     });
     let late = if late == 0 { 0 } else { late + place + 1 };
     early.max(unknown).max(late)

@@ -150,7 +150,7 @@ impl Section {
         list.len() < before
     }
 
-    fn list(&mut self, decision: Decision) -> &mut Vec<String> {
+    pub(super) fn list(&mut self, decision: Decision) -> &mut Vec<String> {
         match decision {
             Decision::Allow => &mut self.allow,
             Decision::Ask => &mut self.ask,

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use ply_coder::permission::is_secret;
+use ply_coder::permission::{Mode, Permissions, Stores, Verdict, is_secret};
+use ply_coder::tool::Access;
 
 use super::{A, D, Q, check};
 
@@ -57,6 +58,24 @@ fn h11_guarded_places_inside_the_roots_are_asked_about_in_every_mode() {
         ".circleci/config.yml",
         "Jenkinsfile",
         ".travis.yml",
+        "bare/HEAD",
+        "bare/commondir",
+        "a/b/head",
+        "build.rs",
+        "crates/x/build.rs",
+        "rust-toolchain.toml",
+        ".tool-versions",
+        "flake.nix",
+        "eslint.config.mjs",
+        ".eslintrc.js",
+        ".pylintrc",
+        ".lintstagedrc.json",
+        "gradlew",
+        "gradle/wrapper/gradle-wrapper.properties",
+        "sitecustomize.py",
+        "evil.pth",
+        "netlify.toml",
+        ".g\u{200d}it/config",
         "azure-pipelines.yml",
         ".env",
         ".env.local",
@@ -115,6 +134,13 @@ fn ordinary_places_are_not_guarded() {
         "package.json",
         "src/.hidden",
         "keys.json",
+        "src/build.rs",
+        "src/objects/a.rs",
+        "refs/a",
+        "config",
+        "Makefile",
+        "src/head.rs",
+        "build.gradle",
     ];
     for place in places {
         check(&[], &format!("write /p/{place}"), [D, Q, A, A]);
@@ -165,5 +191,42 @@ fn secrets_are_known_by_their_names() {
     }
     for path in ["/a/.env.example", "/a/env.rs", "/a/ssh/x"] {
         assert!(!is_secret(Path::new(path)), "{path}");
+    }
+}
+
+#[test]
+fn h3_what_is_written_into_a_folder_like_a_repository_is_asked_about_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let permissions = Permissions::new(vec![root.clone()], Vec::new(), Stores::default());
+    let reason = |path: &str| {
+        let access = [Access::Write(root.join(path))];
+        match permissions.decide(Mode::AutoEdit, &access) {
+            Verdict::Ask(question) => Some(question.description),
+            _ => None,
+        }
+    };
+    assert_eq!(reason("x/config"), None);
+    assert_eq!(reason("x/objects/a"), None);
+    let head = reason("x/HEAD").unwrap();
+    assert!(head.contains("for a repository"), "{head}");
+    std::fs::create_dir_all(root.join("x/objects")).unwrap();
+    std::fs::create_dir_all(root.join("x/refs")).unwrap();
+    std::fs::write(root.join("x/HEAD"), "ref: refs/heads/x").unwrap();
+    for path in ["x/config", "x/hooks/post-checkout", "x/info/attributes"] {
+        assert!(reason(path).is_some(), "{path}");
+    }
+    for (path, words) in [
+        (".git/hooks/x", "repository's own data"),
+        (".envrc", "Shells run"),
+        (".vscode/tasks.json", "Editors run"),
+        ("CLAUDE.md", "Other agents"),
+        (".husky/pre-commit", "committed"),
+        ("build.rs", "Build tools run"),
+        (".github/workflows/ci.yml", "Build servers"),
+        ("server.key", "secret"),
+    ] {
+        let said = reason(path).unwrap_or_default();
+        assert!(said.contains(words), "{path}: {said}");
     }
 }

@@ -20,11 +20,7 @@ fn a_question_about_input_names_the_command_and_the_text() {
         panic!("it asks");
     };
     assert_eq!(question.title, "Send `` echo `id`⏎ `` to `p1`");
-    assert!(
-        question
-            .description
-            .starts_with("Send `` echo `id`⏎ `` to `p1`, which runs `bash -i`.")
-    );
+    assert!(question.description.starts_with("`p1` runs `bash -i`.\n"));
     assert!(question.remember.is_empty());
 }
 
@@ -35,4 +31,60 @@ fn a_server_with_a_slash_in_its_name_can_be_denied() {
     check(&["-mcp(a/b/*)"], "mcp a/b x", [D, D, D, D]);
     check(&["-mcp(a/*)"], "mcp a/b x", [D, Q, Q, A]);
     Rule::parse(Decision::Allow, "mcp(a/b/c)").unwrap_err();
+}
+
+#[test]
+fn h6_a_question_about_a_tool_shows_all_that_it_is_called_with() {
+    let call = ply_coder::tool::Access::Mcp {
+        server: "files".to_owned(),
+        tool: "send".to_owned(),
+        arguments: format!(
+            "{{\n  \"to\": \"x\u{202e}``` y\",\n  \"body\": \"{}\"\n}}",
+            "a".repeat(5000)
+        ),
+        version: "0".repeat(32),
+    };
+    let Verdict::Ask(question) = permissions(&[]).decide(Mode::Ask, &[call]) else {
+        panic!("it asks");
+    };
+    assert_eq!(question.title, "Call `files/send`");
+    assert!(question.description.contains(&"a".repeat(5000)));
+    assert!(
+        question.description.contains("\"to\": \"x\\u{202e}``` y\""),
+        "{}",
+        question.description
+    );
+    assert!(question.description.starts_with("With:\n````\n{\n"));
+    let labels: Vec<&str> = question
+        .remember
+        .iter()
+        .map(|it| it.label.as_str())
+        .collect();
+    assert_eq!(
+        labels[0],
+        "Always allow `send` of `files`, as it is now, in this session"
+    );
+}
+
+#[test]
+fn a_question_says_things_once() {
+    for (what, description) in [
+        (
+            "shell make",
+            "It runs other programs or code of the project.",
+        ),
+        ("write /p/a", "It changes a file of the project."),
+        ("delete /p/a", "It takes a file away."),
+    ] {
+        let Verdict::Ask(question) = permissions(&[]).decide(Mode::Ask, &[access(what)]) else {
+            panic!("it asks");
+        };
+        assert_eq!(question.description, description, "{what}");
+    }
+    let both = [access("delete /p/a"), access("delete /p/b")];
+    let Verdict::Ask(question) = permissions(&[]).decide(Mode::Ask, &both) else {
+        panic!("it asks");
+    };
+    let expected = "Delete `/p/a`.\nDelete `/p/b`.\nIt takes a file away.";
+    assert_eq!(question.description, expected);
 }

@@ -52,7 +52,7 @@ fn fetch_rules_match_hosts_as_the_client_reads_them() {
         "docs.rs/x",
         "https:docs.rs",
     ] {
-        check(docs, &format!("fetch {address}"), [D, Q, Q, A]);
+        check(docs, &format!("fetch {address}"), [D, Q, Q, Q]);
     }
     check(
         &["fetch(*.rust-lang.org)"],
@@ -62,12 +62,12 @@ fn fetch_rules_match_hosts_as_the_client_reads_them() {
     check(
         &["fetch(*.rust-lang.org)"],
         "fetch https://rust-lang.org/",
-        [D, Q, Q, A],
+        [D, Q, Q, Q],
     );
     check(
         &["fetch(*.rust-lang.org)"],
         "fetch https://evilrust-lang.org/",
-        [D, Q, Q, A],
+        [D, Q, Q, Q],
     );
     check(
         &["fetch(localhost:3000)"],
@@ -77,13 +77,41 @@ fn fetch_rules_match_hosts_as_the_client_reads_them() {
     check(
         &["fetch(localhost:3000)"],
         "fetch http://localhost:3001/x",
-        [D, Q, Q, A],
+        [D, D, D, D],
     );
     check(
         &["fetch(*)"],
         "fetch https://anything.example/",
         [D, A, A, A],
     );
+    // This machine and its network are meant only by their names.
+    check(&["fetch(*)"], "fetch http://localhost:3000/", [D, D, D, D]);
+    check(&["fetch(*)"], "fetch https://10.0.0.1/", [D, D, D, D]);
+    check(&["fetch(nas.lan)"], "fetch http://nas.lan/x", [D, A, A, A]);
+    check(&["fetch(*.lan)"], "fetch http://nas.lan/x", [D, A, A, A]);
+}
+
+#[test]
+fn h6_a_rule_for_a_tool_as_it_is_described_ends_with_the_description() {
+    let same = format!("mcp(github/search#{})", "0".repeat(32));
+    let other = format!("mcp(github/search#{})", "1".repeat(32));
+    check(&[&same], "mcp github search", [D, A, A, A]);
+    check(&[&other], "mcp github search", [D, Q, Q, A]);
+}
+
+#[test]
+fn brackets_in_a_path_are_names() {
+    check(
+        &["write(app/[id]/page.tsx)"],
+        "write /p/app/[id]/page.tsx",
+        [D, A, A, A],
+    );
+    check(
+        &["write(app/[id]/page.tsx)"],
+        "write /p/app/i/page.tsx",
+        [D, Q, A, A],
+    );
+    check(&["write(app/{a,b}.rs)"], "write /p/app/a.rs", [D, Q, A, A]);
 }
 
 #[test]
@@ -127,6 +155,13 @@ fn texts_that_are_no_rules_say_what_is_wrong() {
         ("mcp(server)", "a server"),
         ("mcp(/tool)", "a server"),
         ("mcp(server/)", "a server"),
+        (
+            "mcp(server/*#00112233445566778899aabbccddeeff)",
+            "only a rule that allows one tool",
+        ),
+        ("shell(cd *)", "cannot allow `cd`"),
+        ("shell(/bin/pushd x)", "cannot allow `cd`"),
+        ("write(src/)", "allows no file"),
         ("shell(ls \u{202e})", "deceive"),
         ("shell(ls\nrm)", "deceive"),
     ];
@@ -152,6 +187,8 @@ fn rules_are_shown_as_they_are_written() {
         "fetch(*.rust-lang.org)",
         "mcp(server/tool)",
         "mcp(server/*)",
+        "mcp(server/tool#00112233445566778899aabbccddeeff)",
+        "write(app/[id]/{page}.tsx)",
     ] {
         assert_eq!(
             Rule::parse(Decision::Allow, text).unwrap().to_string(),

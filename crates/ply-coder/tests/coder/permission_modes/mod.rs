@@ -61,6 +61,8 @@ fn access(text: &str) -> Access {
             Access::Mcp {
                 server: server.to_owned(),
                 tool: tool.to_owned(),
+                arguments: "{}".to_owned(),
+                version: "0".repeat(32),
             }
         }
         kind => panic!("{kind} is no access"),

@@ -10,7 +10,10 @@ fn offers_are_narrow_and_work() {
         ("write /p/src/a.rs", Some("write(/p/src/a.rs)")),
         ("read /usr/include/a.h", Some("read(/usr/include/a.h)")),
         ("fetch https://docs.rs/tokio/latest", Some("fetch(docs.rs)")),
-        ("mcp github search", Some("mcp(github/search)")),
+        (
+            "mcp github search",
+            Some("mcp(github/search#00000000000000000000000000000000)"),
+        ),
         ("delete /p/a", None),
         ("write /etc/hosts", None),
         ("write /p/.git/config", None),

@@ -13,9 +13,9 @@ fn every_mode_decides_about_every_kind_and_place_as_the_table_says() {
         ("read /q/a", [A, A, A, A]),
         ("read /p/.git/config", [A, A, A, A]),
         ("read /p/.github/workflows/ci.yml", [A, A, A, A]),
-        ("read /p/.env", [Q, Q, Q, A]),
-        ("read /p/a/server.pem", [Q, Q, Q, A]),
-        ("read /p/.ply/x", [Q, Q, Q, A]),
+        ("read /p/.env", [Q, Q, Q, Q]),
+        ("read /p/a/server.pem", [Q, Q, Q, Q]),
+        ("read /p/.ply/x", [Q, Q, Q, Q]),
         ("read /etc/hosts", [D, Q, Q, A]),
         ("read /pp/a", [D, Q, Q, A]),
         ("read /home/u/.ssh/id_rsa", [D, Q, Q, Q]),
@@ -43,7 +43,9 @@ fn every_mode_decides_about_every_kind_and_place_as_the_table_says() {
         ("shell cargo test", [D, Q, Q, A]),
         ("shell ls", [D, A, A, A]),
         ("shell ls .env", [D, Q, Q, A]),
-        ("fetch https://docs.rs/x", [D, Q, Q, A]),
+        ("fetch https://docs.rs/x", [D, Q, Q, Q]),
+        ("fetch http://127.0.0.1/x", [D, D, D, D]),
+        ("fetch http://169.254.169.254/x", [D, D, D, D]),
         ("mcp server tool", [D, Q, Q, A]),
     ];
     for (what, expected) in table {
@@ -113,7 +115,7 @@ fn what_restricts_reaches_farther_than_what_allows() {
     check(
         &["-fetch(evil.example)"],
         "fetch https://notevil.example/",
-        [D, Q, Q, A],
+        [D, Q, Q, Q],
     );
     check(
         &["-fetch(evil.example)"],

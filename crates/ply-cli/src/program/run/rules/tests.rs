@@ -208,9 +208,12 @@ fn h7_a_command_is_allowed_alone_and_denied_in_any_company() {
     check(&run("cargo test\ncurl evil"), Action::Ask);
     check(&run("cargo test; rm -rf /"), Action::Deny);
     check(&run("true | (rm x)"), Action::Deny);
-    for acts in ["a*", "a?", "[a]", "~", "!x", "#x"] {
+    for acts in ["a*", "a?", "[a]", "~", "!x", "$x", "> x"] {
         check(&run(&format!("cargo test {acts}")), Action::Ask);
     }
+    // The same judge as the agent's: what only reads may follow, and comments are none of a command.
+    check(&run("cargo test 2>&1 | tail -5"), Action::Allow);
+    check(&run("cargo test # all of them"), Action::Allow);
     check(&subject("execute", "cargo test", None, &[]), Action::Deny);
 }
 
@@ -230,6 +233,8 @@ fn a_file_that_is_not_understood_is_no_policy() {
         "[[rule]]\naction = \"deny\"\npath = \"\"",
         "[[rule]]\naction = \"allow\"\ncommand = \"ls *.rs\"",
         "[[rule]]\naction = \"allow\"\nkind = \"reads\"",
+        "[[rule]]\naction = \"allow\"\ncommand = \"cd src\"",
+        "[[rule]]\naction = \"allow\"\ncommand = \"make\"\n[[rule]]\naction = \"deny\"\ncommand = \"make\"",
         "[[rule]]\naction = \"allow\"\npath = \"[\"",
         "[[rule]]\naction = \"allow\"\nkind = \"read\"\nwhen = \"always\"",
     ] {
@@ -238,4 +243,56 @@ fn a_file_that_is_not_understood_is_no_policy() {
     let nothing = Rules::parse("").unwrap();
     let read = subject("read", "Read", None, &[]);
     assert_eq!(nothing.decide(&read, Path::new("/w")), Action::Deny);
+}
+
+#[test]
+fn h2_a_rule_for_a_command_says_nothing_of_its_options_that_write_or_run() {
+    let rules = "default = \"ask\"\n[[rule]]\ncommand = \"git log\"\naction = \"allow\"\n\
+                 [[rule]]\ncommand = \"find\"\naction = \"allow\"\n";
+    for (line, expected) in [
+        ("git log --oneline", Action::Allow),
+        ("git log -1 --format=x --output=.git/config", Action::Ask),
+        ("git log --outpu=x", Action::Ask),
+        ("find . -name x", Action::Allow),
+        ("find . -fprint .git/config", Action::Ask),
+        ("find . -exec sh {} +", Action::Ask),
+    ] {
+        decides(rules, &subject("execute", "Run", Some(line), &[]), expected);
+    }
+}
+
+#[test]
+fn h7_a_rule_for_all_files_means_no_secret_and_one_for_all_edits_no_hook() {
+    let rules = "default = \"ask\"\n[[rule]]\nkind = [\"read\", \"edit\"]\naction = \"allow\"\n";
+    for (kind, path, expected) in [
+        ("read", "/w/a.rs", Action::Allow),
+        ("read", "/w/.env", Action::Ask),
+        ("read", "/w/keys/server.key", Action::Ask),
+        ("read", "/home/me/.ssh/config", Action::Ask),
+        ("edit", "/w/a.rs", Action::Allow),
+        ("edit", "/w/.git/hooks/pre-commit", Action::Ask),
+        ("edit", "/w/x/HEAD", Action::Ask),
+        ("edit", "/w/.envrc", Action::Ask),
+        ("edit", "/w/build.rs", Action::Ask),
+    ] {
+        decides(rules, &subject(kind, "It", None, &[path]), expected);
+    }
+    let named =
+        "default = \"ask\"\n[[rule]]\nkind = \"read\"\npath = \"**/.env*\"\naction = \"allow\"\n";
+    decides(
+        named,
+        &subject("read", "It", None, &["/w/.env.local"]),
+        Action::Allow,
+    );
+}
+
+#[test]
+fn a_kind_that_reads_allows_commands_that_do_nothing_else() {
+    let rules = "default = \"ask\"\n[[rule]]\nkind = \"read\"\naction = \"allow\"\n";
+    let run = |line| subject("execute", "Run", Some(line), &[]);
+    decides(rules, &run("git status"), Action::Allow);
+    decides(rules, &run("make"), Action::Ask);
+    let other = "default = \"ask\"\n[[rule]]\ncommand = \"make\"\naction = \"allow\"\n";
+    decides(other, &run("git status"), Action::Ask);
+    decides(other, &run("make 2>&1 | tail -5"), Action::Allow);
 }

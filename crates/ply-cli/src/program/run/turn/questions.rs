@@ -33,7 +33,10 @@ impl Following<'_> {
         };
         match &option {
             Some(option) => {
-                let answered = permission.select(&option.option_id).await;
+                let answered = match by {
+                    By::Nobody => permission.reject_unattended(&option.option_id).await,
+                    By::Policy | By::User => permission.select(&option.option_id).await,
+                };
                 if answered.is_err() && self.cut.is_none() {
                     // Taken back meanwhile.
                     return;

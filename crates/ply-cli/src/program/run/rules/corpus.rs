@@ -1,0 +1,203 @@
+//! The commands by which the agent's judge is tested, through `ply run`: both must come to the same.
+
+use std::path::Path;
+
+use ply_client::v2::{PermissionOption, PermissionOptionKind};
+use ply_coder::permission::{self, Decision, Mode, Permissions, Stores};
+use ply_coder::tool::Access;
+
+use super::super::arguments::PermitArgument;
+use super::super::permit::{By, Permit, Verdict};
+use super::super::subject::Subject;
+use super::{Action, Rules};
+
+const COMMANDS: &str = include_str!(concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../ply-coder/tests/coder/commands.txt"
+));
+const LINES: &str = include_str!(concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../ply-coder/tests/coder/permission_shell.txt"
+));
+
+/// How many commands each kind has at least.
+const COMMANDS_MIN: usize = 60;
+const KINDS: [&str; 7] = [
+    "reads", "changes", "unknown", "runs", "network", "destroys", "unclear",
+];
+
+fn commands(kind: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut inside = false;
+    for line in COMMANDS.lines() {
+        match line
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'))
+        {
+            Some(name) if !name.contains(' ') => inside = name == kind,
+            _ if line.is_empty() || line.starts_with('#') => {}
+            _ if inside => found.push(unescaped(line)),
+            _ => {}
+        }
+    }
+    assert!(found.len() >= COMMANDS_MIN, "{kind}: {}", found.len());
+    found
+}
+
+fn unescaped(text: &str) -> String {
+    let signs = [('␊', "\n"), ('␍', "\r"), ('␉', "\t"), ('␀', "\0")];
+    let text = signs
+        .iter()
+        .fold(text.to_owned(), |text, (sign, is)| text.replace(*sign, is));
+    let mut parts = text.split('⟨');
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (digits, rest) = part.split_once('⟩').unwrap();
+        out.push(char::from_u32(u32::from_str_radix(digits, 16).unwrap()).unwrap());
+        out.push_str(rest);
+    }
+    out
+}
+
+fn project() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for name in [
+        "README.md",
+        "Cargo.toml",
+        "src/main.rs",
+        "src/lib.rs",
+        "docs/a.md",
+        "data.json",
+    ] {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "").unwrap();
+    }
+    std::fs::create_dir(folder.path().join(".git")).unwrap();
+    folder
+}
+
+fn run(command: &str) -> Subject {
+    Subject {
+        kind: "execute".to_owned(),
+        title: "It".to_owned(),
+        command: Some(command.to_owned()),
+        ..Subject::default()
+    }
+}
+
+/// What `--permit reads` says where nobody can be asked.
+fn by_reads(project: &Path, line: &str) -> bool {
+    let permit = Permit::new(Some(&PermitArgument::Reads), false, project.to_owned()).unwrap();
+    let kinds = [
+        PermissionOptionKind::AllowOnce,
+        PermissionOptionKind::RejectOnce,
+    ];
+    let options = kinds.map(|kind| PermissionOption::new(format!("{kind:?}"), "x", kind));
+    match permit.decide(&run(line), &options) {
+        Verdict::Answer(Some(option), By::Policy) => option.kind == PermissionOptionKind::AllowOnce,
+        _ => false,
+    }
+}
+
+/// What the agent says in ask mode with these rules.
+fn by_agent(project: &Path, rules: &[(Decision, String)], line: &str) -> Action {
+    let rules = rules
+        .iter()
+        .map(|(decision, text)| permission::Rule::parse(*decision, text).unwrap());
+    let root = project
+        .canonicalize()
+        .unwrap_or_else(|_| project.to_owned());
+    let access = Access::Shell {
+        command: line.to_owned(),
+        cwd: root.clone(),
+    };
+    let permissions = Permissions::new(vec![root], rules.collect(), Stores::default());
+    match permissions.decide(Mode::Ask, &[access]) {
+        permission::Verdict::Allow => Action::Allow,
+        permission::Verdict::Ask(_) => Action::Ask,
+        permission::Verdict::Deny(_) => Action::Deny,
+    }
+}
+
+/// What a policy of the same rules says, with reading allowed.
+fn by_policy(project: &Path, rules: &[(Action, String)], line: &str) -> Action {
+    let mut file = "default = \"ask\"\n[[rule]]\nkind = \"read\"\naction = \"allow\"\n".to_owned();
+    for (action, command) in rules {
+        let action = format!("{action:?}").to_lowercase();
+        file.push_str(&format!(
+            "[[rule]]\ncommand = '''{command}'''\naction = \"{action}\"\n"
+        ));
+    }
+    Rules::parse(&file).unwrap().decide(&run(line), project)
+}
+
+#[test]
+fn reads_allows_the_commands_that_only_read() {
+    let project = project();
+    for kind in KINDS {
+        for line in commands(kind) {
+            let allowed = by_reads(project.path(), &line);
+            assert_eq!(allowed, kind == "reads", "{kind}: {line:?}");
+        }
+    }
+}
+
+#[test]
+fn h2_a_policy_and_the_agent_agree_on_every_command() {
+    let project = project();
+    let mut both_allow = 0;
+    for line in KINDS.iter().flat_map(|kind| commands(kind)) {
+        let first = line
+            .split_whitespace()
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        let star = format!("shell({first} *)");
+        // What is no rule for the one is none for the other.
+        if permission::Rule::parse(Decision::Allow, &star).is_err() {
+            continue;
+        }
+        let agent = by_agent(project.path(), &[(Decision::Allow, star)], &line);
+        let policy = by_policy(project.path(), &[(Action::Allow, first)], &line);
+        assert_eq!(policy, agent, "{line:?}");
+        both_allow += usize::from(agent == Action::Allow);
+    }
+    assert!(both_allow >= 2 * COMMANDS_MIN, "{both_allow}");
+}
+
+#[test]
+fn h2_a_policy_allows_no_line_of_the_corpus_that_the_agent_asks_about() {
+    let mut count = 0;
+    for line in LINES.lines().filter(|line| !line.starts_with('#')) {
+        let mut columns = line.splitn(3, ":: ");
+        let columns = (columns.next(), columns.next(), columns.next());
+        let (Some(verdict), Some(rules), Some(command)) = columns else {
+            continue;
+        };
+        if verdict.starts_with("full") || verdict.starts_with("plan") {
+            continue;
+        }
+        let rules: Vec<&str> = rules.split(';').map(str::trim).collect();
+        let allowed = |rule: &&&str| !rule.is_empty() && !rule.starts_with(['-', '?']);
+        let rules: Vec<&str> = rules.iter().filter(allowed).copied().collect();
+        // A policy's rules all mean what follows, too.
+        let starred = rules.iter().map(|rule| rule.trim_end_matches('*').trim());
+        let starred: Vec<String> = starred.map(str::to_owned).collect();
+        let command = unescaped(command);
+        let agents = starred.iter().map(|rule| {
+            let text = format!("shell({rule} *)").replace("( *", "(*");
+            (Decision::Allow, text)
+        });
+        let agents: Vec<(Decision, String)> = agents.collect();
+        if starred.iter().any(String::is_empty) {
+            continue;
+        }
+        let agent = by_agent(Path::new("/p"), &agents, &command);
+        let policies = starred.into_iter().map(|rule| (Action::Allow, rule));
+        let policy = by_policy(Path::new("/p"), &policies.collect::<Vec<_>>(), &command);
+        assert_eq!(policy, agent, "{command:?} with {rules:?}");
+        count += 1;
+    }
+    assert!(count > 300, "{count}");
+}
