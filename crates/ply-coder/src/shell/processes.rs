@@ -9,9 +9,8 @@ use rustix::process::Signal;
 use tokio::sync::OnceCell;
 
 use super::background::{Background, Parts};
-use super::line::Sandboxed;
 use super::log::Logs;
-use super::sandbox::{Confinement, Sandbox, Support, Writable};
+use super::sandbox::{Confinement, Gate, Network, Sandbox, Sandboxed, Support, Writable};
 use super::{BACKGROUND_MAX, END_TIME_MAX, Error, Exit, FINISHED_MAX, Line, TERM_TIME};
 
 /// The signals that can be sent to a process in the background.
@@ -37,6 +36,8 @@ pub struct Processes {
     support: OnceCell<Support>,
     /// Where commands may write, from the first one on.
     writable: OnceCell<(Vec<PathBuf>, Writable)>,
+    /// The way to the hosts that are allowed, from the first command on that needs it.
+    gate: OnceCell<Arc<Gate>>,
     confinement: Mutex<Confinement>,
     /// Variables that commands do not get.
     pub(super) withheld: Vec<String>,
@@ -101,6 +102,7 @@ impl Processes {
             sandbox,
             support: OnceCell::new(),
             writable: OnceCell::new(),
+            gate: OnceCell::new(),
             confinement: Mutex::default(),
             withheld: Vec::new(),
             logs: Logs::new(logs),
@@ -159,7 +161,16 @@ impl Processes {
     /// found out.
     #[must_use]
     pub fn sandbox_notice(&self) -> Option<String> {
-        self.support.get()?.notice(&self.sandbox)
+        self.support.get()?.notice()
+    }
+
+    /// Returns which network commands have now.
+    #[must_use]
+    pub fn network(&self) -> Network {
+        match self.support.get() {
+            Some(Support::Off | Support::Absent { .. }) => Network::Shared,
+            _ => self.sandbox.network_for(self.confinement()),
+        }
     }
 
     /// Returns how a command is confined now; not at all where there is no sandbox.
@@ -168,30 +179,62 @@ impl Processes {
         line: &Line,
         confinement: Confinement,
     ) -> Result<Option<Sandboxed>, Error> {
-        let reason = match self.support().await {
-            Support::Landlock { .. } => {
-                let writable = self.writable(&line.roots).await?;
-                return Ok(Sandboxed::new(&self.sandbox, confinement, writable));
+        let read_only = confinement == Confinement::ReadOnly;
+        if line.outside {
+            return match read_only {
+                true => Err(Error::ReadOnlyOutside),
+                false => Ok(None),
+            };
+        }
+        let support = self.support().await;
+        let is_required = self.sandbox.is_required(confinement);
+        let reason = match support {
+            Support::Works { missing, .. } if is_required && !missing.is_empty() => {
+                return Err(Error::SandboxRequired(missing.join(" ")));
             }
+            Support::Works { apart, .. } => return self.confined(line, confinement, apart).await,
             Support::Off => "it is turned off".to_owned(),
             Support::Absent { reason } => reason,
             Support::Unknown { reason } => return Err(Error::SandboxUnknown(reason)),
         };
         match confinement {
-            Confinement::Workspace => Ok(None),
             Confinement::ReadOnly => Err(Error::ReadOnlyUnconfined(reason)),
+            _ if is_required => Err(Error::SandboxRequired(format!("{reason}."))),
+            _ => Ok(None),
         }
     }
 
+    async fn confined(
+        &self,
+        line: &Line,
+        confinement: Confinement,
+        apart: bool,
+    ) -> Result<Option<Sandboxed>, Error> {
+        let writable = self.writable(&line.roots, apart).await?;
+        let gate = match (self.sandbox.network_for(confinement), writable.private()) {
+            (Network::Hosts, Some(private)) => {
+                let (socket, hosts) = (private.gate(), &self.sandbox.hosts);
+                let open = || async { Gate::open(&socket, hosts).map(Arc::new) };
+                let gate = self.gate.get_or_try_init(open).await;
+                Some(Arc::clone(gate.map_err(Error::Gate)?))
+            }
+            // Without a network of its own for the command there is no way that leads to these hosts alone.
+            _ => None,
+        };
+        let sandbox = &self.sandbox;
+        Ok(Sandboxed::new(sandbox, confinement, writable, gate))
+    }
+
     /// Returns where commands may write: what the first one found.
-    async fn writable(&self, roots: &[PathBuf]) -> Result<&Writable, Error> {
+    async fn writable(&self, roots: &[PathBuf], apart: bool) -> Result<&Writable, Error> {
         let find = || async {
             let (sandbox, roots) = (self.sandbox.clone(), roots.to_vec());
             let find = move || {
-                let writable = Writable::find(&sandbox, &roots);
-                (roots, writable)
+                let writable = Writable::find(&sandbox, &roots, apart)?;
+                Ok((roots, writable))
             };
-            tokio::task::spawn_blocking(find).await
+            let found = tokio::task::spawn_blocking(find).await;
+            found.map_err(std::io::Error::other).flatten()
         };
         let found = self.writable.get_or_try_init(find).await;
         let (first, writable) = found.map_err(|error| Error::Ruleset(error.into()))?;

@@ -29,6 +29,8 @@ struct Arguments {
     #[serde(default)]
     background: bool,
     description: Option<String>,
+    /// Why the command must run outside of the sandbox.
+    outside_sandbox: Option<String>,
 }
 
 impl Tool for Shell {
@@ -65,6 +67,12 @@ impl Tool for Shell {
                     "description": {
                         "type": "string",
                         "description": "What it does, in five to ten words."
+                    },
+                    "outside_sandbox": {
+                        "type": "string",
+                        "description": "Why this command has to run outside of the sandbox, in a sentence \
+                            for the user, who is asked each time. Only for a command that failed because \
+                            of the sandbox."
                     }
                 },
                 "required": ["command"]
@@ -111,15 +119,31 @@ async fn prepare<'t>(arguments: Value, context: ToolContext<'t>) -> Result<Prepa
         .timeout_ms
         .map_or(TIME_DEFAULT, Duration::from_millis)
         .clamp(Duration::from_millis(1), TIME_MAX);
+    let (command, cwd) = (line.command.clone(), line.cwd.clone());
+    let (title, access) = match arguments.outside_sandbox {
+        None => (title(&command), Access::Shell { command, cwd }),
+        Some(reason) if reason.trim().is_empty() => {
+            return Err(Outcome::failed(
+                "`outside_sandbox` is empty; say why the command has to run outside of the sandbox.",
+            ));
+        }
+        Some(reason) => {
+            line.outside = true;
+            let title = title(&format!("Outside of the sandbox: {command}"));
+            let access = Access::Outside {
+                command,
+                cwd,
+                reason,
+            };
+            (title, access)
+        }
+    };
     Ok(Prepared {
-        title: title(&line.command),
+        title,
         kind: v2::ToolKind::Execute,
         locations: Vec::new(),
         changes: Vec::new(),
-        access: vec![Access::Shell {
-            command: line.command.clone(),
-            cwd: line.cwd.clone(),
-        }],
+        access: vec![access],
         order: Order::Alone,
         work: if arguments.background {
             Box::pin(start(line, arguments.description, context))

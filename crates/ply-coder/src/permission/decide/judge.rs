@@ -61,7 +61,10 @@ impl Judge<'_> {
             Access::Write(path) => self.write(access, path),
             Access::Delete(path) => self.delete(access, path),
             Access::Shell { command, cwd } => self.shell(command, cwd),
-            Access::Input { .. } => self.input(),
+            Access::Outside {
+                command, reason, ..
+            } => self.outside(command, reason),
+            Access::Input { .. } | Access::Stop { .. } => self.input(),
             Access::Fetch(_) => self.other(access, "It asks a server on the network."),
             Access::Mcp { .. } => self.other(access, "It is a tool of an MCP server."),
         }
@@ -178,6 +181,20 @@ impl Judge<'_> {
             Mode::Full => Finding::Allow,
             _ => Finding::ask("What it does depends on the program that gets it."),
         }
+    }
+
+    /// Decides about a command outside of the sandbox: it is asked about each time, in every mode, and no
+    /// rule allows it.
+    fn outside(&self, command: &str, reason: &str) -> Finding {
+        let unclear = match line::read(command) {
+            Ok(_) => String::new(),
+            Err(unclear) => format!(" It cannot be checked: {unclear}."),
+        };
+        Finding::ask(format!(
+            "It would run once outside of the sandbox, with everything that you may do.{unclear} The \
+             model's reason: {}",
+            crate::permission::shown(reason)
+        ))
     }
 
     fn shell(&self, line: &str, cwd: &Path) -> Finding {
