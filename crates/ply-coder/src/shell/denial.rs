@@ -20,7 +20,7 @@ const DENIED: [&str; 5] = [
 ];
 
 /// What programs say when there is no network. Commands without one can mean nothing else by it.
-const UNREACHABLE: [&str; 13] = [
+const UNREACHABLE: [&str; 12] = [
     "could not resolve host",
     "couldn't resolve host",
     "temporary failure in name resolution",
@@ -32,8 +32,7 @@ const UNREACHABLE: [&str; 13] = [
     "enotfound",
     "eai_again",
     "enetunreach",
-    "dial udp",
-    "failed to establish a new connection",
+    "dial tcp: lookup",
 ];
 
 /// What the sandbox denied.

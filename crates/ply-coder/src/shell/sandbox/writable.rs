@@ -249,7 +249,7 @@ mod tests {
         let root = at.join("temp/below");
         let found = Writable::find(&sandbox, std::slice::from_ref(&root), true).unwrap();
         let order = found.order(&sandbox, Confinement::Unattended);
-        assert_eq!(order.writable, [root.clone()]);
+        assert_eq!(order.writable, std::slice::from_ref(&root));
         let [(replaced, private)] = order.private.as_slice() else {
             panic!("{order:?}");
         };
