@@ -21,7 +21,10 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ),
     ("ply-roots", &[]),
     ("ply-client", &["ply-roots", "ply-rpc", "ply-wire"]),
-    ("ply-coder", &["ply-agent", "ply-roots", "ply-rpc"]),
+    (
+        "ply-coder",
+        &["ply-agent", "ply-roots", "ply-rpc", "ply-sys"],
+    ),
     ("ply-tui", &["ply-client"]),
     ("ply-check", &["ply-client", "ply-rpc", "ply-wire"]),
     ("ply", &["ply-agent", "ply-client"]),
@@ -95,7 +98,8 @@ const RESERVED: &[(&str, &[&str])] = &[
     ("agent-client-protocol", &["ply-bench", "interop-tests"]),
     ("agent-client-protocol-schema", &["ply-wire", "ply-bench"]),
     ("rusqlite", &["ply-journal", "crash-tests"]),
-    ("libc", &["ply-sys", "crash-shim"]),
+    // The coding agent forbids unsafe code, and uses the numbers of system calls alone.
+    ("libc", &["ply-sys", "ply-coder", "crash-shim"]),
 ];
 
 /// Crates that know no runtime, and what none of them may depend on, however far away.

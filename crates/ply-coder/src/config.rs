@@ -1,9 +1,11 @@
 //! What a program tells the agent.
 
+pub(crate) mod credentials;
 mod file;
 mod providers;
 mod proxy;
 mod rules;
+mod sandbox;
 mod table;
 
 use std::path::PathBuf;
@@ -209,13 +211,7 @@ impl Config {
         }
         models.extend(found.services.into_iter().map(service::open));
         let new = Self::new(models, places);
-        let mut sandbox = Sandbox {
-            enabled: file.sandbox.enabled,
-            network: file.sandbox.network,
-            writable: file.sandbox.writable(env("HOME").as_deref())?,
-            ..new.sandbox.clone()
-        };
-        sandbox.temporary.extend(env("TMPDIR").map(PathBuf::from));
+        let sandbox = file.sandbox.apply(new.sandbox.clone(), env)?;
         // What a server needs of the environment it is given; these are not for it.
         let mcp = mcp::Settings {
             withheld: providers::key_variables(&file.providers),

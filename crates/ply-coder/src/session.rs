@@ -13,8 +13,8 @@ use crate::context::git::{self, GitState};
 use crate::mcp::{Failed, Servers};
 use crate::model::{Model, offline};
 use crate::options::Choice;
-use crate::permission::{Permissions, Stores};
-use crate::shell::{Processes, Support};
+use crate::permission::{Mode, Permissions, Stores};
+use crate::shell::{Confinement, Processes, Support};
 use crate::workspace::Workspace;
 
 /// A session while it is open.
@@ -88,6 +88,7 @@ impl State {
             Permissions::new(roots, config.rules.clone(), stores).reading(workspace.library());
         let processes = Processes::new(config.sandbox.clone(), config.logs.clone())
             .withholding(config.mcp.withheld.clone());
+        processes.confine(confinement(choice.mode));
         if let Some(unsupported) = Servers::unsupported(&setup.mcp_servers) {
             return Err(Error::invalid_params(unsupported.to_string()));
         }
@@ -115,7 +116,10 @@ impl State {
     }
 
     pub(crate) fn choose<T>(&self, change: impl FnOnce(&mut Choice) -> T) -> T {
-        change(&mut lock(&self.choice))
+        let mut choice = lock(&self.choice);
+        let changed = change(&mut choice);
+        self.processes.confine(confinement(choice.mode));
+        changed
     }
 
     /// Says whether nobody has chosen the model yet, and it is one that may give way.
@@ -220,6 +224,15 @@ impl State {
     /// Ends everything that runs for the session.
     pub(crate) async fn end(&self) {
         tokio::join!(self.processes.end_all(), self.servers.end());
+    }
+}
+
+/// Returns how commands are confined in a mode.
+pub(crate) fn confinement(mode: Mode) -> Confinement {
+    match mode {
+        Mode::Plan => Confinement::ReadOnly,
+        Mode::Ask | Mode::AutoEdit => Confinement::Workspace,
+        Mode::Full => Confinement::Unattended,
     }
 }
 

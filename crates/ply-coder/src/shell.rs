@@ -10,11 +10,11 @@
 //! Commands inherit the environment of the program with these differences. Pagers, editors and prompts
 //! are turned off. Variables that would run a file first (`BASH_ENV`, `ENV`), lead `cd` astray or name a
 //! terminal of the user are removed. So are variables that look like secrets, by a word of their name such
-//! as `KEY`, `TOKEN` and `PASSWORD` or because their value is an address with a password: they are the
-//! agent's own, and the output of commands goes to a model. Those that hold keys of models are removed
-//! whatever they are called. In the sandbox, the session bus and the agents
-//! for SSH and GnuPG keys are removed too, and compilers and package managers keep their caches in
-//! [`Sandbox::cache`].
+//! as `KEY`, `TOKEN` and `PASSWORD` or by their value, such as an address with a password or a token of a
+//! well-known service: they are the agent's own, and the output of commands goes to a model. Those that
+//! hold keys of models are removed whatever they are called. In the sandbox, the session bus, windows and
+//! the agents for SSH and GnuPG keys are removed too, and compilers and package managers keep their caches
+//! in [`Sandbox::cache`].
 //!
 //! # Sandbox
 //!
@@ -22,6 +22,7 @@
 
 mod background;
 mod clean;
+mod denial;
 mod environment;
 mod error;
 mod exit;
@@ -33,9 +34,11 @@ mod output;
 mod processes;
 mod run;
 mod sandbox;
+mod secret;
 
 use std::time::Duration;
 
+pub use self::denial::Denial;
 pub(crate) use self::environment::without_secrets;
 pub use self::error::Error;
 pub use self::exit::Exit;
@@ -44,7 +47,9 @@ pub(crate) use self::line::shell as program;
 pub(crate) use self::processes::SIGNALS;
 pub use self::processes::{Listed, Processes};
 pub use self::run::{Cause, Ran};
-pub use self::sandbox::{Confinement, HELPER_WORD, Sandbox, Support, enter_and_exec};
+pub use self::sandbox::{
+    Bounds, Confinement, HELPER_WORD, Host, Network, Sandbox, Support, enter_and_exec,
+};
 
 /// How long a command may run unless the call says so.
 pub const TIME_DEFAULT: Duration = Duration::from_secs(120);

@@ -167,14 +167,30 @@ pub enum Access {
         /// Its directory.
         cwd: PathBuf,
     },
-    /// Writing to a process in the background, closing its input, signalling or stopping it. What comes
+    /// Running a command line with `sh -c` outside of the sandbox.
+    Outside {
+        /// The command line.
+        command: String,
+        /// Its directory.
+        cwd: PathBuf,
+        /// Why, in the words of the model.
+        reason: String,
+    },
+    /// Stopping a process in the background.
+    Stop {
+        /// The process's id.
+        process: String,
+        /// The command line that it was started with.
+        command: String,
+    },
+    /// Writing to a process in the background, closing its input or signalling it. What comes
     /// of it depends on what the process has read before, so no text stands for itself.
     Input {
         /// The process's id.
         process: String,
         /// The command line that it was started with.
         command: String,
-        /// What is written, or the signal's name; nothing if its input is closed or it is stopped.
+        /// What is written, or the signal's name; nothing if its input is closed.
         text: String,
     },
     /// Asking a web server.

@@ -28,7 +28,7 @@ use crate::context::instructions::{self, Project};
 use crate::context::{conversation, notes};
 use crate::model::{Content, Facts, Message, Model, Part, Request, Stopped, Usage, offline};
 use crate::options::Choice;
-use crate::session::State;
+use crate::session::{State, confinement};
 use crate::tool::{self, Tool};
 
 /// How long tools may tidy up after the user cancelled. The session waits two seconds in all.
@@ -181,7 +181,11 @@ impl<'t> TurnLoop<'t> {
             additional: &self.state.additional,
             today: today.as_deref(),
             shell: crate::shell::program(),
-            sandbox: instructions::sandbox_words(support, &self.config.sandbox),
+            sandbox: instructions::sandbox_words(
+                support,
+                &self.config.sandbox,
+                confinement(choice.mode),
+            ),
             git: found.and_then(|found| found.git.as_ref()),
             mode: choice.mode,
             has_forms: self.turn.has_forms(),

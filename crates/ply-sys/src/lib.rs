@@ -1,7 +1,10 @@
-//! The one place for unsafe code: what a child process does between fork and exec, waiting for a process that is no child, a
-//! hint about large buffers, and an allocator that counts for benchmarks.
+//! The one place for unsafe code: what a child process does between fork and exec, what a sandbox is built with, waiting for a
+//! process that is no child, a hint about large buffers, and an allocator that counts for benchmarks.
 //!
-//! Everything else in the workspace forbids `unsafe`. Kept so small that it can be read in a minute.
+//! Everything else in the workspace forbids `unsafe`. Kept so small that it can be read in a few minutes.
+
+#[cfg(target_os = "linux")]
+pub mod apart;
 
 mod counted;
 

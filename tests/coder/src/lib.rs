@@ -109,6 +109,8 @@ impl World {
             helper: None,
         };
         let mut config = Config::new(vec![scripted(&model, setup.api, setup.facts)], places);
+        // There is no program here that could be the helper of the sandbox.
+        config.sandbox.required = Some(false);
         config.mode = setup.mode;
         (setup.configure)(&mut config);
         let mut server = ply_agent::serve(Coder::new(config));

@@ -172,12 +172,25 @@ fn configure(arguments: &Agent, setup: &Setup, store: Option<&Path>) -> Result<C
     let own = [setup.path.as_deref(), Some(&config.logs), store];
     config.own = absolute(own.into_iter().flatten())
         .map_err(|error| format!("The working directory is not known: {error}."))?;
+    let own = config.own.iter().chain(&config.user_rules);
+    let hidden: Vec<_> = own.map(|path| whole_directory(path)).collect();
+    config.sandbox.hidden.extend(hidden);
     if let Some(mode) = &arguments.mode {
         config.mode = Mode::from_id(mode).ok_or_else(|| {
             format!("There is no mode `{mode}`; use plan, ask, auto-edit or full.")
         })?;
     }
     Ok(config)
+}
+
+/// Returns the directory of Ply's own that a file lies in, or the file itself if somebody put it elsewhere.
+/// Next to it may be journals of a database, sockets and what later versions keep.
+fn whole_directory(path: &Path) -> PathBuf {
+    let parent = path.parent();
+    let own = parent.filter(|parent| parent.file_name().is_some_and(|name| name == "ply"));
+    // Caches of commands lie next to logs.
+    let own = own.filter(|own| path.extension().is_some() && !own.join("cache").is_dir());
+    own.unwrap_or(path).to_owned()
 }
 
 /// Returns paths as they are from the root: what is guarded in a session is compared with such paths, and
@@ -196,5 +209,23 @@ mod tests {
         let paths = ["mine.toml", "/state/logs"].map(Path::new);
         let paths = absolute(paths.into_iter()).unwrap();
         assert_eq!(paths, [here.join("mine.toml"), "/state/logs".into()]);
+    }
+
+    #[test]
+    fn commands_see_none_of_the_directories_that_are_wholly_our_own() {
+        for (path, hidden) in [
+            ("/home/me/.config/ply/config.toml", "/home/me/.config/ply"),
+            (
+                "/home/me/.local/share/ply/sessions.db",
+                "/home/me/.local/share/ply",
+            ),
+            (
+                "/home/me/.local/state/ply/logs",
+                "/home/me/.local/state/ply/logs",
+            ),
+            ("/srv/mine.toml", "/srv/mine.toml"),
+        ] {
+            assert_eq!(whole_directory(Path::new(path)), Path::new(hidden));
+        }
     }
 }

@@ -1,12 +1,11 @@
 //! `config.toml`, checked key by key.
 
-use std::path::{Path, PathBuf};
-
 use reqwest::header::{HeaderName, HeaderValue};
 use toml::Spanned;
 use toml::de::DeTable;
 
 use super::rules::RuleLines;
+use super::sandbox::{self, SandboxLines};
 use super::table::{Table, Text};
 use super::{ConfigError, TURN_REQUESTS_MAX};
 use crate::model::Effort;
@@ -105,7 +104,7 @@ pub(super) fn parse(text: &str) -> Result<File, ConfigError> {
         providers: providers(&mut table)?,
         models: models(text, &mut table)?,
         rules: rules(&mut table)?,
-        sandbox: sandbox(&mut table)?,
+        sandbox: sandbox::read(&mut table)?,
     };
     // The clients' part of the file, which they check themselves.
     for key in ["agents", "client"] {
@@ -207,53 +206,6 @@ fn models(text: Text<'_>, table: &mut Table<'_>) -> Result<Vec<ModelLines>, Conf
     Ok(read)
 }
 
-/// How commands are to be confined.
-#[derive(Debug)]
-pub(super) struct SandboxLines {
-    pub(super) enabled: bool,
-    pub(super) network: bool,
-    /// As they are written, each with its line.
-    writable: Vec<(usize, String)>,
-}
-
-impl SandboxLines {
-    /// Returns the directories that are writable. `~/` stands for the home directory.
-    pub(super) fn writable(&self, home: Option<&str>) -> Result<Vec<PathBuf>, ConfigError> {
-        let path = |(line, text): &(usize, String)| {
-            let below_home = match text.as_str() {
-                "~" => Some(""),
-                text => text.strip_prefix("~/"),
-            };
-            let path = match (below_home, home) {
-                (Some(rest), Some(home)) => Path::new(home).join(rest),
-                _ => PathBuf::from(text),
-            };
-            match path.is_absolute() {
-                true => Ok(path),
-                false => Err(ConfigError::Line {
-                    line: *line,
-                    what: format!(
-                        "`{text}` in `writable` must be an absolute path, or begin with `~/`"
-                    ),
-                }),
-            }
-        };
-        self.writable.iter().map(path).collect()
-    }
-}
-
-impl Default for SandboxLines {
-    fn default() -> Self {
-        Self {
-            enabled: true,
-            // Most builds and tests need it, and every command is asked about unless the user said
-            // otherwise.
-            network: true,
-            writable: Vec::new(),
-        }
-    }
-}
-
 fn rules(table: &mut Table<'_>) -> Result<RuleLines, ConfigError> {
     let Some((text, rules)) = table.table("permissions")? else {
         return Ok(RuleLines::default());
@@ -265,20 +217,5 @@ fn rules(table: &mut Table<'_>) -> Result<RuleLines, ConfigError> {
         deny: rules.strings("deny")?,
     };
     rules.end()?;
-    Ok(read)
-}
-
-fn sandbox(table: &mut Table<'_>) -> Result<SandboxLines, ConfigError> {
-    let default = SandboxLines::default();
-    let Some((text, sandbox)) = table.table("sandbox")? else {
-        return Ok(default);
-    };
-    let mut sandbox = Table::new(text, "[sandbox]", sandbox);
-    let read = SandboxLines {
-        enabled: sandbox.flag("enabled")?.unwrap_or(default.enabled),
-        network: sandbox.flag("network")?.unwrap_or(default.network),
-        writable: sandbox.strings("writable")?,
-    };
-    sandbox.end()?;
     Ok(read)
 }

@@ -98,7 +98,8 @@ fn everything_in_a_file_is_read() {
     ];
     assert_eq!(rules, expected);
     assert!(config.sandbox.enabled);
-    assert!(config.sandbox.network);
+    assert_eq!(config.sandbox.network, Some(true));
+    assert_eq!(config.sandbox.required, None);
     assert_eq!(config.sandbox.writable, [PathBuf::from("/tmp/cache")]);
     let [model] = config.models.as_slice() else {
         panic!("{:?}", config.models);
@@ -272,7 +273,7 @@ fn files_that_are_wrong_are_told_with_their_lines() {
     line 3 of `config.toml`: there is no key `window` in `[[models]]`; did you mean `window_tokens`?
     line 1 of `config.toml`: `models` must be tables, each under `[[models]]`
     line 2 of `config.toml`: `allow` must be a list of texts, `["…", "…"]`
-    line 2 of `config.toml`: there is no key `enable` in `[sandbox]`; did you mean `enabled`?
+    line 2 of `config.toml`: there is no key `enable` in `[sandbox]`; did you mean `enabled` or `readable`?
     `config.toml` cannot be read from line 3 on: duplicate key
     "#);
 }
@@ -337,6 +338,46 @@ fn writable_directories_are_absolute_or_at_home() {
     let config = read(file, &[("HOME", "/home/me")]).unwrap();
     let paths = ["/srv", "/home/me/cache", "/home/me"].map(PathBuf::from);
     assert_eq!(config.sandbox.writable, paths);
+}
+
+#[test]
+fn the_sandbox_is_set_up_as_the_file_says() {
+    let file = r#"
+        [sandbox]
+        required = true
+        network = false
+        hosts = ["crates.io", "*.npmjs.org", "localhost:5432"]
+        hidden = ["~/clients"]
+        readable = ["~/.npmrc"]
+        max_processes = 100
+        max_memory_mib = 1024
+        max_file_mib = 1
+    "#;
+    let sandbox = read(file, &[("HOME", "/home/me"), ("TMPDIR", "/scratch")])
+        .unwrap()
+        .sandbox;
+    assert_eq!(
+        (sandbox.required, sandbox.network),
+        (Some(true), Some(false))
+    );
+    assert_eq!(sandbox.hosts.len(), 3);
+    let is_hidden = |path: &str| sandbox.hidden.contains(&PathBuf::from(path));
+    assert!(is_hidden("/home/me/clients") && is_hidden("/home/me/.ssh"));
+    assert!(!is_hidden("/home/me/.npmrc"));
+    assert_eq!(sandbox.bounds.processes, Some(100));
+    assert_eq!(sandbox.bounds.memory, Some(1 << 30));
+    assert_eq!(sandbox.bounds.file, Some(1 << 20));
+    assert!(sandbox.temporary.contains(&PathBuf::from("/scratch")));
+    let told = told(&[
+        "[sandbox]\nhosts = [\n  \"https://crates.io\",\n]",
+        "[sandbox]\nhidden = [\"secrets\"]",
+        "[sandbox]\nmax_processes = 0",
+    ]);
+    insta::assert_snapshot!(told, @r"
+    line 3 of `config.toml`: in `hosts`, `https://crates.io` must be a host such as `crates.io`, `*.example.org` or `localhost:8080`
+    line 2 of `config.toml`: `secrets` in `hidden` must be an absolute path, or begin with `~/`
+    line 2 of `config.toml`: `max_processes` must be a whole number from 1 to 4194304
+    ");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::git::GitState;
 use crate::permission::Mode;
 use crate::permission::text::{is_deceptive, shown};
-use crate::shell::{Sandbox, Support};
+use crate::shell::{Confinement, Network, Sandbox, Support};
 use crate::text;
 
 /// Bytes of project instructions that are read from one file.
@@ -103,25 +103,28 @@ pub(crate) struct Surroundings<'s> {
 }
 
 /// Says how commands are confined.
-pub(crate) fn sandbox_words(support: Option<&Support>, sandbox: &Sandbox) -> String {
+pub(crate) fn sandbox_words(
+    support: Option<&Support>,
+    sandbox: &Sandbox,
+    confinement: Confinement,
+) -> String {
     let is_confined = match support {
         Some(support) => support.works(),
         None => sandbox.enabled && sandbox.helper.is_some(),
     };
-    match (is_confined, sandbox.network) {
-        (true, true) => {
-            "Commands run in a sandbox: they can write only below the working directory, in temporary \
-             directories and in a cache of their own. They can use the network."
-        }
-        (true, false) => {
-            "Commands run in a sandbox: they can write only below the working directory, in temporary \
-             directories and in a cache of their own. They have no network."
-        }
-        (false, _) => {
-            "Commands run without a sandbox, with all of the user's rights and the network. Be careful."
-        }
+    if !is_confined {
+        return "Commands run without a sandbox, with all of the user's rights and the network. Be careful."
+            .to_owned();
     }
-    .to_owned()
+    let network = match sandbox.network_for(confinement) {
+        Network::Shared => "They can use the network.",
+        Network::Hosts => "They can reach the hosts that the user allows, and no others.",
+        Network::Off => "They have no network.",
+    };
+    format!(
+        "Commands run in a sandbox: they can write only below the working directory, in temporary \
+         directories and in a cache of their own. {network}"
+    )
 }
 
 /// Says what git knows. It is told once, when the session begins, so that what comes after it in a request can
@@ -294,13 +297,21 @@ mod tests {
         assert!(!system(&facts).contains("\n- Mode: full."));
     }
 
+    /// A sandbox of which nothing is known but that there is one.
+    fn confined() -> Sandbox {
+        Sandbox {
+            helper: Some(PathBuf::from("ply")),
+            ..Sandbox::default()
+        }
+    }
+
     fn facts(cwd: &Path) -> Surroundings<'_> {
         Surroundings {
             cwd,
             additional: &[],
             today: Some("2026-11-17"),
             shell: Path::new("/bin/bash"),
-            sandbox: sandbox_words(Some(&Support::Landlock { abi: 6 }), &Sandbox::default()),
+            sandbox: sandbox_words(None, &confined(), Confinement::Workspace),
             git: None,
             mode: Mode::Plan,
             has_forms: true,
@@ -341,12 +352,12 @@ mod tests {
 
     #[test]
     fn the_sandbox_is_told_as_it_is() {
-        let mut sandbox = Sandbox::default();
-        let works = Support::Landlock { abi: 6 };
-        assert!(sandbox_words(Some(&works), &sandbox).contains("can use the network"));
-        sandbox.network = false;
-        assert!(sandbox_words(Some(&works), &sandbox).contains("no network"));
-        assert!(sandbox_words(Some(&Support::Off), &sandbox).contains("without a sandbox"));
+        let sandbox = confined();
+        let words = |confinement| sandbox_words(None, &sandbox, confinement);
+        assert!(words(Confinement::Workspace).contains("can use the network"));
+        assert!(words(Confinement::Unattended).contains("no network"));
+        let off = sandbox_words(Some(&Support::Off), &sandbox, Confinement::Workspace);
+        assert!(off.contains("without a sandbox"));
     }
 
     #[test]

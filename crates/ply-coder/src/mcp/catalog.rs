@@ -213,6 +213,18 @@ mod tests {
 
     proptest! {
         #[test]
+        fn names_are_what_services_take_and_differ(tools in prop::collection::vec((".{0,9}", ".{1,90}"), 1..40)) {
+            let mut taken = HashSet::new();
+            for (server, tool) in &tools {
+                let name = call_name(&plain_name(server), tool, &mut taken);
+                let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
+                prop_assert!(plain && (1..=64).contains(&name.len()), "{name}");
+            }
+            prop_assert_eq!(taken.len(), tools.len());
+        }
+    }
+
+    #[test]
     fn h6_another_description_or_schema_is_another_version() {
         let listing = |name: &str, description: &str, schema: Value| Listing {
             name: name.to_owned(),
@@ -223,22 +235,14 @@ mod tests {
         assert_eq!(first.len(), 2 * VERSION_BYTES);
         for other in [
             listing("send", "Sends all", json!({ "type": "object" })),
-            listing("send", "Sends", json!({ "type": "object", "properties": {} })),
+            listing(
+                "send",
+                "Sends",
+                json!({ "type": "object", "properties": {} }),
+            ),
             listing("sendS", "ends", json!({ "type": "object" })),
         ] {
             assert_ne!(other.version(), first, "{other:?}");
-        }
-    }
-
-    #[test]
-        fn names_are_what_services_take_and_differ(tools in prop::collection::vec((".{0,9}", ".{1,90}"), 1..40)) {
-            let mut taken = HashSet::new();
-            for (server, tool) in &tools {
-                let name = call_name(&plain_name(server), tool, &mut taken);
-                let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
-                prop_assert!(plain && (1..=64).contains(&name.len()), "{name}");
-            }
-            prop_assert_eq!(taken.len(), tools.len());
         }
     }
 

@@ -112,6 +112,8 @@ fn headline(access: &Access) -> String {
     let what = text::shown_short(&what, TITLE_CHARS_MAX);
     let rest = match access {
         Access::Input { process, .. } => format!(" to {}", code(process)),
+        Access::Stop { process, .. } => format!(" ({process})"),
+        Access::Outside { .. } => " outside of the sandbox".to_owned(),
         _ => String::new(),
     };
     format!("{verb} {}{rest}", text::code(&what))
@@ -135,6 +137,11 @@ fn listed(doubts: &[Doubt<'_>], cwd: Option<&Path>) -> String {
 fn whole(access: &Access) -> String {
     let (verb, what) = parts(access);
     let rest = match access {
+        Access::Outside { cwd, .. } => {
+            let cwd = code(&cwd.to_string_lossy());
+            format!(" outside of the sandbox, in {cwd}")
+        }
+        Access::Stop { process, .. } => format!(", the background process {}", code(process)),
         Access::Input { process, .. } => format!(" to {}", code(process)),
         _ => String::new(),
     };
@@ -174,7 +181,8 @@ fn parts(access: &Access) -> (&'static str, String) {
         Access::Read(at) => ("Read", path(at)),
         Access::Write(at) | Access::Trigger { path: at, .. } => ("Write", path(at)),
         Access::Delete(at) => ("Delete", path(at)),
-        Access::Shell { command, .. } => ("Run", command.clone()),
+        Access::Shell { command, .. } | Access::Outside { command, .. } => ("Run", command.clone()),
+        Access::Stop { command, .. } => ("Stop", command.clone()),
         Access::Input { text, .. } => ("Send", text.clone()),
         Access::Fetch(address) => ("Fetch", address.clone()),
         Access::Mcp { server, tool, .. } => ("Call", format!("{server}/{tool}")),

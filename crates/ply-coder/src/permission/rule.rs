@@ -156,7 +156,10 @@ impl Rule {
     /// [`Rule::allows`] is narrow.
     pub(super) fn concerns(&self, access: &Access, roots: &[PathBuf]) -> Concern {
         let certain = match (&self.matcher, access) {
-            (Matcher::Shell(pattern), Access::Shell { command, .. }) => {
+            (
+                Matcher::Shell(pattern),
+                Access::Shell { command, .. } | Access::Outside { command, .. },
+            ) => {
                 return shell_rule::concerns(pattern, command);
             }
             // What a program makes of its input is its own affair; a shell runs it.

@@ -3,6 +3,11 @@
 /// How long a line may get before it is let go without its end.
 const LINE_BYTES_MAX: usize = 16 * 1024;
 
+/// How many bytes are looked at one by one after something that is no plain text.
+const ODD_BYTES: usize = 256;
+/// How many bytes are looked at together.
+const BLOCK_BYTES: usize = 64;
+
 const ESCAPE: u8 = 0x1b;
 const BELL: u8 = 0x07;
 const BACKSPACE: u8 = 0x08;
@@ -34,12 +39,36 @@ pub(super) struct Cleaner {
 
 impl Cleaner {
     /// Takes bytes in and returns the text that is now certain: whole lines, and pieces of long ones.
-    pub(super) fn push(&mut self, bytes: &[u8]) -> String {
-        let mut text = String::new();
-        for byte in bytes {
-            self.take(*byte, &mut text);
+    pub(super) fn push(&mut self, mut bytes: &[u8]) -> String {
+        let mut text = String::with_capacity(bytes.len());
+        while !bytes.is_empty() {
+            // Most output is lines of plain text, and a lot of it comes at once.
+            let plain = self.plain_lines(bytes, &mut text);
+            let rest = bytes.get(plain..).unwrap_or_default();
+            let odd = rest.get(..ODD_BYTES.min(rest.len())).unwrap_or_default();
+            for byte in odd {
+                self.take(*byte, &mut text);
+            }
+            bytes = rest.get(odd.len()..).unwrap_or_default();
         }
         text
+    }
+
+    /// Takes in whole lines of plain text from the beginning of `bytes`, and returns how many bytes that
+    /// were.
+    fn plain_lines(&mut self, bytes: &[u8], text: &mut String) -> usize {
+        if self.state != State::Text || self.returned {
+            return 0;
+        }
+        let plain = bytes.get(..plain_bytes(bytes)).unwrap_or_default();
+        let Some(last) = plain.iter().rposition(|byte| *byte == b'\n') else {
+            return 0;
+        };
+        let lines = plain.get(..=last).unwrap_or_default();
+        self.line.extend_from_slice(lines);
+        text.push_str(&String::from_utf8_lossy(&self.line));
+        self.line.clear();
+        lines.len()
     }
 
     /// Returns the line that has no end yet.
@@ -115,6 +144,18 @@ impl Cleaner {
     }
 }
 
+/// Returns how many bytes at the beginning are text, tabs and ends of lines, or a little fewer.
+fn plain_bytes(bytes: &[u8]) -> usize {
+    let is_odd = |byte: &u8| {
+        let control = *byte < 0x20 && *byte != b'\n' && *byte != b'\t';
+        control | (*byte == DELETE)
+    };
+    // Without a way out of the inner loop the compiler looks at many bytes in one instruction.
+    let is_plain = |block: &&[u8]| !block.iter().fold(false, |odd, byte| odd | is_odd(byte));
+    let blocks = bytes.chunks(BLOCK_BYTES).take_while(is_plain);
+    blocks.map(<[u8]>::len).sum()
+}
+
 /// Returns how many of the bytes come before a character that is cut off at their end.
 pub(super) fn complete_utf8(bytes: &[u8]) -> usize {
     let last = bytes.len().saturating_sub(4);
@@ -184,6 +225,25 @@ mod tests {
         let mut cleaner = Cleaner::default();
         let text = cleaner.push(line.as_bytes());
         assert!(text.len() + LINE_BYTES_MAX > line.len() && cleaner.line.len() < LINE_BYTES_MAX);
+    }
+
+    #[test]
+    fn lines_among_odd_bytes_are_read_as_one_by_one() {
+        let mut input = Vec::new();
+        let mut expected = String::new();
+        for count in 0..500 {
+            input.extend_from_slice(format!("plain line {count} \u{20ac}\n").as_bytes());
+            expected.push_str(&format!("plain line {count} \u{20ac}\n"));
+            if count % 40 == 0 {
+                input.extend_from_slice(b"\x1b[1mbold\x1b[0m 1%\r100%");
+                expected.push_str("100%");
+            }
+            if count % 90 == 0 {
+                input.extend_from_slice(b"\xff\xe2\x82\n");
+                expected.push_str("\u{fffd}\u{fffd}\n");
+            }
+        }
+        check(&input, &expected);
     }
 
     #[test]

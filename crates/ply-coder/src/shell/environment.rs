@@ -1,17 +1,20 @@
 //! What commands inherit from the program's environment.
 
-use std::ffi::OsStr;
 use std::path::Path;
 
 use ply_rpc::transport::child::Command;
 
+use super::secret::{has_secret_name, is_secret};
+
 /// Turns off whatever would wait for a person.
-const SET: [(&str, &str); 10] = [
+const SET: [(&str, &str); 11] = [
     ("TERM", "dumb"),
     ("PAGER", "cat"),
     ("MANPAGER", "cat"),
     ("GIT_PAGER", "cat"),
     ("GIT_TERMINAL_PROMPT", "0"),
+    // Looking at a repository does not write to it.
+    ("GIT_OPTIONAL_LOCKS", "0"),
     // Git takes what it would have put into the editor.
     ("GIT_EDITOR", "true"),
     ("GIT_SEQUENCE_EDITOR", "true"),
@@ -34,40 +37,32 @@ const UNSET: [&str; 8] = [
 ];
 
 /// Ways to other programs of the user, which do things outside of the sandbox for whoever asks. The
-/// sandbox cannot close their sockets, so this is a bolt against accidents and not against malice.
+/// sandbox has them closed; without the address programs do not even try.
 ///
 /// An agent for SSH keys is among them: what is signed with its keys is out of the sandbox, on any host.
 /// Without a sandbox a command could read the keys themselves, so there Git over SSH goes on working. The
-/// address of a container engine stays: tests need it, its usual address needs no variable, and taking it
-/// away would send them to that one.
-const UNSET_IN_SANDBOX: [&str; 4] = [
+/// address of a container engine stays: tests need it where the user lets them out, its usual address
+/// needs no variable, and taking it away would send them to that one.
+const UNSET_IN_SANDBOX: [&str; 8] = [
     "DBUS_SESSION_BUS_ADDRESS",
     "DBUS_STARTER_ADDRESS",
     "SSH_AUTH_SOCK",
     "GPG_AGENT_INFO",
+    "XDG_RUNTIME_DIR",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "XAUTHORITY",
 ];
 
-/// Words in names of variables that hold secrets.
-const SECRET_WORDS: [&str; 15] = [
-    "APIKEY",
-    "CREDENTIAL",
-    "CREDENTIALS",
-    "CREDS",
-    "DSN",
-    "KEY",
-    "PASS",
-    "PASSPHRASE",
-    "PASSWD",
-    "PASSWORD",
-    "PAT",
-    "PRIVATE",
-    "SECRET",
-    "SECRETS",
-    "TOKEN",
+/// The variables by which programs find a proxy, in both spellings.
+const PROXIES: [&str; 6] = [
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
 ];
-
-/// Whole names of variables that hold secrets and do not look so.
-const SECRET_NAMES: [&str; 3] = ["DATABASE_URL", "MYSQL_PWD", "PGPASSWORD"];
 
 /// Variables by which programs are pointed to their cache, and its name in ours.
 ///
@@ -134,93 +129,21 @@ pub(super) fn point_to_cache(mut command: Command, cache: &Path, network: bool) 
     command
 }
 
-fn is_secret(name: &OsStr, value: &OsStr) -> bool {
-    has_secret_name(name) || has_password(&value.to_string_lossy())
-}
-
-fn has_secret_name(name: &OsStr) -> bool {
-    let name = name.to_string_lossy().to_ascii_uppercase();
-    let mut words = name.split(|char: char| !char.is_ascii_alphanumeric());
-    SECRET_NAMES.contains(&name.as_str()) || words.any(|word| SECRET_WORDS.contains(&word))
-}
-
-/// Returns whether a text has an address with a password, such as `scheme://user:password@host`.
-fn has_password(text: &str) -> bool {
-    let mut addresses = text.split("://").skip(1);
-    addresses.any(|address| {
-        let end = address.find(|char: char| char.is_whitespace() || "/?#\"'".contains(char));
-        let host = address.get(..end.unwrap_or(address.len()));
-        let user = host.and_then(|host| host.rsplit_once('@'));
-        let password = user.and_then(|(user, _)| user.split_once(':'));
-        password.is_some_and(|(_, password)| !password.is_empty())
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_secrets_are_told_from_others() {
-        let named = |name: &str| is_secret(OsStr::new(name), OsStr::new("1"));
-        let secret = [
-            "OPENAI_API_KEY",
-            "github_token",
-            "TOKEN",
-            "A_SECRET",
-            "AWS_SECRET_ACCESS_KEY",
-            "AWS_ACCESS_KEY_ID",
-            "GITHUB_PAT",
-            "SENTRY_DSN",
-            "DB_PASS",
-            "MYSQL_PASSWD",
-            "PGPASSWORD",
-            "GOOGLE_APPLICATION_CREDENTIALS",
-            "DEPLOY_PRIVATE_PEM",
-            "database_url",
-            "MYSQL_PWD",
-            "npm_config_//registry/:_password",
-        ];
-        for name in secret {
-            assert!(named(name), "{name}");
-        }
-        let plain = [
-            "PATH",
-            "PWD",
-            "OLDPWD",
-            "HOME",
-            "SSH_AUTH_SOCK",
-            "TOKENIZERS_PARALLELISM",
-            "MONKEY",
-            "BETOKEN",
-            "COMPASS",
-            "KEYBOARD",
-            "PATTERN",
-        ];
-        for name in plain {
-            assert!(!named(name), "{name}");
-        }
+/// Points programs to a proxy on this port, and nowhere else.
+pub(super) fn point_to_proxy(mut command: Command, port: u16) -> Command {
+    for name in PROXIES {
+        command = command.env(name, format!("http://127.0.0.1:{port}"));
     }
-
-    #[test]
-    fn addresses_with_a_password_are_secrets() {
-        for value in [
-            "postgres://me:word@host/db",
-            "redis://:word@host",
-            "http://proxy:p@ss@host:3128",
-            "first https://host/ then amqp://a:b@c",
-        ] {
-            assert!(is_secret(OsStr::new("X"), OsStr::new(value)), "{value}");
-        }
-        for value in [
-            "",
-            "https://host:443/a@b",
-            "ssh://git@host:22/path",
-            "http://me:@host",
-            "unix:///run/user/1:2@3",
-            "a:b@c",
-        ] {
-            assert!(!is_secret(OsStr::new("X"), OsStr::new(value)), "{value}");
-        }
+    for name in ["no_proxy", "NO_PROXY"] {
+        command = command.env(name, "localhost,127.0.0.1,::1");
     }
+    command
+}
+
+/// Takes out the proxies of the user.
+pub(super) fn without_proxies(mut command: Command) -> Command {
+    for name in PROXIES {
+        command = command.env_remove(name);
+    }
+    command
 }

@@ -8,6 +8,9 @@ use ply_rpc::transport::child::SpawnError;
 
 use super::BACKGROUND_MAX;
 
+/// How a helper says that there are no namespaces; the reason follows.
+pub(super) const NOT_APART: &str = "there are no namespaces for the command: ";
+
 /// A command could not be run, or a process not be dealt with.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -27,6 +30,15 @@ pub enum Error {
          lasts, tell the user about the sandbox"
     )]
     SandboxUnknown(String),
+    /// The sandbox must be complete and is not.
+    #[error(
+        "the sandbox is required here and is not complete: {0} Tell the user; they can repair it, or set \
+         `required = false` in `[sandbox]` of Ply's configuration to run commands with less protection"
+    )]
+    SandboxRequired(String),
+    /// The command was to run outside of the sandbox, and commands may only read now.
+    #[error("commands may not change anything now, so none runs outside of the sandbox")]
+    ReadOnlyOutside,
     /// The process was started when more was allowed.
     #[error(
         "commands may not change anything now, and this process was started when they could; \
@@ -80,6 +92,12 @@ pub enum Error {
         #[source]
         source: io::Error,
     },
+    /// There are no namespaces for the command, or they cannot be arranged.
+    #[error("{NOT_APART}{0}")]
+    NotApart(String),
+    /// There is no way to the hosts that are allowed.
+    #[error("the proxy to the allowed hosts cannot be opened")]
+    Gate(#[source] io::Error),
     /// The kernel does not confine the command.
     #[error("the kernel does not enforce the sandbox")]
     NotEnforced,

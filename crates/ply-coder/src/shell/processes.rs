@@ -1,5 +1,7 @@
 //! The processes of a session: what runs in the background, and what all commands share.
 
+mod confined;
+
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,9 +11,8 @@ use rustix::process::Signal;
 use tokio::sync::OnceCell;
 
 use super::background::{Background, Parts};
-use super::line::Sandboxed;
 use super::log::Logs;
-use super::sandbox::{Confinement, Sandbox, Support, Writable};
+use super::sandbox::{Confinement, Gate, Sandbox, Support, Writable};
 use super::{BACKGROUND_MAX, END_TIME_MAX, Error, Exit, FINISHED_MAX, Line, TERM_TIME};
 
 /// The signals that can be sent to a process in the background.
@@ -37,6 +38,8 @@ pub struct Processes {
     support: OnceCell<Support>,
     /// Where commands may write, from the first one on.
     writable: OnceCell<(Vec<PathBuf>, Writable)>,
+    /// The way to the hosts that are allowed, from the first command on that needs it.
+    gate: OnceCell<Arc<Gate>>,
     confinement: Mutex<Confinement>,
     /// Variables that commands do not get.
     pub(super) withheld: Vec<String>,
@@ -101,6 +104,7 @@ impl Processes {
             sandbox,
             support: OnceCell::new(),
             writable: OnceCell::new(),
+            gate: OnceCell::new(),
             confinement: Mutex::default(),
             withheld: Vec::new(),
             logs: Logs::new(logs),
@@ -116,92 +120,6 @@ impl Processes {
     pub fn withholding(mut self, variables: Vec<String>) -> Self {
         self.withheld = variables;
         self
-    }
-
-    /// Says what commands may write from now on. Those that run already are not changed by it.
-    pub fn confine(&self, confinement: Confinement) {
-        *self.locked_confinement() = confinement;
-    }
-
-    /// Returns what commands may write.
-    #[must_use]
-    pub fn confinement(&self) -> Confinement {
-        *self.locked_confinement()
-    }
-
-    /// Returns whether commands can be confined here, and finds it out if that is not known yet. From
-    /// then on [`Self::sandbox_notice`] and [`Self::is_confined`] tell.
-    ///
-    /// # Cancel safety
-    ///
-    /// Nothing is lost when it is dropped.
-    pub async fn support(&self) -> Support {
-        let probe = || async {
-            match self.sandbox.probe().await {
-                // A machine that was busy once would run everything without a sandbox from then on.
-                unknown @ Support::Unknown { .. } => Err(unknown),
-                known => Ok(known),
-            }
-        };
-        match self.support.get_or_try_init(probe).await {
-            Ok(known) => known.clone(),
-            Err(unknown) => unknown,
-        }
-    }
-
-    /// Returns whether commands are known to be confined; not before [`Self::support`] said so.
-    #[must_use]
-    pub fn is_confined(&self) -> bool {
-        self.support.get().is_some_and(Support::works)
-    }
-
-    /// Returns what the user should know about the sandbox, once [`Self::support`] or a command has
-    /// found out.
-    #[must_use]
-    pub fn sandbox_notice(&self) -> Option<String> {
-        self.support.get()?.notice(&self.sandbox)
-    }
-
-    /// Returns how a command is confined now; not at all where there is no sandbox.
-    pub(super) async fn sandboxed(
-        &self,
-        line: &Line,
-        confinement: Confinement,
-    ) -> Result<Option<Sandboxed>, Error> {
-        let reason = match self.support().await {
-            Support::Landlock { .. } => {
-                let writable = self.writable(&line.roots).await?;
-                return Ok(Sandboxed::new(&self.sandbox, confinement, writable));
-            }
-            Support::Off => "it is turned off".to_owned(),
-            Support::Absent { reason } => reason,
-            Support::Unknown { reason } => return Err(Error::SandboxUnknown(reason)),
-        };
-        match confinement {
-            Confinement::Workspace => Ok(None),
-            Confinement::ReadOnly => Err(Error::ReadOnlyUnconfined(reason)),
-        }
-    }
-
-    /// Returns where commands may write: what the first one found.
-    async fn writable(&self, roots: &[PathBuf]) -> Result<&Writable, Error> {
-        let find = || async {
-            let (sandbox, roots) = (self.sandbox.clone(), roots.to_vec());
-            let find = move || {
-                let writable = Writable::find(&sandbox, &roots);
-                (roots, writable)
-            };
-            tokio::task::spawn_blocking(find).await
-        };
-        let found = self.writable.get_or_try_init(find).await;
-        let (first, writable) = found.map_err(|error| Error::Ruleset(error.into()))?;
-        // A session has the same roots from its beginning to its end. Others would have to be looked up
-        // after commands could put links there.
-        if first == roots {
-            Ok(writable)
-        } else {
-            Err(Error::OtherRoots)
-        }
     }
 
     /// Starts a command in the background and returns its id.
@@ -416,12 +334,6 @@ impl Processes {
 
     fn table(&self) -> MutexGuard<'_, Table> {
         self.background
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn locked_confinement(&self) -> MutexGuard<'_, Confinement> {
-        self.confinement
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }

@@ -6,7 +6,8 @@ use ply_rpc::transport::child::{Child, Merged};
 use tokio::io::AsyncReadExt as _;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::line::{Sandboxed, grace};
+use super::denial::{self, Denial};
+use super::line::grace;
 use super::live::Live;
 use super::output::Output;
 use super::{DRAIN_TIME_MAX, Error, Exit, Line, Processes, TIME_MAX};
@@ -40,6 +41,8 @@ pub struct Ran {
     pub exit: Exit,
     /// Why it is over.
     pub cause: Cause,
+    /// What the sandbox denied it.
+    pub denial: Option<Denial>,
     /// What the model should know besides: about time, cancelling or the sandbox.
     pub notes: Vec<String>,
 }
@@ -102,23 +105,20 @@ impl Processes {
         };
         let showing = live.show(surface, &line.command, &line.cwd);
         let ((output, exit, cause), ()) = tokio::join!(running, showing);
-        let notes = notes(cause, time, exit, &output, sandboxed.as_ref());
+        let sandboxed = sandboxed.as_ref();
+        let denial = sandboxed.and_then(|sandboxed| denial::find(&output, exit, sandboxed));
+        let notes = notes(cause, time, denial.as_ref());
         Ok(Ran {
             output,
             exit,
             cause,
+            denial,
             notes,
         })
     }
 }
 
-fn notes(
-    cause: Cause,
-    time: Duration,
-    exit: Exit,
-    output: &str,
-    sandboxed: Option<&Sandboxed>,
-) -> Vec<String> {
+fn notes(cause: Cause, time: Duration, denial: Option<&Denial>) -> Vec<String> {
     let over = match cause {
         Cause::Itself => None,
         Cause::Time => Some(format!(
@@ -128,9 +128,7 @@ fn notes(
         )),
         Cause::Cancelled => Some("[it was ended because the user cancelled the turn]".to_owned()),
     };
-    let denied = sandboxed.filter(|_| !exit.is_success());
-    let hint = denied.and_then(|sandboxed| sandboxed.hint(output));
-    over.into_iter().chain(hint).collect()
+    over.into_iter().chain(denial.map(Denial::note)).collect()
 }
 
 /// A command that runs.

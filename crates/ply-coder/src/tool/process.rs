@@ -132,13 +132,18 @@ impl Tool for Process {
 fn prepare(arguments: Value, context: ToolContext<'_>) -> Result<Prepared<'_>, Outcome> {
     let arguments = Wanted::read(arguments)?;
     let Wanted { action, id, .. } = &arguments;
+    let process = known(context.processes, id);
+    let named = match &process {
+        Some(process) => format!("{id} ({})", process.command),
+        None => id.clone(),
+    };
     let (title, kind) = match action {
         Action::List => ("List background processes".to_owned(), v2::ToolKind::Read),
         Action::Output => (format!("Read output of {id}"), v2::ToolKind::Read),
         Action::Log => (format!("Read log {id}"), v2::ToolKind::Read),
-        Action::Stop => (format!("Stop {id}"), v2::ToolKind::Execute),
+        Action::Stop => (format!("Stop {named}"), v2::ToolKind::Execute),
         Action::Signal => (
-            format!("Signal {id}: {}", arguments.signal()),
+            format!("Send {} to {named}", arguments.signal()),
             v2::ToolKind::Execute,
         ),
         Action::Write => {
@@ -146,7 +151,7 @@ fn prepare(arguments: Value, context: ToolContext<'_>) -> Result<Prepared<'_>, O
             (format!("Write to {id}: {input}"), v2::ToolKind::Execute)
         }
     };
-    let access = input(&arguments, context.processes)?;
+    let access = input(&arguments, process)?;
     let order = match action {
         Action::List | Action::Output | Action::Log => Order::Shared,
         Action::Write | Action::Signal | Action::Stop => Order::Alone,
@@ -177,21 +182,31 @@ async fn output(context: ToolContext<'_>, id: &str, wait: Duration) -> Result<St
 }
 
 /// Returns what the call needs permission for: whatever a process notices.
-fn input(arguments: &Wanted, processes: &Processes) -> Result<Vec<Access>, Outcome> {
+fn input(arguments: &Wanted, process: Option<Listed>) -> Result<Vec<Access>, Outcome> {
     let text = match arguments.action {
         Action::List | Action::Output | Action::Log => return Ok(Vec::new()),
         Action::Write => arguments.input.clone().unwrap_or_default(),
         Action::Signal => arguments.signal().to_owned(),
         Action::Stop => String::new(),
     };
-    let listed = processes.list();
-    let process = listed.into_iter().find(|known| known.id == arguments.id);
     let process = process.ok_or_else(|| failed(&Error::UnknownId))?;
-    Ok(vec![Access::Input {
-        process: process.id,
-        command: process.command,
-        text,
+    let Listed { id, command, .. } = process;
+    Ok(vec![match arguments.action {
+        Action::Stop => Access::Stop {
+            process: id,
+            command,
+        },
+        _ => Access::Input {
+            process: id,
+            command,
+            text,
+        },
     }])
+}
+
+fn known(processes: &Processes, id: &str) -> Option<Listed> {
+    let listed = processes.list();
+    listed.into_iter().find(|known| known.id == id)
 }
 
 fn failed(error: &Error) -> Outcome {
@@ -213,7 +228,12 @@ async fn act(arguments: Wanted, context: ToolContext<'_>) -> Result<String, Erro
             processes.signal(id, arguments.signal()).await?;
             output(context, id, wait).await
         }
-        Action::Stop => processes.stop(id).await,
+        Action::Stop => {
+            let command = known(processes, id).map(|process| process.command);
+            let rest = processes.stop(id).await?;
+            let command = command.unwrap_or_default();
+            Ok(format!("Stopped {id} (`{command}`).\n{rest}"))
+        }
         Action::Log => {
             let (first, count) = (arguments.offset, arguments.limit);
             processes.log(id, first, count).await

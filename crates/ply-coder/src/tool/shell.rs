@@ -55,6 +55,12 @@ impl Tool for Shell {
                     "description": {
                         "type": "string",
                         "description": "What it does, in five to ten words."
+                    },
+                    "outside_sandbox": {
+                        "type": "string",
+                        "description": "Why this command has to run outside of the sandbox, in a sentence \
+                            for the user, who is asked each time. Only for a command that failed because \
+                            of the sandbox."
                     }
                 },
                 "required": ["command"]
@@ -104,15 +110,30 @@ async fn prepare<'t>(arguments: Value, context: ToolContext<'t>) -> Result<Prepa
     line.time = time
         .unwrap_or(TIME_DEFAULT)
         .clamp(Duration::from_millis(1), TIME_MAX);
+    let (command, cwd) = (line.command.clone(), line.cwd.clone());
+    let (title, access) = match arguments.optional_text("outside_sandbox")? {
+        None => (title(&command), Access::Shell { command, cwd }),
+        Some(reason) if reason.trim().is_empty() => {
+            let what = "is empty; say why the command has to run outside of the sandbox";
+            return Err(arguments.wrong("outside_sandbox", what));
+        }
+        Some(reason) => {
+            line.outside = true;
+            let title = title(&format!("Outside of the sandbox: {command}"));
+            let access = Access::Outside {
+                command,
+                cwd,
+                reason,
+            };
+            (title, access)
+        }
+    };
     Ok(Prepared {
-        title: title(&line.command),
+        title,
         kind: v2::ToolKind::Execute,
         locations: Vec::new(),
         changes: Vec::new(),
-        access: vec![Access::Shell {
-            command: line.command.clone(),
-            cwd: line.cwd.clone(),
-        }],
+        access: vec![access],
         order: Order::Alone,
         work: if background {
             Box::pin(start(line, description, context))

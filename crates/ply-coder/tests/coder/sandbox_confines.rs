@@ -2,68 +2,10 @@
 
 use std::path::PathBuf;
 
-use ply_coder::shell::{Confinement, Exit, Line, Processes, Ran, Sandbox, Support};
-use tokio::time::timeout;
+use ply_coder::shell::{Confinement, Exit, Line, Processes, Sandbox};
 
+use crate::sandbox_support::{Place, helper, is_apart};
 use crate::shell_support::{Card, PATIENCE, Scratch};
-
-/// A workspace, a directory for temporary files, and one that is none of a command's business.
-struct Place {
-    scratch: Scratch,
-    root: PathBuf,
-    outside: PathBuf,
-    processes: Processes,
-}
-
-/// Returns the program that Cargo builds along with the tests.
-fn helper() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let helper = test.ancestors().nth(2).unwrap().join("examples/sandboxed");
-    assert!(helper.exists(), "build it first: cargo build --examples");
-    helper
-}
-
-impl Place {
-    async fn new(change: impl FnOnce(&mut Sandbox)) -> Self {
-        let scratch = Scratch::new();
-        let (root, outside) = (scratch.dir("root"), scratch.dir("outside"));
-        std::fs::write(outside.join("victim"), "before").unwrap();
-        std::fs::write(root.join("own"), "own").unwrap();
-        std::fs::create_dir(outside.join("empty")).unwrap();
-        let mut sandbox = Sandbox::default();
-        sandbox.helper = Some(helper());
-        sandbox.temporary = vec![scratch.dir("temp")];
-        change(&mut sandbox);
-        let processes = Processes::new(sandbox, scratch.0.join("logs"));
-        let support = processes.support().await;
-        assert!(support.works(), "these tests need Landlock: {support:?}");
-        Self {
-            scratch,
-            root,
-            outside,
-            processes,
-        }
-    }
-
-    async fn run(&self, command: &str) -> Ran {
-        let line = Line::new(command, &self.root);
-        let card = Card::new();
-        let ran = timeout(PATIENCE, self.processes.run(&line, &card)).await;
-        ran.expect("the command hangs").unwrap()
-    }
-
-    /// Returns everything about the files outside that must not change.
-    fn outside(&self) -> Vec<(String, Option<String>)> {
-        let entries = std::fs::read_dir(&self.outside).unwrap();
-        let entry = |path: PathBuf| {
-            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-            (name, std::fs::read_to_string(path).ok())
-        };
-        let mut found: Vec<_> = entries.map(|found| entry(found.unwrap().path())).collect();
-        found.sort();
-        found
-    }
-}
 
 #[tokio::test]
 async fn the_workspace_and_temporary_files_are_writable() {
@@ -76,8 +18,14 @@ async fn the_workspace_and_temporary_files_are_writable() {
         (ran.output.as_str(), ran.exit),
         ("x\nownbefore", Exit::Code(0))
     );
-    assert!(place.scratch.0.join("temp/t").exists());
-    assert_eq!(place.processes.sandbox_notice(), None);
+    if is_apart(&place.processes.support().await) {
+        assert!(
+            !place.scratch.0.join("temp/t").exists(),
+            "it is the session's own"
+        );
+        assert_eq!(place.works("cat ../temp/t").await, "x\n");
+        assert_eq!(place.processes.sandbox_notice(), None);
+    }
 }
 
 #[tokio::test]
@@ -179,13 +127,12 @@ async fn h15_without_network_nothing_connects() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let line = format!("exec 3<>/dev/tcp/127.0.0.1/{port} && echo connected");
-    let place = Place::new(|sandbox| sandbox.network = false).await;
+    let place = Place::new(|sandbox| sandbox.network = Some(false)).await;
     let ran = place.run(&line).await;
     assert!(
         !ran.exit.is_success() && !ran.output.contains("connected"),
         "{ran:?}"
     );
-    assert!(ran.text().contains("there is no network"), "{ran:?}");
     let place = Place::new(|_| {}).await;
     let ran = place.run(&line).await;
     assert_eq!(
@@ -203,13 +150,13 @@ async fn what_may_only_read_writes_temporary_files_only() {
         !ran.exit.is_success() && ran.output.starts_with("own"),
         "{ran:?}"
     );
-    assert!(place.scratch.0.join("temp/t").exists());
+    place.works("cat ../temp/t").await;
     assert_eq!(
         std::fs::read_to_string(place.root.join("own")).unwrap(),
         "own"
     );
     let writable = place.scratch.0.join("temp");
-    let hint = format!("only these are writable: {};", writable.display());
+    let hint = format!("only these are writable: {}", writable.display());
     assert!(ran.text().contains(&hint), "{}", ran.text());
 }
 
@@ -218,7 +165,7 @@ async fn a_denial_is_explained_and_other_failures_are_not() {
     let place = Place::new(|_| {}).await;
     let ran = place.run("echo x >../outside/new").await;
     let text = ran.text();
-    assert!(text.contains("the sandbox may have denied this"), "{text}");
+    assert!(text.contains("denied this"), "{text}");
     assert!(text.contains(place.root.to_str().unwrap()), "{text}");
     let ran = place.run("cat none").await;
     assert!(ran.notes.is_empty() && !ran.exit.is_success(), "{ran:?}");
@@ -299,8 +246,5 @@ async fn h14_a_sandbox_that_does_not_work_is_told() {
         assert!(processes.run(&line, &Card::new()).await.is_err());
     }
     let place = Place::new(|_| {}).await;
-    assert!(matches!(
-        place.processes.support().await,
-        Support::Landlock { abi: 1.. }
-    ));
+    assert!(place.processes.support().await.works());
 }

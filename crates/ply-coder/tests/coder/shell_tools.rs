@@ -151,6 +151,7 @@ async fn the_tools_deal_with_a_process() {
     let stop = session
         .call(&Process, json!({ "action": "stop", "id": "p1" }))
         .await;
+    assert!(stop.text.starts_with("Stopped p1 (`echo up; cat`).\n"));
     assert!(stop.text.ends_with("ended by signal SIGTERM"), "{stop:?}");
     let log = json!({ "action": "log", "id": "p1", "offset": 2, "limit": 1 });
     let log = session.call(&Process, log).await;
@@ -173,7 +174,6 @@ async fn whatever_reaches_into_a_process_needs_permission() {
             json!({ "action": "signal", "id": "p1", "signal": "HUP" }),
             "HUP",
         ),
-        (json!({ "action": "stop", "id": "p1" }), ""),
     ] {
         let prepared = session.prepare(&Process, arguments.clone()).await.unwrap();
         let expected = Access::Input {
@@ -184,6 +184,14 @@ async fn whatever_reaches_into_a_process_needs_permission() {
         assert_eq!(prepared.access, [expected], "{arguments}");
         assert_eq!(prepared.order, Order::Alone);
     }
+    let arguments = json!({ "action": "stop", "id": "p1" });
+    let prepared = session.prepare(&Process, arguments).await.unwrap();
+    assert_eq!(prepared.title, "Stop p1 (exec cat)");
+    let expected = Access::Stop {
+        process: "p1".to_owned(),
+        command: "exec cat".to_owned(),
+    };
+    assert_eq!(prepared.access, [expected]);
     for action in ["list", "output", "log"] {
         let arguments = json!({ "action": action, "id": "p1" });
         let prepared = session.prepare(&Process, arguments).await.unwrap();
@@ -202,4 +210,28 @@ async fn waiting_for_output_ends_when_the_turn_is_cancelled() {
     let wait = json!({ "action": "output", "id": "p1", "wait_ms": 60_000 });
     let outcome = session.call(&Process, wait).await;
     assert_eq!(outcome.text, "(no new output)\np1 is running");
+}
+
+#[tokio::test]
+async fn leaving_the_sandbox_is_a_permission_of_its_own() {
+    let session = Session::new();
+    let arguments =
+        json!({ "command": "cargo fetch", "outside_sandbox": "It downloads packages." });
+    let prepared = session.prepare(&Shell, arguments).await.unwrap();
+    assert_eq!(prepared.title, "Outside of the sandbox: cargo fetch");
+    let [
+        Access::Outside {
+            command, reason, ..
+        },
+    ] = prepared.access.as_slice()
+    else {
+        panic!("{:?}", prepared.access);
+    };
+    assert_eq!(
+        (command.as_str(), reason.as_str()),
+        ("cargo fetch", "It downloads packages.")
+    );
+    let arguments = json!({ "command": "cargo fetch", "outside_sandbox": " " });
+    let refused = session.prepare(&Shell, arguments).await;
+    assert!(refused.is_err_and(|refused| refused.text.contains("say why")));
 }

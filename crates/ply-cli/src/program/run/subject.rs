@@ -94,6 +94,14 @@ impl Subject {
             Ok(command) => self.command = command,
             Err(Odd) => self.has_odd_command = true,
         }
+        // A rule about a command is about it in the sandbox.
+        if input
+            .get("outside_sandbox")
+            .is_some_and(|why| !why.is_null())
+        {
+            self.command = None;
+            self.has_odd_command = true;
+        }
         let directory = ["cwd", "workdir"].iter().find_map(|name| input.get(name));
         self.cwd = directory.and_then(Value::as_str).map(PathBuf::from);
         for value in PATHS.iter().filter_map(|name| input.get(name)) {

@@ -7,7 +7,7 @@ use crate::permission::address::Host;
 use crate::permission::own::Own;
 use crate::permission::place::Place;
 use crate::permission::rule::{Concern, Decision, Rule};
-use crate::permission::{Mode, offer};
+use crate::permission::{Mode, line, offer};
 use crate::tool::Access;
 
 /// What is found about one access.
@@ -60,7 +60,10 @@ impl Judge<'_> {
             Access::Trigger { path, reason } => self.trigger(access, path, reason),
             Access::Delete(path) => self.delete(access, path),
             Access::Shell { command, cwd } => self.shell(command, cwd),
-            Access::Input { .. } => self.input(),
+            Access::Outside {
+                command, reason, ..
+            } => self.outside(command, reason),
+            Access::Input { .. } | Access::Stop { .. } => self.input(),
             Access::Fetch(address) => self.fetch(access, address),
             Access::Mcp { .. } => self.mcp(access),
         }
@@ -222,6 +225,20 @@ impl Judge<'_> {
             Mode::Full => Finding::Allow,
             _ => Finding::ask("What it does depends on the program that gets it."),
         }
+    }
+
+    /// Decides about a command outside of the sandbox: it is asked about each time, in every mode, and no
+    /// rule allows it.
+    fn outside(&self, command: &str, reason: &str) -> Finding {
+        let unclear = match line::read(command) {
+            Ok(_) => String::new(),
+            Err(unclear) => format!(" It cannot be checked: {unclear}."),
+        };
+        Finding::ask(format!(
+            "It would run once outside of the sandbox, with everything that you may do.{unclear} The \
+             model's reason: {}",
+            crate::permission::shown(reason)
+        ))
     }
 
     /// Says whether a file may be read that nobody named.

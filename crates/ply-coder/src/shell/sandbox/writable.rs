@@ -4,7 +4,9 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use super::{Confinement, Sandbox};
+use super::enter::order::Order;
+use super::private::Private;
+use super::{Confinement, Sandbox, bounds, guarded};
 
 /// The directories that commands of a session may write to: real ones, spelled without links, none below
 /// another.
@@ -13,19 +15,36 @@ use super::{Confinement, Sandbox};
 /// looked up again for a later command, and a directory that is reached through another writable one is
 /// left out: either it lies there and needs no right of its own, or a link leads out of there, which a
 /// command of an earlier session may have made.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(in crate::shell) struct Writable {
-    /// Of commands that change the workspace.
+    /// Of commands that change the workspace, temporary files aside.
     workspace: Vec<PathBuf>,
-    /// Of commands that only read.
+    /// Those for temporary files that lie in none of the others.
     temporary: Vec<PathBuf>,
+    /// What is put in their place, where commands have files of their own.
+    private: Option<Private>,
     /// The cache of commands that change the workspace.
     cache: Option<PathBuf>,
+    /// The repositories in there.
+    repositories: Vec<PathBuf>,
+    /// Keys that lie at home.
+    keys: Vec<PathBuf>,
+    /// How much of the machine commands may use.
+    bounds: bounds::Bounds,
 }
 
 impl Writable {
-    /// Finds them. It asks the file system, and makes the cache if there is none.
-    pub(in crate::shell) fn find(sandbox: &Sandbox, roots: &[PathBuf]) -> Self {
+    /// Finds them, and makes the cache if there is none. It asks the file system. With `apart`, commands
+    /// get temporary files of their own.
+    ///
+    /// # Errors
+    ///
+    /// There is no place for temporary files.
+    pub(in crate::shell) fn find(
+        sandbox: &Sandbox,
+        roots: &[PathBuf],
+        apart: bool,
+    ) -> io::Result<Self> {
         let cache = sandbox.cache.as_deref().and_then(|cache| {
             let made = make_private(cache);
             if let Err(error) = &made {
@@ -34,37 +53,77 @@ impl Writable {
             made.ok().and_then(|()| real(cache))
         });
         // The workspace has found its roots already, and the user opened it.
-        let roots = roots.iter().filter_map(|root| real(root));
-        let roots: Vec<_> = roots.map(|root| (root.clone(), root)).collect();
+        let roots: Vec<_> = roots.iter().filter_map(|root| real(root)).collect();
+        let own = roots.iter().chain(&cache);
+        let own: Vec<_> = own.map(|path| (path.clone(), path.clone())).collect();
         let named = |paths: &[PathBuf]| -> Vec<_> {
             let named = paths.iter().map(|path| (path.clone(), real(path)));
             let named = named.filter_map(|(path, real)| Some((path, real?)));
             named.collect()
         };
-        let temporary = named(&sandbox.temporary);
-        let mut all = roots;
-        all.extend(named(&sandbox.writable));
-        all.extend(cache.iter().map(|cache| (cache.clone(), cache.clone())));
-        all.extend(temporary.iter().cloned());
-        Self {
-            temporary: apart(&temporary, &all),
-            workspace: apart(&all, &all),
+        let (writable, temporary) = (named(&sandbox.writable), named(&sandbox.temporary));
+        let lasting: Vec<_> = own.iter().chain(&writable).cloned().collect();
+        let all: Vec<_> = lasting.iter().chain(&temporary).cloned().collect();
+        // A root in a directory for temporary files is no part of that where commands have their own.
+        let around_own = if apart { &lasting } else { &all };
+        let mut workspace = apart_from(&own, around_own);
+        workspace.extend(apart_from(&writable, &all));
+        let around: Vec<_> = temporary.iter().map(|(_, real)| real.clone()).collect();
+        let temporary = apart_from(&temporary, &all);
+        let private = match apart {
+            true => Some(Private::make(&around, &temporary)?),
+            false => None,
+        };
+        Ok(Self {
+            private,
+            temporary,
+            repositories: guarded::repositories(&roots, &workspace),
+            keys: guarded::keys(sandbox.home.as_deref()),
+            workspace,
             cache,
-        }
+            bounds: sandbox.bounds.or_by_machine(),
+        })
     }
 
     /// Returns the directories for commands that are confined so.
-    pub(in crate::shell) fn of(&self, confinement: Confinement) -> &[PathBuf] {
-        match confinement {
-            Confinement::Workspace => &self.workspace,
-            Confinement::ReadOnly => &self.temporary,
+    pub(in crate::shell) fn of(&self, confinement: Confinement) -> Vec<PathBuf> {
+        let workspace = match confinement {
+            Confinement::Workspace | Confinement::Unattended => self.workspace.as_slice(),
+            Confinement::ReadOnly => &[],
+        };
+        workspace.iter().chain(&self.temporary).cloned().collect()
+    }
+
+    /// Returns what the helper is told about files, for commands that are confined so.
+    pub(super) fn order(&self, sandbox: &Sandbox, confinement: Confinement) -> Order {
+        let mut order = Order {
+            apart: self.private.is_some(),
+            writable: self.of(confinement),
+            hidden: sandbox.hidden.iter().chain(&self.keys).cloned().collect(),
+            processes: self.bounds.processes,
+            memory: self.bounds.memory,
+            file: self.bounds.file,
+            ..Order::default()
+        };
+        if let Some(private) = &self.private {
+            private.places().clone_into(&mut order.private);
+            let is_private = |path: &PathBuf| self.temporary.contains(path);
+            order.writable.retain(|path| !is_private(path));
         }
+        if confinement == Confinement::Unattended {
+            order.protected.clone_from(&self.repositories);
+        }
+        order
+    }
+
+    pub(in crate::shell) fn private(&self) -> Option<&Private> {
+        self.private.as_ref()
     }
 
     /// Returns the directory for caches, if commands that are confined so may write to it.
     pub(in crate::shell) fn cache(&self, confinement: Confinement) -> Option<&Path> {
         let cache = self.cache.as_deref();
-        cache.filter(|_| confinement == Confinement::Workspace)
+        cache.filter(|_| confinement != Confinement::ReadOnly)
     }
 }
 
@@ -86,7 +145,7 @@ fn real(path: &Path) -> Option<PathBuf> {
 /// Returns the real ones of `some`, each once and without those that are reached through another of `all`.
 ///
 /// The ones that may only be written by other commands count too: what those may change is not trusted.
-fn apart(some: &[(PathBuf, PathBuf)], all: &[(PathBuf, PathBuf)]) -> Vec<PathBuf> {
+fn apart_from(some: &[(PathBuf, PathBuf)], all: &[(PathBuf, PathBuf)]) -> Vec<PathBuf> {
     let mut kept: Vec<PathBuf> = Vec::new();
     for (named, real) in some {
         let inside = |path: &Path| {
@@ -118,6 +177,10 @@ mod tests {
         }
     }
 
+    fn find(sandbox: &Sandbox, roots: &[PathBuf]) -> Writable {
+        Writable::find(sandbox, roots, false).unwrap()
+    }
+
     fn scratch() -> (tempfile::TempDir, PathBuf) {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().canonicalize().unwrap();
@@ -136,7 +199,7 @@ mod tests {
         let names = ["none", "file", "everything", "link", "other"];
         let mut writable: Vec<_> = names.iter().map(|name| at.join(name)).collect();
         writable.extend(["/".into(), "relative".into(), "/..".into()]);
-        let found = Writable::find(&sandbox(&writable, &[at.join("temp")]), &[at.join("root")]);
+        let found = find(&sandbox(&writable, &[at.join("temp")]), &[at.join("root")]);
         assert_eq!(
             found.of(Confinement::Workspace),
             [at.join("root"), at.join("other"), at.join("temp")]
@@ -153,7 +216,7 @@ mod tests {
         symlink(at.join("temp"), at.join("door")).unwrap();
         let writable = ["root/below", "root/link", "door/link"].map(|name| at.join(name));
         let temporary = ["temp", "temp/below", "temp/link", "root/link"].map(|name| at.join(name));
-        let found = Writable::find(&sandbox(&writable, &temporary), &[at.join("root")]);
+        let found = find(&sandbox(&writable, &temporary), &[at.join("root")]);
         assert_eq!(
             found.of(Confinement::Workspace),
             [at.join("root"), at.join("temp")]
@@ -166,7 +229,7 @@ mod tests {
         let (_scratch, at) = scratch();
         let mut sandbox = sandbox(&[], &[at.join("temp")]);
         sandbox.cache = Some(at.join("state/cache"));
-        let found = Writable::find(&sandbox, &[at.join("root")]);
+        let found = find(&sandbox, &[at.join("root")]);
         let cache = at.join("state/cache");
         assert_eq!(found.cache(Confinement::Workspace), Some(cache.as_path()));
         assert_eq!(found.cache(Confinement::ReadOnly), None);
@@ -176,7 +239,26 @@ mod tests {
         // One that cannot be made is none.
         std::fs::write(at.join("file"), "").unwrap();
         sandbox.cache = Some(at.join("file/cache"));
-        let found = Writable::find(&sandbox, &[]);
+        let found = find(&sandbox, &[]);
         assert_eq!(found.cache(Confinement::Workspace), None);
+    }
+    #[test]
+    fn where_commands_have_temporary_files_of_their_own_a_root_in_the_shared_ones_is_a_root() {
+        let (_scratch, at) = scratch();
+        let sandbox = sandbox(&[], &[at.join("temp")]);
+        let root = at.join("temp/below");
+        let found = Writable::find(&sandbox, std::slice::from_ref(&root), true).unwrap();
+        let order = found.order(&sandbox, Confinement::Unattended);
+        assert_eq!(order.writable, std::slice::from_ref(&root));
+        let [(replaced, private)] = order.private.as_slice() else {
+            panic!("{order:?}");
+        };
+        assert_eq!(*replaced, at.join("temp"));
+        assert!(private.is_dir() && private.starts_with(at.join("temp")));
+        assert_eq!(order.protected, [root.join(".git")]);
+        let order = found.order(&sandbox, Confinement::Workspace);
+        assert!(order.apart && order.protected.is_empty());
+        let order = found.order(&sandbox, Confinement::ReadOnly);
+        assert!(order.writable.is_empty() && order.private.len() == 1);
     }
 }

@@ -1,0 +1,181 @@
+//! System calls that commands do without, kept from them by seccomp.
+//!
+//! Namespaces and Landlock confine what is reached by a path or an address. What is left are ways around
+//! both: new namespaces and mounts, files by handle, the keys of the user's login, sockets of families
+//! that no network namespace holds, and the parts of the kernel that attacks on it begin with.
+
+use std::collections::BTreeMap;
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch, sock_filter,
+};
+
+use super::order::Order;
+use crate::shell::Error;
+
+/// Calls that fail with `EPERM`, whatever their arguments.
+const DENIED: [libc::c_long; 24] = [
+    libc::SYS_add_key,
+    libc::SYS_bpf,
+    libc::SYS_fanotify_init,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fsopen,
+    libc::SYS_fspick,
+    libc::SYS_keyctl,
+    libc::SYS_lookup_dcookie,
+    libc::SYS_mount,
+    libc::SYS_mount_setattr,
+    libc::SYS_move_mount,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_open_tree,
+    libc::SYS_perf_event_open,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_pivot_root,
+    libc::SYS_quotactl,
+    libc::SYS_request_key,
+    libc::SYS_setns,
+    libc::SYS_swapon,
+    libc::SYS_umount2,
+    libc::SYS_userfaultfd,
+    libc::SYS_vhangup,
+];
+
+/// Calls that fail with `ENOSYS`, so that programs use older ones: the flags of the first are out of
+/// seccomp's sight, and the others carry calls past it.
+const UNKNOWN: [libc::c_long; 4] = [
+    libc::SYS_clone3,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_io_uring_setup,
+];
+
+/// Flags of `clone` and `unshare` that make new namespaces.
+const NAMESPACES: [libc::c_int; 8] = [
+    libc::CLONE_NEWTIME,
+    libc::CLONE_NEWCGROUP,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWNET,
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWUTS,
+];
+
+/// Requests to a terminal that type into it.
+const TYPING: [libc::c_ulong; 2] = [libc::TIOCSTI, libc::TIOCLINUX];
+
+/// Where the numbers of calls for the x32 interface begin, which filters for x86-64 see too.
+const X32: u32 = 0x4000_0000;
+
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+/// Keeps the calls from this process and all that it starts. Returns whether that can be done here.
+pub(super) fn confine(order: &Order) -> Result<bool, Error> {
+    let failed = |error: seccompiler::Error| Error::Ruleset(Box::new(error));
+    let Ok(arch) = TargetArch::try_from(std::env::consts::ARCH) else {
+        return Ok(false);
+    };
+    let denied = rules(order).map_err(|error| failed(error.into()))?;
+    let unknown: Rules = UNKNOWN.iter().map(|call| (*call, Vec::new())).collect();
+    for (rules, errno) in [(denied, libc::EPERM), (unknown, libc::ENOSYS)] {
+        let program = program(rules, errno, arch).map_err(|error| failed(error.into()))?;
+        seccompiler::apply_filter(&program).map_err(failed)?;
+    }
+    Ok(true)
+}
+
+fn program(
+    rules: Rules,
+    errno: i32,
+    arch: TargetArch,
+) -> Result<BpfProgram, seccompiler::BackendError> {
+    let errno = errno.unsigned_abs();
+    let filter = SeccompFilter::new(
+        rules,
+        SeccompAction::Allow,
+        SeccompAction::Errno(errno),
+        arch,
+    )?;
+    let mut program: BpfProgram = filter.try_into()?;
+    if matches!(arch, TargetArch::x86_64) {
+        program.splice(0..0, without_x32(errno));
+    }
+    Ok(program)
+}
+
+/// Returns instructions that deny all calls of the x32 interface: they have other numbers than those in
+/// the rules.
+fn without_x32(errno: u32) -> [sock_filter; 3] {
+    let instruction = |code: u32, jt, jf, k| sock_filter {
+        code: code as u16,
+        jt,
+        jf,
+        k,
+    };
+    // The number is the first field of what a filter sees.
+    let number = instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0);
+    let is_x32 = instruction(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 0, 1, X32);
+    let deny = instruction(
+        libc::BPF_RET | libc::BPF_K,
+        0,
+        0,
+        libc::SECCOMP_RET_ERRNO | errno,
+    );
+    [number, is_x32, deny]
+}
+
+fn rules(order: &Order) -> Result<Rules, seccompiler::BackendError> {
+    use SeccompCmpOp::{Eq, Ne};
+    let mut rules: Rules = DENIED.iter().map(|call| (*call, Vec::new())).collect();
+    rules.insert(libc::SYS_unshare, new_namespaces(&NAMESPACES)?);
+    // For `clone` the lowest bits are a signal, and the flag of time namespaces is one of them.
+    let (_, for_clone) = NAMESPACES.split_at(1);
+    rules.insert(libc::SYS_clone, new_namespaces(for_clone)?);
+    let mut typing = Vec::new();
+    for request in TYPING {
+        typing.push(SeccompRule::new(vec![when(1, Eq, request)?])?);
+    }
+    rules.insert(libc::SYS_ioctl, typing);
+    let mut others = Vec::new();
+    for family in families(order) {
+        others.push(when(0, Ne, u64::from(family.cast_unsigned()))?);
+    }
+    rules.insert(libc::SYS_socket, vec![SeccompRule::new(others)?]);
+    Ok(rules)
+}
+
+fn new_namespaces(flags: &[libc::c_int]) -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
+    let rule = |flag: &libc::c_int| {
+        let flag = u64::from(flag.cast_unsigned());
+        SeccompRule::new(vec![when(0, SeccompCmpOp::MaskedEq(flag), flag)?])
+    };
+    flags.iter().map(rule).collect()
+}
+
+/// Returns the condition for the lower half of an argument, which is all that the kernel reads of it.
+fn when(
+    argument: u8,
+    op: SeccompCmpOp,
+    value: u64,
+) -> Result<SeccompCondition, seccompiler::BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, op, value)
+}
+
+/// Returns the families of sockets that commands may have.
+///
+/// Where the command has a network and a view of files of its own, Unix sockets and all of the Internet
+/// are inside. Elsewhere a Unix socket leads to whatever listens on it, and Landlock confines TCP alone.
+fn families(order: &Order) -> &'static [libc::c_int] {
+    match (order.apart, order.no_network) {
+        (true, _) => &[
+            libc::AF_UNIX,
+            libc::AF_INET,
+            libc::AF_INET6,
+            libc::AF_NETLINK,
+        ],
+        (false, false) => &[libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK],
+        (false, true) => &[libc::AF_NETLINK],
+    }
+}
