@@ -225,28 +225,6 @@ mod tests {
     }
 
     #[test]
-    fn h6_another_description_or_schema_is_another_version() {
-        let listing = |name: &str, description: &str, schema: Value| Listing {
-            name: name.to_owned(),
-            description: description.to_owned(),
-            schema,
-        };
-        let first = listing("send", "Sends", json!({ "type": "object" })).version();
-        assert_eq!(first.len(), 2 * VERSION_BYTES);
-        for other in [
-            listing("send", "Sends all", json!({ "type": "object" })),
-            listing(
-                "send",
-                "Sends",
-                json!({ "type": "object", "properties": {} }),
-            ),
-            listing("sendS", "ends", json!({ "type": "object" })),
-        ] {
-            assert_ne!(other.version(), first, "{other:?}");
-        }
-    }
-
-    #[test]
     fn a_name_stays_the_same_when_the_list_is_asked_for_anew() {
         let names = || {
             let mut taken = HashSet::new();
@@ -281,5 +259,27 @@ mod tests {
         let property = &cleaned["properties"]["description"];
         assert_eq!(property["description"], "see");
         assert_eq!(property["default"], "\u{1b}");
+    }
+
+    #[test]
+    fn h6_another_description_or_schema_is_another_version() {
+        let listing = |name: &str, description: &str, schema: Value| Listing {
+            name: name.to_owned(),
+            description: description.to_owned(),
+            schema,
+        };
+        let first = listing("send", "Sends", json!({ "type": "object" })).version();
+        assert_eq!(first.len(), 2 * VERSION_BYTES);
+        for other in [
+            listing("send", "Sends all", json!({ "type": "object" })),
+            listing(
+                "send",
+                "Sends",
+                json!({ "type": "object", "properties": {} }),
+            ),
+            listing("sendS", "ends", json!({ "type": "object" })),
+        ] {
+            assert_ne!(other.version(), first, "{other:?}");
+        }
     }
 }

@@ -87,6 +87,13 @@ impl<'w> Parsed<'w> {
             Some((name, value)) => (name, Some(value)),
             None => (text, None),
         };
+        // The marks in the list are no letters of a name.
+        if !name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        {
+            return None;
+        }
         let mut known = options.long.iter().flat_map(|list| list.iter());
         let takes = known.find_map(|known| {
             let rest = known.strip_prefix(name)?;
