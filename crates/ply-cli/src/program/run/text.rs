@@ -203,7 +203,9 @@ impl Text {
         if self.last_was_anything() {
             self.out.push('\n');
         }
-        self.line(&self.manner.paint.paint(look, words));
+        for line in broken(words, self.manner.width) {
+            self.line(&self.manner.paint.paint(look, &line));
+        }
     }
 
     fn last_was_anything(&self) -> bool {
@@ -428,4 +430,21 @@ fn mark_of(status: char) -> (&'static str, Look) {
 pub(super) fn last_message(transcript: &Transcript, id: Option<&v2::MessageId>) -> String {
     let message = id.and_then(|id| transcript.message(MessageKind::Agent, id));
     message.map(|message| message.text()).unwrap_or_default()
+}
+
+/// Breaks a line between its parts where it is too long for the terminal.
+fn broken(words: &str, width: Option<usize>) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in words.split(" · ") {
+        let fits = |line: &String| {
+            let columns = line.chars().count() + part.chars().count() + 3;
+            width.is_none_or(|width| columns <= width)
+        };
+        match lines.last_mut() {
+            Some(line) if fits(line) => line.push_str(&format!(" · {part}")),
+            Some(_) => lines.push(format!("  {part}")),
+            None => lines.push(part.to_owned()),
+        }
+    }
+    lines
 }
