@@ -82,11 +82,11 @@ fn is_private_name(bare: &str) -> bool {
     if let Ok(address) = literal.parse::<IpAddr>() {
         return is_private(address);
     }
-    let ends = |end: &&str| {
-        bare.strip_suffix(*end)
+    let ends = |end: &str| {
+        bare.strip_suffix(end)
             .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
     };
-    !bare.contains('.') || PRIVATE_ENDS.iter().any(|end| ends(&end))
+    !bare.contains('.') || PRIVATE_ENDS.iter().any(|end| ends(end))
 }
 
 /// Says whether an address is this machine, one of a network that is not public, or none that a page of the

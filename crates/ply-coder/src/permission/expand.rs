@@ -93,9 +93,7 @@ fn matching(folders: &[String], part: &str, here: &Path) -> Option<Vec<String>> 
             }
             let name = entry.ok()?.file_name();
             // A name that is no text cannot be judged by it.
-            let Some(name) = name.to_str() else {
-                return None;
-            };
+            let name = name.to_str()?;
             let hidden = name.starts_with('.') && !part.starts_with('.');
             if !hidden && glob.is_match(name) {
                 found.push(joined(folder, name));

@@ -11,6 +11,10 @@ use crate::permission::{Mode, line, offer};
 use crate::tool::Access;
 
 /// What is found about one access.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one for a call, and it is not kept"
+)]
 pub(super) enum Finding {
     Allow,
     Deny(String),

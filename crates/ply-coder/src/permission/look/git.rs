@@ -253,7 +253,7 @@ fn nested(rest: &[&str]) -> Option<bool> {
     NESTED.iter().find_map(|(begin, options, addresses)| {
         let after = rest.strip_prefix(*begin)?;
         let plain = after.iter().all(|word| options.contains(word));
-        plain.then_some(*addresses && !(rest == ["remote"]))
+        plain.then_some(*addresses && rest != ["remote"])
     })
 }
 

@@ -116,8 +116,7 @@ impl<'w> Parsed<'w> {
         options: &Options,
         words: &mut impl Iterator<Item = &'w str>,
     ) -> Option<()> {
-        let mut places = cluster.char_indices();
-        while let Some((at, letter)) = places.next() {
+        for (at, letter) in cluster.char_indices() {
             if !letter.is_ascii_alphanumeric() {
                 return None;
             }
