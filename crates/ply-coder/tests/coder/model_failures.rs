@@ -355,7 +355,7 @@ async fn an_address_a_header_or_a_proxy_that_makes_no_sense_is_told() {
         told.push(answer.failure.unwrap().message);
     }
     insta::assert_snapshot!(told.join("\n"), @r"
-    The address of OpenAI is not an http or https URL; correct `base_url` of the provider.
+    The address of OpenAI is not an http or https URL; correct `base_url` of the provider, or the variable that sets it.
     No request to OpenAI could be made; check `base_url` and `headers` of the provider.
     No connection to OpenAI can be set up; check the proxy and the system's certificates.
     ");
