@@ -23,6 +23,7 @@ const CRATES: &[&str] = &[
     "ply-client",
     "ply-journal",
     "ply-roots",
+    "ply-json",
     "ply-rpc",
     "ply-session",
     "ply-wire",
