@@ -1,7 +1,7 @@
 //! JSON text, for what every message costs: a [`Serializer`](serde::Serializer) that copies the plain parts of
 //! strings instead of looking at each byte, and a [`Reader`] for code that knows the shape of what it reads.
 //!
-//! `serde_json` is the judge of both: [`write`] writes the same bytes, and what a [`Reader`] gives up on is left to it.
+//! `serde_json` is the judge of both: [`write()`] writes the same bytes, and what a [`Reader`] gives up on is left to it.
 //!
 //! ```
 //! let mut out = String::new();
