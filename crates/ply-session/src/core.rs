@@ -26,7 +26,7 @@ mod view;
 mod waiting;
 mod window;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -66,6 +66,8 @@ pub struct Core {
     prompts: BTreeMap<PromptId, ViewId>,
     /// Queued prompts whose sender left, and on whose behalf it acted.
     left: BTreeMap<PromptId, Arc<str>>,
+    /// Queued prompts that say something else than their senders did.
+    edited: BTreeSet<PromptId>,
     /// Turns that the agent asked for itself.
     own: Vec<RequestId>,
     options: Options,
@@ -232,6 +234,13 @@ impl Core {
             Input::Fork { request } => self.fork(request),
             Input::OptionSet { request, outcome } => self.option_set(request, outcome, out),
             Input::Answer { ask, view, reply } => self.answer(ask, view, reply, out),
+            Input::Decide {
+                request,
+                ask,
+                option,
+                by,
+            } => self.decide(request, (ask, option), by.as_deref(), out),
+            Input::Queue { request, change } => self.change_queue(request, change, out),
             Input::Opened(opened) => self.opened(&opened, out),
             Input::NotOpened { error } => self.not_opened(&error, out),
             Input::Persisted { reached } => self.persisted(reached),

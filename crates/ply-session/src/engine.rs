@@ -6,6 +6,7 @@
 mod action;
 mod asks;
 mod background;
+mod held;
 mod input;
 mod open;
 mod question;
@@ -114,6 +115,7 @@ impl Engine {
             Input::Begin { prompt } => self.admit(Queued::own(prompt), out),
             Input::Withdraw { prompt } => {
                 if let Some(queued) = self.queue.remove(prompt) {
+                    self.leave_queue(&queued, out);
                     refuse(queued, Refusal::Cancelled, out);
                 }
             }
@@ -257,13 +259,28 @@ impl Engine {
         if self.phase != Phase::Open {
             return refuse(queued, Refusal::Closed, out);
         }
+        if self.turn.is_none() && self.history.is_paused() {
+            // Whoever sends it is there; those that wait go on waiting.
+            return self.begin(queued, out);
+        }
         if let Err(queued) = self.queue.push(queued) {
             return refuse(queued, Refusal::QueueFull, out);
+        }
+        if self.turn.is_some() {
+            return self.keep_last(out);
         }
         self.start_next(out);
     }
 
     fn drop_queued(&mut self, out: &mut Vec<Action>) {
+        for queued in self.queue.drain() {
+            self.leave_queue(&queued, out);
+            refuse(queued, Refusal::Cancelled, out);
+        }
+    }
+
+    /// Gives up what waits here. What the journal has of it is for the next owner of the session.
+    fn give_up_queue(&mut self, out: &mut Vec<Action>) {
         for queued in self.queue.drain() {
             refuse(queued, Refusal::Cancelled, out);
         }
@@ -274,7 +291,7 @@ impl Engine {
             return;
         }
         self.phase = Phase::Closing;
-        self.drop_queued(out);
+        self.give_up_queue(out);
         if self.turn.is_some() {
             self.cancel_turn(out);
         } else {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use ply_wire::{MaybeUndefined, v2};
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, AskId, Level, Question, Settings, TurnId};
+use crate::{Answer, AskId, Level, Question, Questions, Settings, TurnId};
 
 /// One event of a session, in the meaning of version 2.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -173,7 +173,9 @@ impl Event {
 
     /// Returns how far it must have come before anybody hears of it.
     pub(crate) fn level(&self, settings: &Settings) -> Level {
-        if self.is_durable() {
+        // What waits for whoever comes must be there for them.
+        let waits = settings.questions == Questions::Wait && matches!(self, Self::Asked { .. });
+        if self.is_durable() || waits {
             Level::Durable
         } else {
             settings.shows

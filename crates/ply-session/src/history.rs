@@ -9,7 +9,7 @@ use ply_wire::transcript::{Change, Entry, State, Transcript};
 use ply_wire::v2;
 
 use crate::edits::Edits;
-use crate::{AskId, Event, Question};
+use crate::{AskId, Event, Question, QueueChange};
 
 /// Everything a session's events add up to.
 #[derive(Debug, Clone, Default)]
@@ -24,10 +24,26 @@ pub struct History {
     edits: Edits,
     /// Questions that were not answered.
     asked: BTreeSet<AskId>,
+    /// Prompts that wait for their turn and are to survive this process.
+    queued: Vec<QueuedPrompt>,
+    /// Whether they wait until somebody says so.
+    is_paused: bool,
     /// Whether a client named the session.
     is_titled: bool,
     /// How often the session, or one that it was forked from, was forked from another.
     forks: u64,
+}
+
+/// A prompt that waits for its turn and is to survive this process.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct QueuedPrompt {
+    /// Its name in the queue.
+    pub key: String,
+    /// What it says.
+    pub content: Vec<v2::ContentBlock>,
+    /// Who sent it, where that is known.
+    pub by: Option<String>,
 }
 
 impl History {
@@ -65,6 +81,18 @@ impl History {
                 self.asked.remove(ask);
                 Change::Nothing
             }
+            Event::Queued { key, content, by } => {
+                self.queued.push(QueuedPrompt {
+                    key: key.clone(),
+                    content: content.clone(),
+                    by: by.clone(),
+                });
+                Change::Nothing
+            }
+            Event::Queue(change) => {
+                self.apply_queue(change);
+                Change::Nothing
+            }
             Event::Titled { update, .. } => {
                 self.is_titled = true;
                 self.apply_update(update)
@@ -75,6 +103,44 @@ impl History {
             }
             _ => Change::Nothing,
         }
+    }
+
+    fn apply_queue(&mut self, change: &QueueChange) {
+        let at = |key: &String| self.queued.iter().position(|queued| queued.key == *key);
+        match change {
+            QueueChange::Edited { key, content } => {
+                if let Some(queued) = at(key).and_then(|at| self.queued.get_mut(at)) {
+                    queued.content.clone_from(content);
+                }
+            }
+            QueueChange::Moved { key, to } => {
+                if let Some(at) = at(key) {
+                    let queued = self.queued.remove(at);
+                    self.queued.insert((*to).min(self.queued.len()), queued);
+                }
+            }
+            QueueChange::Left { key } => {
+                if let Some(at) = at(key) {
+                    self.queued.remove(at);
+                }
+                // Nothing is left to be paused.
+                self.is_paused &= !self.queued.is_empty();
+            }
+            QueueChange::Paused => self.is_paused = true,
+            QueueChange::Resumed => self.is_paused = false,
+        }
+    }
+
+    /// Returns the prompts that wait for their turn and survive this process, in their order.
+    #[must_use]
+    pub fn queued(&self) -> &[QueuedPrompt] {
+        &self.queued
+    }
+
+    /// Returns whether they wait until somebody says that they may begin.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.is_paused
     }
 
     fn apply_update(&mut self, update: &v2::SessionUpdate) -> Change {

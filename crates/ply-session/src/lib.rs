@@ -36,7 +36,7 @@ pub use self::core::{
 pub use self::engine::{Opening, Refusal, Start};
 pub use self::event::{Edit, Event, QueueChange, coalesce, joined};
 pub use self::fork::{ForkPoint, Forking, fork_record, is_forked};
-pub use self::history::History;
+pub use self::history::{History, QueuedPrompt};
 pub use self::limits::*;
 pub use self::settings::{
     CancelScope, CloseEffect, LastClient, Level, Pace, Questions, QueuedPrompts, Settings,

@@ -258,7 +258,8 @@ impl Journal {
         if self.listed.title != history.transcript().info().title {
             return Err("the listed title is not the session's".into());
         }
-        if self.listed.is_unfinished != history.is_active() {
+        let is_unfinished = history.is_active() || !history.queued().is_empty();
+        if self.listed.is_unfinished != is_unfinished {
             return Err("the session is listed as unfinished and is not, or the reverse".into());
         }
         Ok(())

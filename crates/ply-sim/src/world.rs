@@ -7,6 +7,7 @@ mod life;
 mod questions;
 mod quiesce;
 mod runner;
+mod shell;
 mod store;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -274,6 +275,7 @@ impl<'a> World<'a> {
         if self.is_ending {
             return Ok(());
         }
+        self.shell_acts()?;
         let again = self.choices.below(60);
         self.queue
             .after(again + 1, Due::ClientActs { client: index });

@@ -124,6 +124,8 @@ impl Core {
     /// Tells a version 2 client that its prompt is part of the conversation. Version 1 hears of it when the work has ended.
     fn accepted(&mut self, prompt: PromptId, view: ViewId, message: v2::MessageId) {
         self.left.remove(&prompt);
+        // Then its sender does not know what it says.
+        let is_edited = self.edited.remove(&prompt);
         if let Some(event) = self.operations.accepted(prompt, &message) {
             self.engine.note(event, &mut self.actions);
         }
@@ -139,7 +141,7 @@ impl Core {
                 let request = RequestId(prompt.0);
                 view.at(head, window, Apart::Respond(request, response));
             }
-        } else {
+        } else if !is_edited {
             view.owns(&message);
         }
     }
@@ -152,6 +154,7 @@ impl Core {
         out: &mut Vec<Effect>,
     ) {
         let request = RequestId(prompt.0);
+        self.edited.remove(&prompt);
         if view.is_none() {
             self.own.retain(|own| *own != request);
             return out.push(Effect::Settled {
@@ -278,17 +281,22 @@ impl Core {
 
     /// Notes what listings say of the session.
     fn describe(&mut self, event: &Event) {
+        let waits = !self.engine.history().queued().is_empty();
+        let description = self.store.description();
+        if let Event::Queued { .. } | Event::Queue(_) = event {
+            let is_active = self.engine.history().is_active();
+            description.get_or_insert_default().unfinished = Some(waits || is_active);
+        }
         let (Event::Update(update) | Event::Titled { update, .. }) = event else {
             return;
         };
-        let description = self.store.description();
         match update {
             v2::SessionUpdate::UserMessage(_)
             | v2::SessionUpdate::StateUpdate(v2::StateUpdate::Running(_)) => {
                 description.get_or_insert_default().unfinished = Some(true);
             }
             v2::SessionUpdate::StateUpdate(v2::StateUpdate::Idle(_)) => {
-                description.get_or_insert_default().unfinished = Some(false);
+                description.get_or_insert_default().unfinished = Some(waits);
             }
             v2::SessionUpdate::SessionInfoUpdate(info) => {
                 let title = match &info.title {

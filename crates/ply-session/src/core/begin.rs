@@ -1,6 +1,6 @@
 //! The beginning of a session in this process: new, from its journal, or around a runner that is already there.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -96,6 +96,7 @@ impl Core {
             gated: VecDeque::new(),
             prompts: BTreeMap::new(),
             left: BTreeMap::new(),
+            edited: BTreeSet::new(),
             own: Vec::new(),
             options: Options::default(),
             waiting: VecDeque::new(),

@@ -96,7 +96,7 @@ impl Core {
         let history = self.engine.history();
         self.store.description = Some(Description {
             title: Some(history.transcript().info().title.clone()),
-            unfinished: Some(history.is_active()),
+            unfinished: Some(history.is_active() || !history.queued().is_empty()),
         });
     }
 

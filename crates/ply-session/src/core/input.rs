@@ -8,7 +8,10 @@ use ply_wire::project::Shows;
 use ply_wire::v2;
 
 use super::response::OptionChange;
-use crate::{Answers, Ask, AskId, Edit, Entity, Level, Outcome, Reply, RequestId, TurnId, ViewId};
+use crate::{
+    Answers, Ask, AskId, Edit, Entity, Level, Outcome, QueueChange, Reply, RequestId, TurnId,
+    ViewId,
+};
 
 /// Something that happened.
 #[derive(Debug)]
@@ -85,6 +88,26 @@ pub enum Input {
         view: ViewId,
         /// What it answered.
         reply: Reply,
+    },
+
+    /// Somebody who sees the session through no view picks an option of a permission request.
+    Decide {
+        /// The request.
+        request: RequestId,
+        /// The question.
+        ask: AskId,
+        /// The option.
+        option: v2::PermissionOptionId,
+        /// Who it is.
+        by: Option<Arc<str>>,
+    },
+
+    /// Somebody who may changes the queue of prompts.
+    Queue {
+        /// The request.
+        request: RequestId,
+        /// What changes.
+        change: QueueChange,
     },
 
     /// The runner is ready for prompts, or cannot serve the session.
@@ -213,6 +236,7 @@ impl Input {
             Self::Prompt(prompt) => Some(prompt.request),
             Self::SetOption { request, .. } | Self::CancelEntity { request, .. } => Some(*request),
             Self::SetTitle { request, .. } | Self::Fork { request } => Some(*request),
+            Self::Decide { request, .. } | Self::Queue { request, .. } => Some(*request),
             Self::Close(close) => close.request,
             _ => None,
         }

@@ -6,11 +6,14 @@ use std::sync::Arc;
 use ply_wire::negotiate::Version;
 use ply_wire::v2;
 
+use super::act::Gated;
 use super::effect::{Effect, Message};
 use super::input::{Input, Prompt, Rights, Viewer};
-use super::response::{request_cancelled, respond};
+use super::response::{Empty, Response, request_cancelled, respond};
 use super::{Core, engine};
-use crate::{AskId, CancelScope, OPERATION_KEY_BYTES_MAX, PromptId, Reply, RequestId, ViewId};
+use crate::{
+    AskId, CancelScope, OPERATION_KEY_BYTES_MAX, PromptId, QueueChange, Reply, RequestId, ViewId,
+};
 
 impl Core {
     pub(super) fn prompt(&mut self, prompt: Prompt, out: &mut Vec<Effect>) {
@@ -151,6 +154,46 @@ impl Core {
         if let Some(view) = self.views.iter_mut().find(|open| open.id == view) {
             view.ask_ended(ask, &reply, head, window);
         }
+    }
+
+    /// Changes the queue; told when it is safe.
+    pub(super) fn change_queue(
+        &mut self,
+        request: RequestId,
+        change: QueueChange,
+        out: &mut Vec<Effect>,
+    ) {
+        let edited = match &change {
+            QueueChange::Edited { key, .. } => self.engine.prompt_named(key),
+            _ => None,
+        };
+        let counts = self.engine.change_queue(change, &mut self.actions);
+        self.edited.extend(edited.filter(|_| counts));
+        self.act(out);
+        if counts {
+            return self.gate(Gated::Respond(request, Response::Decided(Empty {})));
+        }
+        let reason = "There is no such prompt in the queue, or the agent does not take it.";
+        let response = Err(v2::Error::new(v2::ErrorCode::InvalidParams.into(), reason));
+        out.push(Effect::Respond { request, response });
+    }
+
+    /// Takes an answer that comes through no view; told when it is safe.
+    pub(super) fn decide(
+        &mut self,
+        request: RequestId,
+        (ask, option): (AskId, v2::PermissionOptionId),
+        by: Option<&str>,
+        out: &mut Vec<Effect>,
+    ) {
+        let counts = self.engine.decide(ask, option, by, &mut self.actions);
+        self.act(out);
+        if counts {
+            return self.gate(Gated::Respond(request, Response::Decided(Empty {})));
+        }
+        let reason = "The question is not open any more, or does not offer that.";
+        let response = Err(v2::Error::new(v2::ErrorCode::InvalidParams.into(), reason));
+        out.push(Effect::Respond { request, response });
     }
 }
 

@@ -43,6 +43,8 @@ pub enum Response {
     Close(Empty),
     /// To `session/set_title`.
     Title(Title),
+    /// To a decision or a change of the queue that came through no view: it counts.
+    Decided(Empty),
 }
 
 /// The title that a session has now.

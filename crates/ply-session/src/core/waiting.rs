@@ -23,6 +23,7 @@ impl Core {
                 | Input::Begin { .. }
                 | Input::SetTitle { .. }
                 | Input::Fork { .. }
+                | Input::Queue { .. }
         );
         if !is_request {
             return self.admit_report(input);
@@ -49,6 +50,8 @@ impl Core {
             // The agent may start a turn while it prepares the session.
             Input::Begin { .. } | Input::SetTitle { .. } | Input::Fork { .. } => self.is_unsafe(),
             Input::Prompt(_) | Input::SetOption { .. } => self.must_wait(),
+            // A prompt may begin.
+            Input::Queue { .. } => self.is_blocked(),
             _ => false,
         };
         if !waits {
@@ -187,6 +190,7 @@ impl Core {
             Input::Prompt(prompt) => prompt.request,
             Input::SetOption { request, .. }
             | Input::SetTitle { request, .. }
+            | Input::Queue { request, .. }
             | Input::Fork { request } => request,
             Input::Close(close) if self.closing.is_too_late_for(&close) => match close.request {
                 Some(request) => request,

@@ -79,6 +79,7 @@ impl Asks {
             let waits =
                 questions == Questions::Wait || matches!(ask.question, Question::Permission(_));
             let given_up = ask.given_up.clone();
+            let given_up = given_up.filter(|_| questions != Questions::Wait);
             let lost_as = given_up.or((!waits).then_some(Answer::Unanswered));
             if let Some(answer) = lost_as.filter(|_| left) {
                 lost.push((*id, answer));
@@ -93,6 +94,29 @@ impl Engine {
     #[must_use]
     pub fn question(&self, ask: AskId) -> Option<&Question> {
         self.asks.0.get(&ask).map(|ask| &ask.question)
+    }
+
+    /// Returns the questions that wait for an answer, with their numbers.
+    pub fn questions(&self) -> impl Iterator<Item = (AskId, &Question)> {
+        self.asks.0.iter().map(|(ask, open)| (*ask, &open.question))
+    }
+
+    /// Takes an answer that comes through no view. Returns whether it counts: the question waits, and offers the option.
+    pub(crate) fn decide(
+        &mut self,
+        ask: AskId,
+        option: v2::PermissionOptionId,
+        by: Option<&str>,
+        out: &mut Vec<Action>,
+    ) -> bool {
+        let question = self.question(ask);
+        let answer = question.map(|question| question.answer(Reply::Selected(option)));
+        let Some(answer @ Answer::Selected(_)) = answer else {
+            return false;
+        };
+        self.resolve(ask, answer, by, out);
+        self.refresh_state(out);
+        true
     }
 
     /// Returns the questions that wait for an answer.
@@ -246,8 +270,8 @@ impl Engine {
                     return;
                 };
                 open.give_up(given_up);
-                if !is_last {
-                    // Somebody else may still answer.
+                if !is_last || self.settings.questions == Questions::Wait {
+                    // Somebody else may still answer, or come to.
                     return;
                 }
                 open.given_up.take().unwrap_or(Answer::Unanswered)

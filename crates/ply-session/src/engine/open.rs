@@ -76,6 +76,7 @@ impl Opening {
     pub fn finish(self, settings: Settings, epoch: u64, out: &mut Vec<Action>) -> Engine {
         let mut engine = Engine::with_history(settings, epoch, self.history);
         let error = v2::Error::new(v2::ErrorCode::InternalError.into(), INTERRUPTED);
+        engine.adopt_queue(out);
         engine.repair(error, out);
         engine
     }
@@ -119,6 +120,7 @@ impl Engine {
 
     /// Ends everything that was cut off, with what cut it off.
     pub(crate) fn repair(&mut self, error: v2::Error, out: &mut Vec<Action>) {
+        self.forget_queue(out);
         let asked: Vec<AskId> = self.history.asked().collect();
         for ask in asked {
             let answer = Answer::Cancelled;

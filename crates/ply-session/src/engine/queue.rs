@@ -5,15 +5,23 @@ use std::collections::VecDeque;
 use ply_wire::v2;
 
 use super::{Prompt, Refusal};
-use crate::{Accepts, PROMPTS_QUEUED_BYTES_MAX, PROMPTS_QUEUED_MAX, PromptId, ViewId};
+use crate::{
+    Accepts, PROMPTS_QUEUED_BYTES_MAX, PROMPTS_QUEUED_MAX, PromptId, QueuedPrompt, ViewId,
+};
 
 /// A prompt whose turn has not come, or a turn that the agent wants for itself.
 #[derive(Debug)]
 pub(crate) struct Queued {
     pub(crate) prompt: PromptId,
+    /// None for a turn that the agent wants for itself.
     pub(crate) view: Option<ViewId>,
     pub(crate) content: Vec<v2::ContentBlock>,
+    /// Its name in the journal, if it is there.
+    pub(crate) key: Option<String>,
 }
+
+/// Stands for a sender that is gone: no client has this number.
+const NOBODY: ViewId = ViewId(u64::MAX);
 
 impl Queued {
     pub(crate) fn own(prompt: PromptId) -> Self {
@@ -21,6 +29,17 @@ impl Queued {
             prompt,
             view: None,
             content: Vec::new(),
+            key: None,
+        }
+    }
+
+    /// Returns a prompt of an earlier process.
+    pub(crate) fn kept(kept: &QueuedPrompt, prompt: PromptId) -> Self {
+        Self {
+            prompt,
+            view: Some(NOBODY),
+            content: kept.content.clone(),
+            key: Some(kept.key.clone()),
         }
     }
 }
@@ -31,6 +50,7 @@ impl From<Prompt> for Queued {
             prompt: prompt.id,
             view: Some(prompt.view),
             content: prompt.content,
+            key: None,
         }
     }
 }
@@ -53,6 +73,43 @@ impl Queue {
 
     pub(crate) fn has(&self, prompt: PromptId) -> bool {
         self.0.iter().any(|queued| queued.prompt == prompt)
+    }
+
+    /// Takes what the journal has, in its order. A prompt without a name there, such as a turn of the agent's own, comes first.
+    pub(crate) fn arrange(&mut self, kept: &[QueuedPrompt]) {
+        let was = std::mem::take(&mut self.0).into_iter();
+        let (named, others) = was.partition(|queued| queued.key.is_some());
+        self.0 = others;
+        let mut named: Vec<Queued> = VecDeque::into(named);
+        for kept in kept {
+            let is_it = |queued: &Queued| queued.key.as_deref() == Some(&kept.key);
+            if let Some(at) = named.iter().position(is_it) {
+                let mut queued = named.swap_remove(at);
+                queued.content.clone_from(&kept.content);
+                self.0.push_back(queued);
+            }
+        }
+    }
+
+    /// Takes prompts of an earlier process.
+    pub(crate) fn adopt(&mut self, kept: Queued) {
+        self.0.push_back(kept);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the one that was put in last.
+    pub(crate) fn last_mut(&mut self) -> Option<&mut Queued> {
+        self.0.back_mut()
+    }
+
+    /// Returns the prompt with this name in the journal.
+    pub(crate) fn named(&self, key: &str) -> Option<PromptId> {
+        let mut queued = self.0.iter();
+        let found = queued.find(|queued| queued.key.as_deref() == Some(key))?;
+        Some(found.prompt)
     }
 
     /// Gives the prompt back if there is no room.

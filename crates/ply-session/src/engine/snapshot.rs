@@ -39,7 +39,7 @@ impl Engine {
         since: impl IntoIterator<Item = &'a Event>,
         out: &mut Vec<Action>,
     ) {
-        self.drop_queued(out);
+        self.give_up_queue(out);
         for (ask, view) in self.asks.take_offers() {
             out.push(Action::Retract { ask, view });
         }

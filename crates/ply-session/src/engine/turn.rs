@@ -3,6 +3,7 @@
 use ply_wire::transcript::State;
 use ply_wire::v2;
 
+use super::queue::Queued;
 use super::{Action, Engine, Phase, Start};
 use crate::{Event, Outcome, PromptId, Stop, TurnId, ViewId};
 
@@ -32,12 +33,17 @@ impl ActiveTurn {
 impl Engine {
     /// Inserts the prompt that waits longest, if nothing runs.
     pub(super) fn start_next(&mut self, out: &mut Vec<Action>) {
-        if self.turn.is_some() || self.phase != Phase::Open {
+        if self.turn.is_some() || self.phase != Phase::Open || self.history.is_paused() {
             return;
         }
-        let Some(queued) = self.queue.pop() else {
-            return;
-        };
+        if let Some(queued) = self.queue.pop() {
+            self.begin(queued, out);
+        }
+    }
+
+    /// Inserts a prompt; nothing runs.
+    pub(super) fn begin(&mut self, queued: Queued, out: &mut Vec<Action>) {
+        self.leave_queue(&queued, out);
         let (view, mut message, mut said) = (queued.view, None, None);
         if let Some(view) = view {
             let id = v2::MessageId::new(self.fresh_id("msg"));
@@ -133,6 +139,7 @@ impl Engine {
             let stop = stop.clone();
             out.push(Action::Settle { prompt, stop });
         }
+        self.pause_after(&stop, out);
         out.push(Action::Settle {
             prompt: turn.prompt,
             stop,

@@ -20,6 +20,7 @@ mod created;
 mod failed;
 mod operations;
 mod questions;
+mod queue;
 mod requests;
 mod settings;
 mod stuck;

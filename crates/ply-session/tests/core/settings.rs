@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ply_session::{
     Ask, AskId, CLOSE_TIME_MAX, CancelScope, CloseEffect, How, Input, Question, Questions,
-    QueuedPrompts, Reply, Settings, ViewId, Viewer,
+    QueueChange, QueuedPrompts, Reply, Settings, ViewId, Viewer,
 };
 use ply_wire::negotiate::Version;
 use ply_wire::project::Shows;
@@ -245,7 +245,17 @@ fn a_cancel_of_ones_own_drops_what_one_queued_before_one_left() {
     world.cancel(2);
     assert_eq!(world.done(), ["cancel"]);
     world.end();
-    assert_eq!(world.done(), [format!("start {theirs}")]);
+    assert_eq!(
+        world.done(),
+        [""; 0],
+        "what is left waits until somebody says so"
+    );
+    let (request, change) = (world.request(), QueueChange::Resumed);
+    world.step(Input::Queue { request, change });
+    assert_eq!(
+        world.done(),
+        [format!("start {theirs}"), format!("answer {}", request.0)]
+    );
 }
 
 #[test]

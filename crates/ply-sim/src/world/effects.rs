@@ -64,6 +64,7 @@ impl World<'_> {
                 ));
             }
             match effect {
+                Effect::Respond { request, .. } if super::shell::is_shells(request) => {}
                 Effect::Respond { request, response } => {
                     if let Ok(Response::Title(Title { title })) = &response
                         && number > self.deleted

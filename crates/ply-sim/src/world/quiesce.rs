@@ -75,16 +75,20 @@ impl World<'_> {
         for number in lives.collect::<Vec<_>>() {
             self.after(number)?;
         }
-        while self.next()? {
-            if self.trace.steps > until {
-                return Err("the world does not come to rest".into());
+        loop {
+            while self.next()? {
+                if self.trace.steps > until {
+                    return Err("the world does not come to rest".into());
+                }
+                // Prompts that were on their way begin turns that may wait for answers nobody gives.
+                if self.trace.steps.is_multiple_of(STEPS_PER_CANCEL) {
+                    self.cancel()?;
+                }
             }
-            // Prompts that were on their way begin turns that may wait for answers nobody gives.
-            if self.trace.steps.is_multiple_of(STEPS_PER_CANCEL) {
-                self.cancel()?;
+            if !self.resume_queue()? {
+                return Ok(());
             }
         }
-        Ok(())
     }
 
     /// Checks that nobody waits for an answer.
