@@ -7,7 +7,7 @@ use ply_session::{Accepts, Stop};
 use ply_wire::v2;
 use serde_json::Value;
 
-use crate::{Asker, Error, Extension, Result, Session, Turn};
+use crate::{Asker, Caller, Error, Extension, Result, Session, Turn};
 
 /// An agent. One method is required; the others have defaults that suit an agent without the
 /// feature.
@@ -363,4 +363,9 @@ pub struct SessionSetup {
     /// The `_meta` of the client's request. A session that is open already is not opened again for a second client, whose
     /// metadata nobody sees.
     pub meta: Option<v2::Meta>,
+    /// The client that asked, as [`Server::over_as`](crate::Server::over_as) was told about it. Nothing is known of it if a
+    /// session is opened for another reason.
+    pub caller: Caller,
+    /// What the journal keeps of a session that is opened again ([`Head::host`](crate::journal::Head::host)).
+    pub host: Option<String>,
 }

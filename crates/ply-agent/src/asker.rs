@@ -9,7 +9,7 @@ use ply_wire::negotiate::Version;
 use ply_wire::{convert, v1, v2};
 
 use crate::client::Client;
-use crate::{Elicited, Error, Result, asking};
+use crate::{Caller, Elicited, Error, Result, asking};
 
 /// The user behind a request that is being served, such as a login.
 ///
@@ -30,6 +30,12 @@ impl Asker {
             request,
             urls: AtomicU64::new(1),
         }
+    }
+
+    /// Returns what the server knows of the client.
+    #[must_use]
+    pub fn caller(&self) -> &Caller {
+        &self.client.caller
     }
 
     /// Returns whether the client can show forms.

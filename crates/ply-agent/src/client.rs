@@ -1,5 +1,7 @@
 //! The client at the other end of a connection, and what it offers.
 
+use std::sync::Arc;
+
 use ply_rpc::Peer;
 use ply_session::{Answers, Viewer};
 use ply_wire::convert::auth::TerminalAuth;
@@ -8,7 +10,7 @@ use ply_wire::negotiate::{InitializeParams, Version};
 use ply_wire::project::Shows;
 use ply_wire::{convert, v1, v2};
 
-use crate::{Error, Result};
+use crate::{Caller, Error, Result};
 
 /// A client, once it has introduced itself.
 #[derive(Debug)]
@@ -20,6 +22,7 @@ pub(crate) struct Client {
     /// What only version 1 has.
     pub(crate) services: Services,
     pub(crate) shows: Shows,
+    pub(crate) caller: Arc<Caller>,
 }
 
 /// Services of a version 1 client.
@@ -31,7 +34,7 @@ pub(crate) struct Services {
 }
 
 impl Client {
-    pub(crate) fn new(peer: Peer, params: InitializeParams) -> Self {
+    pub(crate) fn new(peer: Peer, params: InitializeParams, caller: Arc<Caller>) -> Self {
         match params {
             InitializeParams::V1(request) => {
                 let offered = &request.client_capabilities;
@@ -43,6 +46,7 @@ impl Client {
                     capabilities: up.capabilities,
                     services: Services::from(offered),
                     shows: Shows::from(offered),
+                    caller,
                 }
             }
             InitializeParams::V2(request) => Self {
@@ -52,13 +56,17 @@ impl Client {
                 capabilities: request.capabilities,
                 services: Services::default(),
                 shows: Shows::ALL,
+                caller,
             },
         }
     }
 
     /// Returns what a session has to know of it.
     pub(crate) fn viewer(&self) -> Viewer {
-        Viewer::new(self.version, self.shows, self.answers())
+        let mut viewer = Viewer::new(self.version, self.shows, self.answers());
+        viewer.principal.clone_from(&self.caller.principal);
+        viewer.rights = self.caller.rights;
+        viewer
     }
 
     /// Tells it that the visit to a URL is over.

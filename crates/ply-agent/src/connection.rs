@@ -30,6 +30,7 @@ use self::views::Attached;
 pub(crate) use self::views::{Leaving, Views};
 use crate::client::Client;
 use crate::host::Host;
+use crate::{About, Caller};
 
 /// How long turns may go on when their client will send nothing more: long enough to end by
 /// themselves, short enough to be answered as cancelled before the link closes (C13).
@@ -43,6 +44,7 @@ pub(crate) struct Connection {
     client: Option<Arc<Client>>,
     views: Views,
     hang_up: HangUp,
+    caller: Arc<Caller>,
     /// Where notifications of the agent's own wait; made for the first one.
     postbox: Option<Postbox>,
 }
@@ -57,15 +59,21 @@ pub(crate) enum HangUp {
 }
 
 impl Connection {
-    pub(crate) fn new(host: Arc<Host>, hang_up: HangUp) -> Self {
+    pub(crate) fn new(host: Arc<Host>, hang_up: HangUp, caller: Caller) -> Self {
         Self {
             host,
             hang_up,
+            caller: Arc::new(caller),
             handshake: Handshake::default(),
             client: None,
             views: Views::default(),
             postbox: None,
         }
+    }
+
+    /// Returns who the client is told that it speaks to.
+    fn about(&self) -> &About {
+        self.caller.about.as_deref().unwrap_or(self.host.about())
     }
 
     pub(crate) fn views(&self) -> Views {
@@ -75,7 +83,7 @@ impl Connection {
     fn initialize(&mut self, peer: &Peer, request: Request<'_>, responder: Responder) {
         match self.introduce(peer, request) {
             Ok(client) => {
-                let about = self.host.about();
+                let about = self.about();
                 let answer =
                     v2::InitializeResponse::new(Version::V2.wire(), about.implementation())
                         .capabilities(about.capabilities())
@@ -105,7 +113,7 @@ impl Connection {
             // V2-RPC-02.
             peer.refuse_odd_ids_with_null();
         }
-        Ok(Client::new(peer.clone(), params))
+        Ok(Client::new(peer.clone(), params, Arc::clone(&self.caller)))
     }
 }
 
@@ -175,7 +183,7 @@ impl Handler for Connection {
             return;
         };
         let (method, params) = (request.method, request.raw_params);
-        if !self.host.about().offers(method) {
+        if !self.about().offers(method) {
             return responder.respond::<()>(Err(RpcError::method_not_found()));
         }
         if method == "session/prompt"

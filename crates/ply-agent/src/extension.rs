@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use crate::connection::Views;
-use crate::{Error, Result, Session, Turn, client};
+use crate::{Caller, Error, Result, Session, Turn, client};
 
 /// A request or a notification with a name that begins with an underscore, which only this agent knows.
 #[derive(Debug)]
@@ -43,6 +43,12 @@ impl Extension {
     #[must_use]
     pub fn raw_params(&self) -> Option<&RawValue> {
         self.params.as_deref()
+    }
+
+    /// Returns what the server knows of the client that sent it.
+    #[must_use]
+    pub fn caller(&self) -> &Caller {
+        &self.client.0.caller
     }
 
     /// Returns the client that sent it.

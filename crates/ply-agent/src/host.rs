@@ -35,7 +35,7 @@ pub(crate) use self::stored::StatusAsked;
 pub(crate) use self::stored::change;
 use crate::session::control::{Control, Waiter};
 use crate::session::{Origin, Session, Task, close_by_host, refuse};
-use crate::{About, SessionSetup, clock};
+use crate::{About, Caller, SessionSetup, clock};
 
 /// Sessions on one page of a listing.
 const LIST_PAGE_MAX: usize = 50;
@@ -55,6 +55,7 @@ pub(crate) struct Host {
     agent: Arc<dyn DynAgent>,
     journal: Arc<dyn Journal>,
     about: About,
+    settings: Settings,
     sessions: Mutex<HashMap<v2::SessionId, Session>>,
     /// Sessions that nobody sees and that are kept in memory alone, oldest first.
     unattended: Mutex<VecDeque<Session>>,
@@ -69,12 +70,17 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    pub(crate) fn new(agent: Arc<dyn DynAgent>, journal: Arc<dyn Journal>) -> Arc<Self> {
+    pub(crate) fn new(
+        agent: Arc<dyn DynAgent>,
+        journal: Arc<dyn Journal>,
+        settings: Settings,
+    ) -> Arc<Self> {
         let about = agent.about();
         Arc::new(Self {
             agent,
             journal,
             about,
+            settings,
             sessions: Mutex::default(),
             unattended: Mutex::default(),
             unwritten: Arc::default(),
@@ -97,9 +103,11 @@ impl Host {
         &self.about
     }
 
-    pub(crate) fn settings(&self) -> Settings {
-        let mut settings = Settings::default();
-        settings.accepts = self.about.accepts;
+    /// Returns how a session is treated that is opened for this client.
+    pub(crate) fn settings(&self, caller: &Caller) -> Settings {
+        let about = caller.about.as_deref().unwrap_or(&self.about);
+        let mut settings = self.settings;
+        settings.accepts = about.accepts;
         settings
     }
 
@@ -194,6 +202,7 @@ impl Host {
         cwd: Option<PathBuf>,
         cursor: Option<String>,
         archived: Option<bool>,
+        of: Option<&str>,
     ) -> Result<Page, ply_journal::Error> {
         let mut filter = Filter::new(LIST_PAGE_MAX);
         // Those that are not written are on the first page, in their place. What is listed stays as it is.
@@ -219,6 +228,9 @@ impl Host {
             page.sessions.extend(unlisted);
             page.sessions
                 .sort_by_key(|head| std::cmp::Reverse(head.updated_ms));
+        }
+        if let Some(of) = of {
+            page.sessions.retain(|head| is_of(head, of));
         }
         Ok(page)
     }
@@ -281,13 +293,15 @@ impl Host {
         }
     }
 
+    /// Returns the sessions that are open.
+    pub(crate) fn open_sessions(&self) -> Vec<Session> {
+        let sessions = self.sessions();
+        let open = sessions.values().filter(|session| !session.is_closed());
+        open.cloned().collect()
+    }
+
     /// Returns a session that is open.
-    #[cfg(any(
-        feature = "unstable_session_fork",
-        feature = "unstable_session_status",
-        feature = "unstable_session_set_title"
-    ))]
-    fn open_session(&self, id: &v2::SessionId) -> Option<Session> {
+    pub(crate) fn open_session(&self, id: &v2::SessionId) -> Option<Session> {
         let session = self.sessions().get(id).cloned();
         session.filter(|session| !session.is_closed())
     }
@@ -354,6 +368,12 @@ fn told_of(
         Ok(false) | Err(ply_journal::Error::Deleted) => Err(crate::error::no_such_session(id)),
         Err(error) => Err(crate::Error::from(error).to_rpc()),
     }
+}
+
+/// Returns whether a session is of this host; what else the host remembers of it follows on further lines.
+fn is_of(head: &ply_journal::Head, host: &str) -> bool {
+    let kept = head.host.as_deref().and_then(|kept| kept.lines().next());
+    kept == host.lines().next()
 }
 
 /// Returns an id that no session has: the hasher's keys come from the system's random source.

@@ -21,6 +21,7 @@
 mod agent;
 mod asker;
 mod asking;
+mod caller;
 mod cancel;
 mod client;
 mod clock;
@@ -28,6 +29,7 @@ mod connection;
 mod error;
 mod extension;
 mod host;
+mod overview;
 mod prompt;
 mod server;
 mod session;
@@ -35,12 +37,22 @@ mod turn;
 
 /// What the records of a [`journal`] hold, for code that reads them or folds a [`History`] from them.
 pub mod event {
-    pub use ply_session::{Answer, AskId, Edit, Event, Question, QueueChange, TurnId};
+    pub use ply_session::{
+        Answer, AskId, Edit, Event, Question, QueueChange, QueuedPrompt, TurnId,
+    };
+}
+
+/// What a program that hosts sessions may decide about them; see [`Server::settings`].
+pub mod settings {
+    pub use ply_session::{
+        CancelScope, CloseEffect, LastClient, Level, Limits, Pace, Questions, QueuedPrompts,
+        Settings,
+    };
 }
 
 pub use ply_journal as journal;
 pub use ply_rpc::{CallError, Closed, RpcError};
-pub use ply_session::{Accepts, History, Stop};
+pub use ply_session::{Accepts, History, Rights, Stop};
 pub use ply_wire::attachment::image_type;
 pub use ply_wire::negotiate::Version;
 pub use ply_wire::{MaybeUndefined, transcript, v1, v2};
@@ -48,9 +60,11 @@ pub use serde_json::{self, Value};
 
 pub use self::agent::{About, Agent, Mcp, SessionSetup};
 pub use self::asker::Asker;
+pub use self::caller::Caller;
 pub use self::error::{Error, Result};
 pub use self::extension::{Client, Extension};
 pub use self::host::{is_partial, read_history};
+pub use self::overview::{OpenQuestion, Overview};
 pub use self::prompt::Prompt;
 pub use self::server::{Server, serve, serve_stdio};
 pub use self::session::Session;

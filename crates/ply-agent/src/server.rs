@@ -8,7 +8,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::connection::{Connection, HangUp, Views};
 use crate::host::{Erased, Host};
-use crate::{Agent, Result};
+use crate::settings::Settings;
+use crate::{Agent, Caller, Result};
 
 /// Bytes of updates that wait for a client before the agent's code waits. Small enough that an
 /// answer behind them is not late, large enough to keep a fast client busy.
@@ -40,6 +41,7 @@ pub fn serve(agent: impl Agent) -> Server {
 pub struct Server {
     agent: Arc<dyn crate::host::DynAgent>,
     journal: Arc<dyn Journal>,
+    settings: Settings,
     host: Arc<std::sync::OnceLock<Arc<Host>>>,
 }
 
@@ -50,6 +52,7 @@ impl Server {
         Self {
             agent: Arc::new(Erased(agent)),
             journal: Arc::new(Memory::new()),
+            settings: Settings::default(),
             host: Arc::default(),
         }
     }
@@ -60,6 +63,16 @@ impl Server {
     #[must_use]
     pub fn journal(mut self, journal: impl IntoJournal) -> Self {
         self.journal = journal.into_journal();
+        self
+    }
+
+    /// Decides how its sessions are treated. The default suits an agent that serves its own editor.
+    ///
+    /// To be said before the first client is served, also by a clone; later it changes nothing. The content that prompts may hold
+    /// is what [`About::accepts`](crate::About::accepts) says.
+    #[must_use]
+    pub fn settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
         self
     }
 
@@ -75,7 +88,8 @@ impl Server {
     /// Dropped before it is done, the connection ends; turns that run end by themselves.
     pub async fn stdio(self) -> Result<()> {
         let (input, output) = ply_rpc::transport::stdio::take()?;
-        self.connect(input, output, HangUp::Ends).await;
+        self.connect(input, output, HangUp::Ends, Caller::new())
+            .await;
         self.shutdown().await;
         Ok(())
     }
@@ -92,17 +106,30 @@ impl Server {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        self.connect(reader, writer, HangUp::GoesOn).await;
+        self.over_as(Caller::new(), reader, writer).await;
     }
 
-    async fn connect<R, W>(&self, reader: R, writer: W, hang_up: HangUp)
+    /// Serves one client of which more is known than it says itself; see [`over`](Self::over).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, the connection ends.
+    pub async fn over_as<R, W>(&self, caller: Caller, reader: R, writer: W)
+    where
+        R: AsyncRead + Send + Unpin + 'static,
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
+        self.connect(reader, writer, HangUp::GoesOn, caller).await;
+    }
+
+    async fn connect<R, W>(&self, reader: R, writer: W, hang_up: HangUp, caller: Caller)
     where
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
         // Standard output is the process's own; what an author connects may be anything.
         let is_own = hang_up == HangUp::Ends;
-        let connection = Connection::new(Arc::clone(self.host()), hang_up);
+        let connection = Connection::new(Arc::clone(self.host()), hang_up, caller);
         let views = connection.views();
         let mut limits = Limits::default();
         limits.outbox_bytes = OUTBOX_BYTES_MAX;
@@ -123,8 +150,14 @@ impl Server {
         self.host().shutdown().await;
     }
 
-    fn host(&self) -> &Arc<Host> {
-        let make = || Host::new(Arc::clone(&self.agent), Arc::clone(&self.journal));
+    pub(crate) fn host(&self) -> &Arc<Host> {
+        let make = || {
+            Host::new(
+                Arc::clone(&self.agent),
+                Arc::clone(&self.journal),
+                self.settings,
+            )
+        };
         self.host.get_or_init(make)
     }
 }

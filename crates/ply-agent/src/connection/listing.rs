@@ -17,7 +17,7 @@ impl Connection {
         request: v2::ListSessionsRequest,
         responder: Responder,
     ) {
-        let archived = match archived_filter(self.host.about(), &request) {
+        let archived = match archived_filter(self.about(), &request) {
             Ok(archived) => archived,
             Err(error) => return responder.respond::<()>(Err(error)),
         };
@@ -28,8 +28,12 @@ impl Connection {
         }
         let cursor = request.cursor.map(|cursor| cursor.0.to_string());
         let (host, version) = (Arc::clone(&self.host), client.version);
+        let caller = Arc::clone(&self.caller);
         tokio::spawn(async move {
-            let page = match host.list(cwd, cursor, archived).await {
+            let page = match host
+                .list(cwd, cursor, archived, caller.host.as_deref())
+                .await
+            {
                 Ok(page) => page,
                 Err(error @ ply_journal::Error::BadCursor) => {
                     let error = RpcError::invalid_params(error.to_string());
@@ -39,8 +43,9 @@ impl Connection {
                     return responder.respond::<()>(Err(RpcError::internal(error.to_string())));
                 }
             };
+            let about = caller.about.as_deref().unwrap_or(host.about());
             let sessions = page.sessions.into_iter();
-            let sessions = sessions.map(|head| info(host.about(), head)).collect();
+            let sessions = sessions.map(|head| info(about, head)).collect();
             let next = page.next.map(v2::SessionListCursor::new);
             let answer = v2::ListSessionsResponse::new(sessions).next_cursor(next);
             match version {

@@ -274,7 +274,7 @@ impl Connection {
     }
 
     fn login(&self, client: &Arc<Client>, method: v2::AuthMethodId, responder: Responder) {
-        let methods = &self.host.about().auth_methods;
+        let methods = &self.about().auth_methods;
         if methods.is_empty() {
             return responder.respond::<()>(Err(RpcError::method_not_found()));
         }
@@ -294,7 +294,7 @@ impl Connection {
     }
 
     fn logout(&self, responder: Responder) {
-        if self.host.about().auth_methods.is_empty() {
+        if self.about().auth_methods.is_empty() {
             return responder.respond::<()>(Err(RpcError::method_not_found()));
         }
         let agent = self.host.agent();

@@ -14,7 +14,7 @@ use crate::client::Client;
 use crate::host::Host;
 use crate::session::control::{Attaching, Control, Waiter};
 use crate::session::{Origin, core_setup};
-use crate::{About, SessionSetup};
+use crate::{About, Caller, SessionSetup};
 
 /// How often a session is opened anew because it ends just then.
 const OPEN_TRIES_MAX: usize = 16;
@@ -34,6 +34,8 @@ impl Connection {
             #[cfg(feature = "unstable_session_fork")]
             forked_from: None,
             meta: request.meta,
+            caller: Caller::clone(&self.caller),
+            host: None,
         };
         self.entry()
             .set_up(client, Wanted::New, How::New, setup, responder);
@@ -62,6 +64,8 @@ impl Connection {
             #[cfg(feature = "unstable_session_fork")]
             forked_from: None,
             meta: request.meta,
+            caller: Caller::clone(&self.caller),
+            host: None,
         };
         let wanted = Wanted::Known(&request.session_id);
         self.entry().set_up(client, wanted, how, setup, responder);
@@ -103,7 +107,9 @@ impl Entry {
         setup: SessionSetup,
         responder: Responder,
     ) {
-        if let Err(error) = check(&setup, self.host.about(), client.version) {
+        let about = client.caller.about.as_deref();
+        let about = about.unwrap_or(self.host.about());
+        if let Err(error) = check(&setup, about, client.version) {
             return responder.respond::<()>(Err(error));
         }
         let core_setup = core_setup(&setup);
@@ -157,6 +163,8 @@ impl SessionSetup {
             #[cfg(feature = "unstable_session_fork")]
             forked_from: None,
             meta: None,
+            caller: Caller::new(),
+            host: None,
         }
     }
 }

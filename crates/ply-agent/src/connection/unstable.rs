@@ -36,9 +36,11 @@ impl Connection {
             reopened: true,
             forked_from: Some(request.session_id.clone()),
             meta: request.meta,
+            caller: crate::Caller::clone(&self.caller),
+            host: None,
         };
         // Before anything is copied.
-        if let Err(error) = check(&setup, self.host.about(), client.version) {
+        if let Err(error) = check(&setup, self.about(), client.version) {
             return responder.respond::<()>(Err(error));
         }
         let source = request.session_id;

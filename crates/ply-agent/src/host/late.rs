@@ -19,7 +19,8 @@ impl Host {
             let next = match (&control, &again) {
                 (_, Some(next)) => next.clone(),
                 (Control::Attach(attaching), None) => {
-                    let setup = SessionSetup::from_core(&attaching.attach.setup);
+                    let mut setup = SessionSetup::from_core(&attaching.attach.setup);
+                    setup.caller.clone_from(&attaching.client.caller);
                     let next = self.open(session.id(), setup, Origin::Journal);
                     again.insert(next).clone()
                 }

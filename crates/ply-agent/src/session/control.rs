@@ -25,6 +25,8 @@ pub(crate) enum Control {
     /// A client takes the session out of the archive.
     #[cfg(feature = "unstable_session_archive")]
     Unarchive(Responder),
+    /// The host wants to know how the session is.
+    Look(oneshot::Sender<crate::Overview>),
     /// Anything else.
     Input(Box<Input>),
 }
@@ -48,6 +50,8 @@ pub(crate) enum Waiter {
     /// A client that closes the session.
     Leaver(Responder, Leaving),
     Host(oneshot::Sender<()>),
+    /// A program that hosts the session and wants to know what came of it.
+    Told(oneshot::Sender<Result<(), v2::Error>>),
     /// Whoever copies the session. Dropped, it looks for the session anew.
     #[cfg(feature = "unstable_session_fork")]
     Fork(oneshot::Sender<ForkAnswer>),

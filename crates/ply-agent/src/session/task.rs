@@ -25,6 +25,7 @@ use super::inbox::Ops;
 use super::op::{Op, Then};
 use super::run::{Own, Running};
 use super::store::Store;
+use crate::Overview;
 use crate::client::Client;
 use crate::host::Host;
 
@@ -243,6 +244,11 @@ impl Task {
             Control::Status(asked) => asked.open(self.core.state()),
             #[cfg(feature = "unstable_session_archive")]
             Control::Unarchive(responder) => self.unarchive(responder),
+            Control::Look(tell) => {
+                let host = self.store.head().host.clone();
+                // Whoever asked may have gone away.
+                drop(tell.send(Overview::of(&self.core, &self.session, host)));
+            }
             Control::Input(input) => {
                 if let Input::Detach { view } = &*input {
                     self.clients.remove(view);

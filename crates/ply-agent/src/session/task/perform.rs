@@ -120,6 +120,7 @@ impl Task {
             }
             // Whoever waited may have gone away.
             Some(Waiter::Host(tell)) => drop(tell.send(())),
+            Some(Waiter::Told(tell)) => drop(tell.send(response.map(|_| ()))),
             #[cfg(feature = "unstable_session_fork")]
             Some(Waiter::Fork(tell)) => {
                 if let Err(error) = response {

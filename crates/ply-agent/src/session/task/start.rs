@@ -48,8 +48,10 @@ impl Task {
 
     fn create(session: Session, host: Arc<Host>, setup: SessionSetup) -> Box<Self> {
         let id = session.id().clone();
-        let head = Head::new(&*id.0, setup.cwd.clone(), clock::now_ms());
-        let mut core = Core::new(id, host.settings(), core_setup(&setup));
+        let mut head = Head::new(&*id.0, setup.cwd.clone(), clock::now_ms());
+        head.host = setup.caller.host.as_deref().map(str::to_owned);
+        let settings = host.settings(&setup.caller);
+        let mut core = Core::new(id, settings, core_setup(&setup));
         match host.place_in_memory() {
             Some(place) => session.set_unlisted(head.clone(), place),
             None => core.keep(),
@@ -64,8 +66,9 @@ impl Task {
         session: Session,
         host: Arc<Host>,
         (store, core): (Store, Core),
-        setup: SessionSetup,
+        mut setup: SessionSetup,
     ) -> Box<Self> {
+        setup.host.clone_from(&store.head().host);
         let mut task = Box::new(Self::new(session, host, core, store));
         task.prepare(setup);
         task
@@ -176,8 +179,8 @@ async fn read_now(host: &Host, id: v2::SessionId, setup: &SessionSetup) -> Read 
     if damaged > 0 {
         tracing::warn!(session = %id.0, damaged, "records of a session cannot be read");
     }
-    let setup = core_setup(setup);
-    let core = Core::open(id, host.settings(), setup, opening, &opened);
+    let settings = host.settings(&setup.caller);
+    let core = Core::open(id, settings, core_setup(setup), opening, &opened);
     Ok((store, core))
 }
 
@@ -232,7 +235,7 @@ pub(crate) fn refuse(control: Control, error: &v2::Error) {
         Control::Status(asked) => return asked.respond(Err(rpc_error_v2(error))),
         #[cfg(feature = "unstable_session_archive")]
         Control::Unarchive(responder) => (Waiter::Client(responder), false),
-        Control::Withdraw(..) | Control::Input(_) => return,
+        Control::Withdraw(..) | Control::Look(_) | Control::Input(_) => return,
     };
     match waiter {
         Waiter::Leaver(responder, leaving) => {
@@ -245,6 +248,7 @@ pub(crate) fn refuse(control: Control, error: &v2::Error) {
         }
         // Whoever waited may have gone away.
         Waiter::Host(tell) => drop(tell.send(())),
+        Waiter::Told(tell) => drop(tell.send(Err(error.clone()))),
         // It looks for the session anew.
         #[cfg(feature = "unstable_session_fork")]
         Waiter::Fork(tell) => drop(tell),
@@ -263,7 +267,7 @@ pub(crate) fn core_setup(setup: &SessionSetup) -> Arc<Setup> {
 #[cfg(test)]
 mod tests {
     use ply_rpc::{Handler, Notification, Options, Peer, Request, Responder};
-    use ply_session::{Attach, How};
+    use ply_session::{Attach, How, Settings};
     use tokio::sync::oneshot;
 
     use super::*;
@@ -297,7 +301,7 @@ mod tests {
         let info = v2::Implementation::new("test", "1");
         let hello = v2::InitializeRequest::new(ply_wire::negotiate::Version::V2.wire(), info);
         let hello = ply_wire::negotiate::InitializeParams::V2(hello);
-        let client = Arc::new(Client::new(peer, hello));
+        let client = Arc::new(Client::new(peer, hello, Arc::default()));
         let attach = Attach {
             request: host.next_request(),
             view: host.next_view(),
@@ -317,7 +321,7 @@ mod tests {
     #[tokio::test]
     async fn a_client_that_is_right_about_the_directory_is_not_refused_for_one_that_is_wrong() {
         let journal = Arc::new(ply_journal::Memory::new());
-        let host = Host::new(Arc::new(Erased(Silent)), journal);
+        let host = Host::new(Arc::new(Erased(Silent)), journal, Settings::default());
         let session = Session::new(v2::SessionId::new("s"), "/wrong".into(), Vec::new());
         // The first to come is not the one for which the session was opened.
         let (right, mut is_right_told) = attach(&host, "/right");
