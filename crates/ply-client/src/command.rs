@@ -78,6 +78,18 @@ impl Command {
         &self.program
     }
 
+    /// Returns the program and its arguments.
+    pub fn words(&self) -> impl Iterator<Item = &OsStr> {
+        let args = self.args.iter().map(OsString::as_os_str);
+        std::iter::once(self.program.as_os_str()).chain(args)
+    }
+
+    /// Returns the environment variables that it sets, or removes where they have no value.
+    pub fn envs(&self) -> impl Iterator<Item = (&OsStr, Option<&OsStr>)> {
+        let envs = self.envs.iter();
+        envs.map(|(name, value)| (name.as_os_str(), value.as_deref()))
+    }
+
     pub(crate) fn to_child(&self) -> child::Command {
         let mut command = child::Command::new(&self.program).args(&self.args);
         for (name, value) in &self.envs {

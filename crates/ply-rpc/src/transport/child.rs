@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::tail::Tail;
-use super::tree::{MARK, Mark, Member, Tree};
+use super::tree::{self, MARK, Mark, Member, Tree};
 
 pub use self::merged::Merged;
 pub use self::spawn::SpawnError;
@@ -25,6 +25,10 @@ mod spawn;
 
 /// How much of the child's standard error is kept.
 pub const STDERR_BYTES_KEPT: usize = 64 * 1024;
+
+/// The environment variable by which the processes of a child are found, so that they can be ended with it. A process that is to
+/// outlive whoever started it is started without the variable.
+pub const TREE_VARIABLE: &str = tree::MARK;
 /// What we ask for as the size of the child's standard input: the most that Linux gives to everyone. More room means fewer
 /// switches between the two processes, and room that is not used costs nothing.
 const STDIN_PIPE_BYTES: usize = 1024 * 1024;

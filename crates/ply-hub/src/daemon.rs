@@ -1,0 +1,225 @@
+//! The hub as a process: its socket, and who may come through it.
+
+use std::fs::File;
+use std::future::Future;
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use ply_agent::Caller;
+use rustix::process::geteuid;
+use tokio::io::BufReader;
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use crate::hello::{self, Hello, PROTOCOL, Welcome};
+use crate::hub::Hub;
+use crate::peer::{self, Stranger};
+use crate::{Factory, Place};
+
+/// Clients at a time.
+const CLIENTS_MAX: usize = 256;
+/// How long a client may take to say who it is.
+const HELLO_TIME_MAX: Duration = Duration::from_secs(10);
+/// How long to wait when no connection can be taken, such as when there are no descriptors left.
+const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
+
+/// A hub that has its place, and serves nobody yet.
+#[derive(Debug)]
+pub struct Daemon {
+    listener: UnixListener,
+    place: Place,
+    leaves: bool,
+    /// Keeps others from being the hub here.
+    _own: File,
+}
+
+/// Why there is no hub.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DaemonError {
+    /// There is one already.
+    #[error("a hub runs already; `ply hub status` tells more")]
+    Running,
+    /// The socket cannot be made.
+    #[error("the hub's socket cannot be made: {0}")]
+    Socket(#[from] io::Error),
+}
+
+impl Daemon {
+    /// Takes the place. A socket that a dead hub left is replaced.
+    ///
+    /// # Errors
+    ///
+    /// Another hub has the place, or the socket cannot be made.
+    pub fn bind(place: Place) -> Result<Self, DaemonError> {
+        let own = place.own()?.ok_or(DaemonError::Running)?;
+        let socket = place.socket();
+        match std::fs::remove_file(&socket) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+        let listener = UnixListener::bind(&socket)?;
+        std::fs::set_permissions(&socket, std::fs::Permissions::from_mode(0o600))?;
+        Ok(Self {
+            listener,
+            place,
+            leaves: false,
+            _own: own,
+        })
+    }
+
+    /// Lets the hub end by itself when it has had nothing to do for long.
+    #[must_use]
+    pub fn leaves_when_idle(mut self) -> Self {
+        self.leaves = true;
+        self
+    }
+
+    /// Serves clients until `stop` is done, then closes every session.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, the hub is gone and its sessions are as after a crash.
+    pub async fn run<F: Factory>(self, hub: Arc<Hub<F>>, stop: impl Future<Output = ()>) {
+        let served = Arc::new(AtomicUsize::new(0));
+        let stop = async {
+            tokio::select! {
+                () = stop => {}
+                () = hub.stopped() => {}
+                () = hub.tend(&served, self.leaves) => {}
+            }
+        };
+        let mut stop = std::pin::pin!(stop);
+        let places = Arc::new(Semaphore::new(CLIENTS_MAX));
+        let mut clients = JoinSet::new();
+        loop {
+            tokio::select! {
+                () = &mut stop => break,
+                taken = self.listener.accept() => match taken {
+                    Ok((stream, _)) => {
+                        let (hub, places) = (Arc::clone(&hub), Arc::clone(&places));
+                        let served = Counted::new(&served);
+                        clients.spawn(async move {
+                            // Without a place the client is told so, and not kept waiting.
+                            let place = places.try_acquire();
+                            serve(&hub, stream, place.is_ok()).await;
+                            drop(served);
+                        });
+                    }
+                    Err(error) => {
+                        tracing::warn!(%error, "a client cannot be taken");
+                        tokio::time::sleep(ACCEPT_AGAIN_AFTER).await;
+                    }
+                },
+                Some(_) = clients.join_next() => {}
+            }
+        }
+        // Nobody finds it from here on, so that whoever comes starts another.
+        drop(std::fs::remove_file(self.place.socket()));
+        hub.drained().await;
+        hub.shutdown().await;
+        clients.shutdown().await;
+    }
+}
+
+/// Counts a client for as long as it is served.
+struct Counted(Arc<AtomicUsize>);
+
+impl Counted {
+    fn new(served: &Arc<AtomicUsize>) -> Self {
+        served.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(served))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+async fn serve<F: Factory>(hub: &Hub<F>, stream: UnixStream, has_place: bool) {
+    let peer = match peer::of(&stream) {
+        Ok(peer) => peer,
+        Err(error) => return tracing::warn!(%error, "a client cannot be looked at"),
+    };
+    let (reader, mut writer) = stream.into_split();
+    let mut reader = BufReader::new(reader);
+    if peer.uid != geteuid().as_raw() {
+        return tracing::warn!(uid = peer.uid, "a client of another user was refused");
+    }
+    let heard = tokio::time::timeout(HELLO_TIME_MAX, hello::hear::<Hello>(&mut reader)).await;
+    let hello = match heard {
+        Ok(Ok(hello)) => hello,
+        Ok(Err(error)) => return tracing::debug!(%error, "a client did not say who it is"),
+        Err(_) => return tracing::debug!("a client did not say who it is in time"),
+    };
+    let (welcome, caller) = match admit(hub, &hello, peer.pid, has_place) {
+        Ok(()) => welcome(hub, hello).await,
+        Err(reason) => (Welcome::Refused { reason }, None),
+    };
+    if let Err(error) = hello::say(&mut writer, &welcome).await {
+        return tracing::debug!(%error, "a client went away at once");
+    }
+    if let Some(caller) = caller {
+        hub.server().over_as(caller, reader, writer).await;
+    }
+}
+
+/// Returns what a client is told, and how it is served if it is.
+async fn welcome<F: Factory>(hub: &Hub<F>, hello: Hello) -> (Welcome, Option<Caller>) {
+    let refused = |reason| (Welcome::Refused { reason }, None);
+    if let Some(ask) = hello.ask {
+        return match hub.tell(ask).await {
+            Ok(told) => (Welcome::Told(told), None),
+            Err(reason) => refused(reason),
+        };
+    }
+    match hub.admit(hello).await {
+        Ok(caller) => {
+            let ready = Welcome::Ready {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                pid: std::process::id(),
+            };
+            (ready, Some(caller))
+        }
+        Err(reason) => refused(reason),
+    }
+}
+
+fn admit<F: Factory>(
+    hub: &Hub<F>,
+    hello: &Hello,
+    pid: Option<u32>,
+    has_place: bool,
+) -> Result<(), String> {
+    if !has_place {
+        return Err(format!(
+            "the hub serves {CLIENTS_MAX} clients at a time; close one and try again"
+        ));
+    }
+    if hello.protocol != PROTOCOL {
+        return Err(format!(
+            "the hub that runs is of version {} and greets in another way; `ply hub stop` ends it when its turns are done",
+            env!("CARGO_PKG_VERSION")
+        ));
+    }
+    if hello.store != hub.store() {
+        return Err(format!(
+            "the hub that runs keeps sessions in {}, not in {}; use that store, or `--no-hub`",
+            hub.store().display(),
+            hello.store.display()
+        ));
+    }
+    match pid.map(peer::stranger) {
+        Some(Some(Stranger::Command)) => Err(
+            "commands that an agent runs may not use the hub: they could approve what they do themselves"
+                .to_owned(),
+        ),
+        _ => Ok(()),
+    }
+}
