@@ -6,6 +6,7 @@ mod chat;
 mod check;
 mod error;
 mod home;
+mod hub;
 mod json;
 mod models;
 mod output;
@@ -48,6 +49,14 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
+/// Returns what the hub runs on: it does many things at a time.
+fn serving() -> Result<tokio::runtime::Runtime, Error> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    runtime.map_err(Error::Start)
+}
+
 fn start(arguments: Arguments) -> Result<ExitCode, Error> {
     // One thread: a command waits for one thing at a time, and is to start at once.
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -59,8 +68,12 @@ fn start(arguments: Arguments) -> Result<ExitCode, Error> {
         Command::Run(arguments) => runtime.block_on(run::run(*arguments)),
         Command::Chat(arguments) => runtime.block_on(chat::run(arguments)),
         Command::Agent(arguments) => runtime.block_on(agent::run(arguments)),
+        Command::Attach(arguments) => runtime.block_on(hub::attach(arguments)),
+        Command::Serve(arguments) => serving()?.block_on(hub::serve(arguments)),
+        Command::Hub(arguments) => runtime.block_on(hub::control(arguments)),
         Command::Models(arguments) => runtime.block_on(models::run(arguments)),
-        Command::Permits(arguments) => permits::run(arguments),
+        Command::Permits(arguments) => runtime.block_on(permits::run(arguments)),
+        Command::Queue(arguments) => runtime.block_on(hub::queue(arguments)),
         Command::Sessions(arguments) => runtime.block_on(sessions::run(arguments)),
         Command::Trace(arguments) => runtime.block_on(trace::run(arguments)),
         Command::Check(arguments) => runtime.block_on(check::run(arguments)),

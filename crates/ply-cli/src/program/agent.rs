@@ -3,9 +3,11 @@
 pub(super) mod places;
 pub(super) mod sandbox;
 
+use std::ffi::OsString;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use ply_coder::config::ConfigError;
@@ -35,7 +37,7 @@ pub(crate) async fn run(arguments: Agent) -> Result<ExitCode, Error> {
     let config = setup
         .as_ref()
         .map_err(Clone::clone)
-        .and_then(|setup| configure(&arguments, setup, store.as_deref()));
+        .and_then(|setup| configure(arguments.mode.as_deref(), setup, store.as_deref()));
     let coder = match config {
         Ok(config) => Coder::new(config),
         // An editor shows what a session is refused with, and hides what goes to standard error.
@@ -80,7 +82,7 @@ fn scratch() -> PathBuf {
 
 /// Keeps other programs of the same user, such as commands that a model runs, from reading keys out of
 /// our memory and environment.
-fn keep_secrets() {
+pub(super) fn keep_secrets() {
     use rustix::process::{DumpableBehavior, set_dumpable_behavior};
     if let Err(error) = set_dumpable_behavior(DumpableBehavior::NotDumpable) {
         output::tell(&format!(
@@ -89,9 +91,12 @@ fn keep_secrets() {
     }
 }
 
+/// Where variables of the environment come from.
+pub(super) type Variable = Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>;
+
 /// What the configuration is read from. Errors are for the user of an editor to read.
-#[derive(Debug)]
 pub(super) struct Setup {
+    variable: Variable,
     places: Places,
     path: Option<PathBuf>,
     text: Option<String>,
@@ -102,7 +107,16 @@ pub(super) struct Setup {
 impl Setup {
     /// Reads the file, which `config` may name. `model` takes the place of the variable.
     pub(super) fn read(config: Option<&Path>, model: Option<String>) -> Result<Self, String> {
-        let places = Places::find(home::variable);
+        Self::read_with(config, model, Arc::new(home::variable))
+    }
+
+    /// Reads the file like [`read`](Self::read), in an environment that need not be this program's.
+    pub(super) fn read_with(
+        config: Option<&Path>,
+        model: Option<String>,
+        variable: Variable,
+    ) -> Result<Self, String> {
+        let places = Places::find(&*variable);
         let path = config.map(Path::to_owned).or_else(|| places.config.clone());
         // Whoever names a file wants that one.
         let is_named = config.is_some() || places.config_is_named;
@@ -120,6 +134,7 @@ impl Setup {
             }
         };
         Ok(Self {
+            variable,
             places,
             path,
             text,
@@ -132,7 +147,7 @@ impl Setup {
         match (name, &self.model) {
             (MODEL, Some(model)) => Some(model.clone()),
             _ => {
-                let value = home::variable(name).and_then(|value| value.into_string().ok());
+                let value = (self.variable)(name).and_then(|value| value.into_string().ok());
                 value.filter(|value| !value.is_empty())
             }
         }
@@ -167,7 +182,11 @@ impl Setup {
 }
 
 /// Reads the configuration of the agent.
-fn configure(arguments: &Agent, setup: &Setup, store: Option<&Path>) -> Result<Config, String> {
+pub(super) fn configure(
+    mode: Option<&str>,
+    setup: &Setup,
+    store: Option<&Path>,
+) -> Result<Config, String> {
     let mut config = setup.config()?;
     let own = [setup.path.as_deref(), Some(&config.logs), store];
     config.own = absolute(own.into_iter().flatten())
@@ -175,7 +194,7 @@ fn configure(arguments: &Agent, setup: &Setup, store: Option<&Path>) -> Result<C
     let own = config.own.iter().chain(&config.user_rules);
     let hidden: Vec<_> = own.map(|path| whole_directory(path)).collect();
     config.sandbox.hidden.extend(hidden);
-    if let Some(mode) = &arguments.mode {
+    if let Some(mode) = mode {
         config.mode = Mode::from_id(mode).ok_or_else(|| {
             format!("There is no mode `{mode}`; use plan, ask, auto-edit or full.")
         })?;

@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::program::chat::Chat;
 use crate::program::check::Check;
+use crate::program::hub::arguments::{Attach, Hub, Queue, Serve};
 use crate::program::run::Run;
 use crate::program::trace::Trace;
 
@@ -33,6 +34,10 @@ pub(crate) enum Command {
     Run(Box<Run>),
     Chat(Chat),
     Agent(Agent),
+    Attach(Attach),
+    Serve(Serve),
+    Hub(Hub),
+    Queue(Queue),
     Models(Models),
     Permits(Permits),
     Sessions(Sessions),
@@ -96,15 +101,17 @@ pub(crate) struct Models {
     pub(crate) json: bool,
 }
 
-/// Lists and revokes the permission rules of the coding agent.
+/// Answers questions of sessions in the hub, and lists and revokes the permission rules of the coding agent.
 ///
-/// These are the rules that "Always allow" keeps, and those of config.toml.
+/// Rules are those that "Always allow" keeps, and those of config.toml.
 ///
 /// Exit codes: 0 done, 1 failed, 2 wrong arguments or no such rule.
 #[derive(Debug, Args)]
 #[command(
     arg_required_else_help = true,
     after_help = "Examples:\n  \
+        ply permits ls\n  \
+        ply permits allow\n  \
         ply permits rules --cwd .\n  \
         ply permits revoke 'shell(cargo test *)'"
 )]
@@ -113,9 +120,33 @@ pub(crate) struct Permits {
     pub(crate) command: PermitsCommand,
 }
 
-/// What to do with rules.
+/// What to do with questions and rules.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PermitsCommand {
+    /// Lists the questions that wait in sessions of the hub: id, agent, what it is about.
+    Ls {
+        /// Prints one JSON array.
+        ///
+        /// Each question is an object with `id`, `session`, `agent`, `title` and `options`.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Allows what a session of the hub asks for.
+    Allow {
+        /// The question, or the beginning of its id, if several wait.
+        id: Option<String>,
+        /// Also the next time.
+        #[arg(long)]
+        always: bool,
+    },
+    /// Refuses what a session of the hub asks for.
+    Deny {
+        /// The question, or the beginning of its id, if several wait.
+        id: Option<String>,
+        /// Also the next time.
+        #[arg(long)]
+        always: bool,
+    },
     Rules(ListRules),
     Revoke(Revoke),
 }

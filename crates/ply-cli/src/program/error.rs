@@ -115,6 +115,9 @@ pub(crate) enum Error {
     /// The terminal client could not go on.
     #[error("{}", Line(&.0.to_string()))]
     Client(#[from] ply_tui::Error),
+    /// The hub does not do it.
+    #[error("{}", Line(.0))]
+    Hub(String),
     /// The agent cannot be served.
     #[error("the agent cannot be served: {}", Line(.0))]
     Serve(String),

@@ -53,6 +53,13 @@ pub(crate) fn can_ask() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
+/// Says one line of data at once.
+pub(crate) fn line(words: &str) {
+    let mut out = io::stdout().lock();
+    // If nobody reads it, nobody wants to know.
+    drop(writeln!(out, "{words}").and_then(|()| out.flush()));
+}
+
 /// Says something that is not data, one or more lines.
 pub(crate) fn tell(words: &str) {
     // In one piece, so that it stays one among what others say there. If it cannot be said, there

@@ -1,4 +1,4 @@
-//! `ply permits`: the rules by which the coding agent goes without asking.
+//! `ply permits`: questions that wait, and the rules by which the coding agent goes without asking.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::program::agent::places::Places;
 use crate::program::arguments::{ListRules, Permits, PermitsCommand, Revoke};
+use crate::program::hub::questions::{self, Verdict};
 use crate::program::{Error, home, json, output};
 
 /// A rule as it is listed. The names are promised to scripts.
@@ -23,9 +24,16 @@ struct Listed {
 }
 
 /// Does what the arguments ask for.
-pub(crate) fn run(arguments: Permits) -> Result<ExitCode, Error> {
+pub(crate) async fn run(arguments: Permits) -> Result<ExitCode, Error> {
     let places = Places::find(home::variable);
     match arguments.command {
+        PermitsCommand::Ls { json } => questions::list(None, json).await?,
+        PermitsCommand::Allow { id, always } => {
+            questions::answer(None, id.as_deref(), Verdict::Allow { always }).await?;
+        }
+        PermitsCommand::Deny { id, always } => {
+            questions::answer(None, id.as_deref(), Verdict::Deny { always }).await?;
+        }
         PermitsCommand::Rules(arguments) => list(&places, &arguments)?,
         PermitsCommand::Revoke(arguments) => revoke(&places, &arguments)?,
     }

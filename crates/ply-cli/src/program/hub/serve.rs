@@ -1,0 +1,135 @@
+//! `ply serve`: the hub.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+
+use ply_hub::connect::READY;
+use ply_hub::{Daemon, Hub, Place};
+
+use super::arguments::Serve;
+use super::factory::Agents;
+use super::place;
+use crate::program::error::FAILED;
+use crate::program::run::signals::Signals;
+use crate::program::{Error, agent, home, output, store};
+
+/// How much of what a hub says first is passed on.
+const WORDS_BYTES_MAX: u64 = 4096;
+
+/// Variables of whoever starts the hub that say nothing about its other clients. By the last one a client finds the processes of
+/// its agent, to end them; the hub is not one of them.
+const SCRUBBED: &[&str] = &[
+    "TMUX",
+    "TMUX_PANE",
+    "STY",
+    "WINDOWID",
+    "TERM_SESSION_ID",
+    "LD_PRELOAD",
+    "LD_LIBRARY_PATH",
+    ply_rpc::transport::child::TREE_VARIABLE,
+];
+
+/// Serves clients until the hub is told to end.
+pub(crate) async fn run(arguments: Serve) -> Result<ExitCode, Error> {
+    if arguments.background {
+        return launch(arguments.store.as_deref());
+    }
+    agent::keep_secrets();
+    if arguments.detached {
+        // It outlives the terminal. That it leads a session already is as good.
+        drop(rustix::process::setsid());
+    }
+    let (daemon, hub) = match start(arguments.store) {
+        Ok(served) => served,
+        Err(error) => {
+            if arguments.detached {
+                // Whoever started it reads this, and nothing else.
+                output::line(&error.to_string());
+            }
+            return Err(error);
+        }
+    };
+    let mut signals = Signals::listen().map_err(Error::Start)?;
+    let daemon = if arguments.detached {
+        output::line(READY);
+        let_go()?;
+        daemon.leaves_when_idle()
+    } else {
+        output::tell("the hub runs; Ctrl-C ends it, and cancels what runs");
+        daemon
+    };
+    let stop = async {
+        signals.next().await;
+    };
+    daemon.run(hub, stop).await;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn start(given: Option<PathBuf>) -> Result<(Daemon, Arc<Hub<Agents>>), Error> {
+    let place = place::find()?;
+    let store = store::path(given, home::variable)?;
+    let store = std::path::absolute(&store).map_err(Error::Start)?;
+    let daemon = Daemon::bind(place.clone()).map_err(|error| Error::Hub(error.to_string()))?;
+    let hub = Hub::new(Agents::new(place, store.clone()), store.clone(), store);
+    Ok((daemon, Arc::new(hub)))
+}
+
+/// Starts the hub so that it descends from nobody here, and passes on what it says first.
+fn launch(store: Option<&Path>) -> Result<ExitCode, Error> {
+    let place = place::find()?;
+    let program = std::env::current_exe().map_err(Error::Start)?;
+    let log = std::fs::File::options()
+        .create(true)
+        .append(true)
+        .open(place.log())
+        .map_err(Error::Start)?;
+    let mut command = Command::new(program);
+    command.args(["serve", "--detached"]);
+    if let Some(store) = store {
+        command
+            .arg("--store")
+            .arg(std::path::absolute(store).map_err(Error::Start)?);
+    }
+    for name in SCRUBBED {
+        command.env_remove(name);
+    }
+    // In a directory that cannot be unmounted anyway.
+    command.current_dir("/").stdin(Stdio::null()).stderr(log);
+    let mut child = command
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(Error::Start)?;
+    let mut said = String::new();
+    if let Some(out) = child.stdout.take() {
+        let mut out = BufReader::new(out.take(WORDS_BYTES_MAX));
+        out.read_line(&mut said).map_err(Error::Start)?;
+    }
+    output::line(said.trim());
+    let is_ready = said.trim() == READY;
+    Ok(if is_ready {
+        ExitCode::SUCCESS
+    } else {
+        FAILED.into()
+    })
+}
+
+/// Lets go of the standard output of whoever started the hub, which would wait for its end.
+fn let_go() -> Result<(), Error> {
+    let nothing = std::fs::File::options()
+        .write(true)
+        .open("/dev/null")
+        .map_err(Error::Start)?;
+    rustix::stdio::dup2_stdout(nothing).map_err(|error| Error::Start(error.into()))
+}
+
+/// Returns the command that starts the hub in the background.
+pub(super) fn command(store: &Path) -> Result<Command, Error> {
+    let program = std::env::current_exe().map_err(Error::Start)?;
+    let mut command = Command::new(program);
+    command
+        .args(["serve", "--background", "--store"])
+        .arg(store);
+    Ok(command)
+}

@@ -1,0 +1,104 @@
+//! `ply attach`, in place of an agent.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use crate::place::Place;
+
+async fn asked(agent: &ply_client::Agent, place: &Place) -> ply_client::Session {
+    let session = agent.new_session(place.project()).await.unwrap();
+    let turn = session.prompt("what can you do?").await.unwrap();
+    turn.finish().await.unwrap();
+    session
+}
+
+#[tokio::test]
+async fn an_editor_that_is_closed_finds_its_session_again() {
+    let place = Place::new();
+    assert_eq!(place.hub(), None);
+    let editor = place.attach().await;
+    let session = asked(&editor, &place).await;
+    let (id, said) = (session.id().clone(), session.transcript().entries().len());
+    let hub = place.hub();
+    assert!(hub.is_some());
+    editor.close().await;
+    assert_eq!(place.hub(), hub, "it outlives its editor");
+    let open = place.says(&["hub", "sessions"]);
+    assert!(open.starts_with(&*id.0), "{open}");
+    let editor = place.attach().await;
+    let session = editor
+        .load_session(id.clone(), place.project())
+        .await
+        .unwrap();
+    assert_eq!(session.transcript().entries().len(), said);
+    assert_eq!(place.hub(), hub);
+    editor.close().await;
+}
+
+#[tokio::test]
+async fn editors_that_start_at_once_share_one_hub() {
+    let place = Place::new();
+    let (one, two, three) = tokio::join!(place.attach(), place.attach(), place.attach());
+    let session = asked(&one, &place).await;
+    for other in [&two, &three] {
+        let beside = other
+            .load_session(session.id().clone(), place.project())
+            .await;
+        assert!(beside.is_ok());
+    }
+    let open = place.says(&["hub", "sessions", "--json"]);
+    let open: serde_json::Value = serde_json::from_str(&open).unwrap();
+    assert_eq!(open[0]["clients"], 3);
+    for editor in [one, two, three] {
+        editor.close().await;
+    }
+}
+
+#[tokio::test]
+async fn an_editor_never_fails_because_of_the_hub() {
+    let place = Place::new();
+    let own = place.runtime().join("ply");
+    fs::create_dir(&own).unwrap();
+    fs::set_permissions(&own, fs::Permissions::from_mode(0o777)).unwrap();
+    let editor = place.attach().await;
+    asked(&editor, &place).await;
+    let end = editor.close().await;
+    let told = String::from_utf8_lossy(&end.stderr).into_owned();
+    assert!(told.contains("chmod 700"), "{told}");
+    assert!(told.contains("without the hub"), "{told}");
+    fs::set_permissions(&own, fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!(place.hub(), None);
+}
+
+#[tokio::test]
+async fn a_hub_that_is_stopped_is_started_again_with_its_sessions() {
+    let place = Place::new();
+    let editor = place.attach().await;
+    let session = asked(&editor, &place).await;
+    let id = session.id().clone();
+    editor.close().await;
+    let first = place.hub().unwrap();
+    place.says(&["hub", "stop"]);
+    while place.hub().is_some() {
+        tokio::task::yield_now().await;
+    }
+    let editor = place.attach().await;
+    editor
+        .load_session(id.clone(), place.project())
+        .await
+        .unwrap();
+    assert_ne!(place.hub().unwrap(), first);
+    editor.close().await;
+}
+
+#[test]
+fn commands_about_the_hub_say_so_where_there_is_none() {
+    let place = Place::new();
+    assert!(place.says(&["hub", "status"]).contains("no hub runs"));
+    assert_eq!(place.says(&["hub", "status", "--json"]), "null\n");
+    assert_eq!(place.says(&["hub", "sessions", "--json"]), "[]\n");
+    assert!(place.says(&["hub", "stop"]).contains("no hub runs"));
+    assert_eq!(place.says(&["permits", "ls"]), "");
+    let output = place.ply(&["permits", "allow"]);
+    assert_eq!(output.status.code(), Some(2));
+}
