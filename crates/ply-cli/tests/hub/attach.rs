@@ -63,7 +63,7 @@ async fn an_editor_never_fails_because_of_the_hub() {
     let editor = place.attach().await;
     asked(&editor, &place).await;
     let end = editor.close().await;
-    let told = String::from_utf8_lossy(&end.stderr).into_owned();
+    let told = end.stderr_tail;
     assert!(told.contains("chmod 700"), "{told}");
     assert!(told.contains("without the hub"), "{told}");
     fs::set_permissions(&own, fs::Permissions::from_mode(0o700)).unwrap();

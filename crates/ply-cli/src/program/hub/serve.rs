@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 
 use ply_hub::connect::READY;
-use ply_hub::{Daemon, Hub, Place};
+use ply_hub::{Daemon, Hub};
 
 use super::arguments::Serve;
 use super::factory::Agents;
@@ -39,7 +39,7 @@ pub(crate) async fn run(arguments: Serve) -> Result<ExitCode, Error> {
     agent::keep_secrets();
     if arguments.detached {
         // It outlives the terminal. That it leads a session already is as good.
-        drop(rustix::process::setsid());
+        let _ = rustix::process::setsid();
     }
     let (daemon, hub) = match start(arguments.store) {
         Ok(served) => served,
