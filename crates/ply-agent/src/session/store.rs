@@ -155,6 +155,7 @@ impl Store {
             let mut description = Description::updated(clock::now_ms());
             description.title = change.title;
             description.unfinished = change.unfinished;
+            description.host = change.host.map(Some);
             description
         });
         self.appending = Some(log.append_shared(persist.records, durability, description));

@@ -278,10 +278,15 @@ impl Core {
 
     /// Notes what listings say of the session.
     fn describe(&mut self, event: &Event) {
-        let (Event::Update(update) | Event::Titled { update, .. }) = event else {
-            return;
-        };
         let description = self.store.description();
+        let update = match event {
+            Event::Update(update) | Event::Titled { update, .. } => update,
+            Event::Runner(runner) => {
+                description.get_or_insert_default().host = Some(runner.to_json());
+                return;
+            }
+            _ => return,
+        };
         match update {
             v2::SessionUpdate::UserMessage(_)
             | v2::SessionUpdate::StateUpdate(v2::StateUpdate::Running(_)) => {

@@ -8,7 +8,9 @@ use ply_wire::project::Shows;
 use ply_wire::v2;
 
 use super::response::OptionChange;
-use crate::{Answers, Ask, AskId, Edit, Entity, Level, Outcome, Reply, RequestId, TurnId, ViewId};
+use crate::{
+    Answers, Ask, AskId, Edit, Entity, Level, Outcome, Reply, RequestId, Runner, TurnId, ViewId,
+};
 
 /// Something that happened.
 #[derive(Debug)]
@@ -117,6 +119,8 @@ pub enum Input {
         /// What goes on.
         entity: Entity,
     },
+    /// Another program runs the turns of the session from here on.
+    Runner(Runner),
     /// The agent asks the user something.
     Ask(Ask),
     /// The agent no longer needs an answer.
