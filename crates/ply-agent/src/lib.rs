@@ -35,7 +35,7 @@ mod turn;
 
 /// What the records of a [`journal`] hold, for code that reads them or folds a [`History`] from them.
 pub mod event {
-    pub use ply_session::{Answer, AskId, Edit, Event, Question, QueueChange, TurnId};
+    pub use ply_session::{Answer, AskId, Edit, Event, Question, QueueChange, Runner, TurnId};
 }
 
 pub use ply_journal as journal;
