@@ -38,7 +38,7 @@ mod turn;
 /// What the records of a [`journal`] hold, for code that reads them or folds a [`History`] from them.
 pub mod event {
     pub use ply_session::{
-        Answer, AskId, Edit, Event, Question, QueueChange, QueuedPrompt, TurnId,
+        Answer, AskId, Edit, Event, Question, QueueChange, QueuedPrompt, Runner, TurnId,
     };
 }
 

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ply_session::{History, TurnId, ViewId};
+use ply_session::{Edit, History, TurnId, ViewId};
 use ply_wire::{convert, v2};
 
 pub use self::elicitation::Elicited;
@@ -170,6 +170,22 @@ impl Turn {
         self.context.unless_cancelled(report).await
     }
 
+    /// Reports like [`update`](Self::update), with the whole texts of the files whose diffs the update shows. Clients of version 1
+    /// get those instead of what the diffs show. It goes through also after the user cancelled, so that what was done by then
+    /// is kept.
+    ///
+    /// # Errors
+    ///
+    /// The session is closed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, nothing is reported.
+    pub async fn update_edited(&self, update: v2::SessionUpdate, edits: Vec<Edit>) -> Result<()> {
+        let turn = self.context.turn;
+        self.session().update_in(turn, update, edits).await
+    }
+
     /// Announces a tool call; await the result to send it.
     ///
     /// ```no_run
@@ -222,6 +238,16 @@ impl Turn {
 }
 
 impl Context {
+    /// Returns the context of what belongs to no turn.
+    pub(crate) fn outside(session: Session) -> Self {
+        Self {
+            session,
+            turn: None,
+            cancel: Cancel::default(),
+            client: None,
+        }
+    }
+
     /// Waits for `work`, unless the turn is cancelled.
     pub(crate) async fn unless_cancelled<T>(
         &self,

@@ -15,7 +15,7 @@ pub use terminals::Terminals;
 pub(crate) use erased::{DynElicitations, DynFiles, DynTerminals, Erased, Work};
 
 pub(crate) use ply_roots::Roots;
-pub(crate) use terminals::Scene;
+pub(crate) use terminals::{Scene, Show};
 
 #[cfg(test)]
 mod scratch;

@@ -6,6 +6,7 @@
 pub mod ask;
 pub mod connect;
 mod daemon;
+pub mod down;
 pub mod hello;
 mod hub;
 mod idle;
@@ -13,9 +14,11 @@ mod peer;
 pub mod pipe;
 mod place;
 mod router;
+mod runner;
 
 pub use self::daemon::{Daemon, DaemonError};
 pub use self::hello::Wanted;
 pub use self::hub::Hub;
 pub use self::place::{Place, PlaceError};
 pub use self::router::Factory;
+pub use self::runner::Runner;

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
 use crate::limits::ID_BYTES_MAX;
 
 /// The id of a request.
@@ -146,6 +149,23 @@ impl From<i64> for RequestId {
     }
 }
 
+/// As the JSON value that it is.
+impl Serialize for RequestId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let text = serde_json::from_str::<Box<RawValue>>(&self.to_string());
+        text.map_err(serde::ser::Error::custom)?
+            .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for RequestId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Box::<RawValue>::deserialize(deserializer)?;
+        Self::from_json(text.get())
+            .map_err(|_| serde::de::Error::custom("expected a string or an integer"))
+    }
+}
+
 impl fmt::Display for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = Vec::new();
@@ -178,6 +198,8 @@ mod tests {
         for written in ids {
             let id = RequestId::from_json(written).expect(written);
             assert_eq!(id.to_string(), written);
+            assert_eq!(serde_json::to_string(&id).unwrap(), written);
+            assert_eq!(serde_json::from_str::<RequestId>(written).unwrap(), id);
         }
     }
 

@@ -47,6 +47,7 @@ mod frame;
 mod handler;
 mod id;
 pub mod limits;
+pub mod line;
 mod link;
 mod noise;
 mod options;

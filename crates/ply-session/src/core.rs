@@ -197,6 +197,10 @@ impl Core {
             Input::Outlive { turn, entity } => {
                 self.converse(engine::Input::Outlive { turn, entity }, out);
             }
+            Input::Runner(runner) => {
+                self.engine.note(runner.into(), &mut self.actions);
+                self.act(out);
+            }
             Input::Ask(ask) => self.converse(engine::Input::Ask(ask), out),
             Input::Unask { ask } => self.converse(engine::Input::Unask { ask }, out),
             Input::Ended { turn, outcome } => self.ended(turn, outcome, out),

@@ -61,16 +61,7 @@ pub enum Event {
         message: v2::MessageId,
     },
     /// Another program runs the turns of the session from here on.
-    Runner {
-        /// The agent's name.
-        agent: String,
-        /// Its version.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        version: Option<String>,
-        /// Its own id for the session.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        session: Option<String>,
-    },
+    Runner(Runner),
     /// A client named the session; titles of the agent do not replace that name.
     Titled {
         /// What clients are shown.
@@ -89,6 +80,58 @@ pub enum Event {
         /// The number of the last one.
         upto: u64,
     },
+}
+
+/// A program that runs the turns of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Runner {
+    /// The agent's name.
+    pub agent: String,
+    /// Its version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Its own id for the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+}
+
+impl Runner {
+    /// Returns the runner with this name.
+    #[must_use]
+    pub fn new(agent: impl Into<String>) -> Self {
+        Self {
+            agent: agent.into(),
+            version: None,
+            session: None,
+        }
+    }
+
+    /// Says which version of it.
+    #[must_use]
+    pub fn version(mut self, version: impl Into<String>) -> Self {
+        self.version = Some(version.into());
+        self
+    }
+
+    /// Says its own id for the session.
+    #[must_use]
+    pub fn session(mut self, session: impl Into<String>) -> Self {
+        self.session = Some(session.into());
+        self
+    }
+
+    /// Returns it as JSON, for the head of the session.
+    pub(crate) fn to_json(&self) -> String {
+        // Three strings can always be written.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+impl From<Runner> for Event {
+    fn from(runner: Runner) -> Self {
+        Self::Runner(runner)
+    }
 }
 
 /// A change of the queue.
@@ -164,7 +207,7 @@ impl Event {
             | Self::Queued { .. }
             | Self::Queue(_)
             | Self::Operation { .. }
-            | Self::Runner { .. }
+            | Self::Runner(_)
             | Self::Titled { .. }
             | Self::Forked { .. } => true,
             Self::Asked { .. } | Self::Lines { .. } => false,

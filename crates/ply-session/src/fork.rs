@@ -79,7 +79,7 @@ pub fn is_forked(record: &[u8]) -> bool {
         Ok(Event::Queued { .. }
             | Event::Queue(_)
             | Event::Operation { .. }
-            | Event::Runner { .. }
+            | Event::Runner(_)
             | Event::Lines { .. })
     )
 }

@@ -9,7 +9,7 @@ use ply_wire::transcript::{Change, Entry, State, Transcript};
 use ply_wire::v2;
 
 use crate::edits::Edits;
-use crate::{AskId, Event, Question, QueueChange};
+use crate::{AskId, Event, Question, QueueChange, Runner};
 
 /// Everything a session's events add up to.
 #[derive(Debug, Clone, Default)]
@@ -30,6 +30,8 @@ pub struct History {
     is_paused: bool,
     /// Whether a client named the session.
     is_titled: bool,
+    /// Who runs the turns, if another program does.
+    runner: Option<Runner>,
     /// How often the session, or one that it was forked from, was forked from another.
     forks: u64,
 }
@@ -96,6 +98,10 @@ impl History {
             Event::Titled { update, .. } => {
                 self.is_titled = true;
                 self.apply_update(update)
+            }
+            Event::Runner(runner) => {
+                self.runner = Some(runner.clone());
+                Change::Nothing
             }
             Event::Forked { .. } => {
                 self.forks += 1;
@@ -216,6 +222,12 @@ impl History {
     #[must_use]
     pub fn is_titled(&self) -> bool {
         self.is_titled
+    }
+
+    /// Returns the program that runs the turns of the session, if another one does.
+    #[must_use]
+    pub fn runner(&self) -> Option<&Runner> {
+        self.runner.as_ref()
     }
 
     pub(crate) fn forks(&self) -> u64 {

@@ -34,7 +34,7 @@ pub use self::core::{
     request_cancelled, title_of, title_record, wrong_directory,
 };
 pub use self::engine::{Opening, Refusal, Start};
-pub use self::event::{Edit, Event, QueueChange, coalesce, joined};
+pub use self::event::{Edit, Event, QueueChange, Runner, coalesce, joined};
 pub use self::fork::{ForkPoint, Forking, fork_record, is_forked};
 pub use self::history::{History, QueuedPrompt};
 pub use self::limits::*;

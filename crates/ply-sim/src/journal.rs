@@ -215,6 +215,7 @@ impl Journal {
             self.describe(Description {
                 title: Some(Some(format!("owner {}", self.epoch))),
                 unfinished: Some(false),
+                host: None,
             });
         }
         self.sync()

@@ -6,8 +6,9 @@
 
 mod call_ids;
 mod message;
+mod pairs;
 mod paths;
-mod terminal;
+pub mod terminal;
 mod tool_call;
 mod turn;
 
@@ -16,6 +17,8 @@ use std::{
     path::PathBuf,
     sync::Arc,
 };
+
+use serde::{Deserialize, Serialize};
 
 pub(crate) use self::tool_call::content_up;
 pub use self::turn::{AskId, Cancelled, PermissionUp};
@@ -29,7 +32,9 @@ use crate::{
 };
 
 /// The v2 reading of one session of a v1 agent.
-#[derive(Debug)]
+///
+/// It can be written down and read back, to go on in another process where this one stopped.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Lifter {
     segments: Segments,
     paths: Paths,

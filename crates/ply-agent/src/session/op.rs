@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use ply_session::{
-    Answer, Ask, AskId, Edit, Entity, History, Outcome, RequestId, Stop, TurnId, ViewId,
+    Answer, Ask, AskId, Edit, Entity, History, Outcome, RequestId, Runner, Stop, TurnId, ViewId,
     block_bytes, update_bytes,
 };
 use ply_wire::v2;
@@ -44,6 +44,8 @@ pub(crate) enum Op {
         answer: oneshot::Sender<Answer>,
     },
     Unask(AskId),
+    /// Another program runs the turns from here on.
+    Runner(Runner),
     /// A call or terminal of the turn goes on after it.
     Outlive(TurnId, Entity),
     /// The client that sees the session as this view made a terminal.
@@ -127,6 +129,7 @@ impl fmt::Debug for Op {
             Self::Update { .. } => "Update",
             Self::Ask { .. } => "Ask",
             Self::Unask(_) => "Unask",
+            Self::Runner(_) => "Runner",
             Self::Outlive(..) => "Outlive",
             Self::ClientTerminal(..) => "ClientTerminal",
             Self::Begin { .. } => "Begin",

@@ -99,6 +99,20 @@ impl Store {
         &self.head
     }
 
+    /// Returns what the journal keeps for the host: what the host said, which is one line, and who runs the turns.
+    fn host_with(&self, runner: &str) -> String {
+        let kept = self
+            .head
+            .host
+            .as_deref()
+            .and_then(|kept| kept.lines().next());
+        // Without a host of its own the line is that of a runner.
+        match kept.filter(|kept| !kept.starts_with('{')) {
+            Some(kept) => format!("{kept}\n{runner}"),
+            None => runner.to_owned(),
+        }
+    }
+
     fn take(&mut self, log: Box<dyn Log>) {
         self.lost = Some(log.lost());
         self.log = Some(log);
@@ -155,6 +169,7 @@ impl Store {
             let mut description = Description::updated(clock::now_ms());
             description.title = change.title;
             description.unfinished = change.unfinished;
+            description.host = change.host.map(|runner| Some(self.host_with(&runner)));
             description
         });
         self.appending = Some(log.append_shared(persist.records, durability, description));

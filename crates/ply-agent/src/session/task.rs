@@ -305,6 +305,7 @@ impl Task {
                 Input::Ask(*ask)
             }
             Op::Unask(ask) => Input::Unask { ask },
+            Op::Runner(runner) => Input::Runner(runner),
             Op::Outlive(turn, entity) => Input::Outlive { turn, entity },
             Op::ClientTerminal(view, terminal) => Input::ClientTerminal { view, terminal },
             Op::Begin { work, ended } => {

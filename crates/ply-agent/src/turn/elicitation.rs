@@ -91,6 +91,23 @@ impl Turn {
         Ok((elicited, id))
     }
 
+    /// Passes on another agent's request for information, with its own words and form, to whoever can answer it. What it names
+    /// as its session becomes this one.
+    ///
+    /// # Errors
+    ///
+    /// Nobody can be asked, or the turn was cancelled.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, the question is taken back.
+    pub async fn pass_on(
+        &self,
+        request: v2::CreateElicitationRequest,
+    ) -> Result<v2::ElicitationAction> {
+        self.context.pass_on(request).await
+    }
+
     /// Tells the client that the visit to a URL is over.
     ///
     /// # Errors
@@ -146,6 +163,27 @@ impl Context {
         asking::check_form(&schema)?;
         let mode = v2::ElicitationFormMode::new(self.scope(call), schema);
         self.elicit(mode.into(), message).await
+    }
+
+    pub(crate) async fn pass_on(
+        &self,
+        mut request: v2::CreateElicitationRequest,
+    ) -> Result<v2::ElicitationAction> {
+        let scope = match &mut request.mode {
+            v2::ElicitationMode::Form(form) => &mut form.scope,
+            v2::ElicitationMode::Url(url) => &mut url.scope,
+            _ => return Err(Error::not_offered("questions of this kind")),
+        };
+        let call = match scope {
+            v2::ElicitationScope::Session(scope) => scope.tool_call_id.take(),
+            _ => None,
+        };
+        *scope = self.scope(call);
+        match put(self, Question::Elicitation(Box::new(request))).await? {
+            Answer::Elicited(action) => Ok(action),
+            Answer::Unanswered => Err(Error::not_offered("an answer to this question")),
+            _ => Ok(v2::ElicitationAction::Cancel),
+        }
     }
 
     async fn elicit(&self, mode: v2::ElicitationMode, message: String) -> Result<Elicited> {

@@ -18,6 +18,7 @@ pub struct Permission {
     /// What a question of another agent is about.
     subject: Option<v2::RequestPermissionSubject>,
     options: Vec<v2::PermissionOption>,
+    meta: Option<v2::Meta>,
 }
 
 /// What came of it.
@@ -62,6 +63,7 @@ impl Permission {
             command: None,
             subject: None,
             options: Vec::new(),
+            meta: None,
         }
     }
 
@@ -89,7 +91,7 @@ impl Permission {
         self
     }
 
-    pub(super) async fn ask_about(
+    pub(crate) async fn ask_about(
         mut self,
         context: &Context,
         call: Option<v2::ToolCallId>,
@@ -134,6 +136,7 @@ impl Permission {
         v2::RequestPermissionRequest::new(id, self.title, self.options)
             .description(self.description)
             .subject(subject)
+            .meta(self.meta)
     }
 }
 
@@ -160,6 +163,7 @@ impl From<&v2::RequestPermissionRequest> for Permission {
             command: None,
             subject: request.subject.clone(),
             options: request.options.clone(),
+            meta: request.meta.clone(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use crate::place::Place;
+use crate::place::{PLY, Place, text};
 
 async fn asked(agent: &ply_client::Agent, place: &Place) -> ply_client::Session {
     let session = agent.new_session(place.project()).await.unwrap();
@@ -89,6 +89,37 @@ async fn a_hub_that_is_stopped_is_started_again_with_its_sessions() {
         .unwrap();
     assert_ne!(place.hub().unwrap(), first);
     editor.close().await;
+}
+
+#[tokio::test]
+async fn the_process_of_another_agent_outlives_the_editor_too() {
+    let place = Place::new();
+    let words = ["--", PLY, "agent"];
+    let editor = place.attach_to(&words).await;
+    let session = asked(&editor, &place).await;
+    let (id, said) = (session.id().clone(), session.transcript().entries().len());
+    editor.close().await;
+    let open = place.says(&["hub", "sessions", "--json"]);
+    let open: serde_json::Value = serde_json::from_str(&open).unwrap();
+    assert_eq!(open[0]["id"], &*id.0);
+    assert_eq!(open[0]["agent"], words[1..].join(" "));
+    let editor = place.attach_to(&words).await;
+    let session = editor.load_session(id, place.project()).await.unwrap();
+    assert_eq!(session.transcript().entries().len(), said);
+    let turn = session.prompt("what can you do?").await.unwrap();
+    turn.finish().await.unwrap();
+    assert!(session.transcript().entries().len() > said);
+    editor.close().await;
+}
+
+#[tokio::test]
+async fn an_agent_that_cannot_be_started_is_told_by_the_program_itself() {
+    let place = Place::new();
+    let missing = place.project().join("no-such-agent");
+    let output = place.ply(&["attach", "--", missing.to_str().unwrap()]);
+    let told = text(&output.stderr);
+    assert!(!output.status.success());
+    assert!(told.contains("cannot be started"), "{told}");
 }
 
 #[test]

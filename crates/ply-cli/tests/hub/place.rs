@@ -59,11 +59,20 @@ impl Place {
 
     /// Starts `ply attach`, as an editor does.
     pub(crate) async fn attach(&self) -> Agent {
+        self.attach_to(&[]).await
+    }
+
+    /// Starts it with these words behind it.
+    pub(crate) async fn attach_to(&self, words: &[&str]) -> Agent {
         let mut command = ply_client::Command::new("env").arg("-i");
         for (name, value) in self.variables() {
             command = command.arg(format!("{name}={}", value.display()));
         }
-        let command = command.arg(PLY).arg("attach").cwd(self.project());
+        let command = command
+            .arg(PLY)
+            .arg("attach")
+            .args(words)
+            .cwd(self.project());
         Client::new().spawn(command).await.unwrap()
     }
 

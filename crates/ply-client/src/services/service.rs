@@ -7,38 +7,94 @@ use std::sync::Arc;
 use ply_rpc::RpcError;
 use ply_wire::{v1, v2};
 
-use super::{Files, Roots, Scene, Terminals};
+use super::{Files, Roots, Show, Terminals};
 use crate::session::cell::SessionCell;
 
 /// The session that a service works for.
 #[derive(Debug, Clone)]
-pub struct Scope(Arc<SessionCell>);
+pub struct Scope(Of);
+
+#[derive(Debug, Clone)]
+enum Of {
+    Session(Arc<SessionCell>),
+    Other(Arc<Other>),
+}
+
+/// A session that is not one of this crate's.
+struct Other {
+    id: v2::SessionId,
+    cwd: PathBuf,
+    roots: Vec<PathBuf>,
+    bounds: Roots,
+    show: Box<ShowUpdate>,
+}
+
+type ShowUpdate = dyn Fn(v2::SessionUpdate) + Send + Sync;
+
+impl std::fmt::Debug for Other {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Other").field(&self.id).finish()
+    }
+}
 
 impl Scope {
     pub(crate) fn new(session: Arc<SessionCell>) -> Self {
-        Self(session)
+        Self(Of::Session(session))
+    }
+
+    /// Returns the scope of a session that is not one of this crate's, for programs that serve agents by themselves: its id,
+    /// its working directory and further ones. `show` gets what happens in its terminals, in the order that it happens, and
+    /// must not block.
+    #[must_use]
+    pub fn of(
+        id: v2::SessionId,
+        cwd: PathBuf,
+        roots: Vec<PathBuf>,
+        show: impl Fn(v2::SessionUpdate) + Send + Sync + 'static,
+    ) -> Self {
+        let bounds = Roots::new(std::iter::once(cwd.clone()).chain(roots.clone()));
+        let show = Box::new(show);
+        Self(Of::Other(Arc::new(Other {
+            id,
+            cwd,
+            roots,
+            bounds,
+            show,
+        })))
     }
 
     /// Returns the agent's id for the session.
     #[must_use]
     pub fn id(&self) -> &v2::SessionId {
-        &self.0.id
+        match &self.0 {
+            Of::Session(session) => &session.id,
+            Of::Other(other) => &other.id,
+        }
     }
 
     /// Returns the directory in which the session works.
     #[must_use]
     pub fn cwd(&self) -> &Path {
-        &self.0.setup.cwd
+        match &self.0 {
+            Of::Session(session) => &session.setup.cwd,
+            Of::Other(other) => &other.cwd,
+        }
     }
 
     /// Returns the further directories that belong to the work.
     #[must_use]
     pub fn roots(&self) -> &[PathBuf] {
-        &self.0.setup.roots
+        match &self.0 {
+            Of::Session(session) => &session.setup.roots,
+            Of::Other(other) => &other.roots,
+        }
     }
 
     fn bounds(&self) -> &Roots {
-        &self.0.roots
+        match &self.0 {
+            Of::Session(session) => &session.roots,
+            Of::Other(other) => &other.bounds,
+        }
     }
 }
 
@@ -217,12 +273,20 @@ impl TerminalService for Terminals {
         session: &Scope,
         request: v1::CreateTerminalRequest,
     ) -> Result<v1::CreateTerminalResponse, RpcError> {
-        let shown = Arc::downgrade(&session.0);
-        let show = Arc::new(move |id: &v1::TerminalId, scene: Scene<'_>| {
-            if let Some(session) = shown.upgrade() {
-                session.terminal_shows(id, scene);
+        let show: Show = match &session.0 {
+            Of::Session(session) => {
+                let shown = Arc::downgrade(session);
+                Arc::new(move |id, scene| {
+                    if let Some(session) = shown.upgrade() {
+                        session.terminal_shows(id, scene);
+                    }
+                })
             }
-        });
+            Of::Other(other) => {
+                let other = Arc::clone(other);
+                Arc::new(move |id, scene| (other.show)(scene.update(id)))
+            }
+        };
         Self::create(self, session.bounds(), request, show).await
     }
 

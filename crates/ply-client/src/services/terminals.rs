@@ -15,8 +15,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 
 use self::output::Output;
 use self::run::{Reader, Run, State};
-pub(crate) use self::scene::Scene;
-use self::scene::{Show, line, show_exit};
+pub(crate) use self::scene::{Scene, Show};
+use self::scene::{line, show_exit};
 use super::Roots;
 use super::refusal::{Refusal, not_found};
 use crate::lock::lock;

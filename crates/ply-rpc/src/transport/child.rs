@@ -67,6 +67,7 @@ pub struct Command {
     program: OsString,
     args: Vec<OsString>,
     envs: Vec<(OsString, Option<OsString>)>,
+    clears_env: bool,
     cwd: Option<PathBuf>,
     on_stderr: Option<OnStderr>,
     stdin_pipe_bytes: usize,
@@ -80,6 +81,7 @@ impl Command {
             program: program.as_ref().to_owned(),
             args: Vec::new(),
             envs: Vec::new(),
+            clears_env: false,
             cwd: None,
             on_stderr: None,
             stdin_pipe_bytes: STDIN_PIPE_BYTES,
@@ -110,6 +112,12 @@ impl Command {
     /// Removes an inherited environment variable.
     pub fn env_remove(mut self, name: impl AsRef<OsStr>) -> Self {
         self.envs.push((name.as_ref().to_owned(), None));
+        self
+    }
+
+    /// Inherits no environment variables.
+    pub fn env_clear(mut self) -> Self {
+        self.clears_env = true;
         self
     }
 
@@ -186,6 +194,9 @@ impl Command {
         command.args(&self.args);
         if let Some(cwd) = &self.cwd {
             command.current_dir(cwd);
+        }
+        if self.clears_env {
+            command.env_clear();
         }
         for (name, value) in &self.envs {
             match value {

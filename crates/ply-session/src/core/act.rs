@@ -283,12 +283,18 @@ impl Core {
     fn describe(&mut self, event: &Event) {
         let waits = !self.engine.history().queued().is_empty();
         let description = self.store.description();
-        if let Event::Queued { .. } | Event::Queue(_) = event {
-            let is_active = self.engine.history().is_active();
-            description.get_or_insert_default().unfinished = Some(waits || is_active);
-        }
-        let (Event::Update(update) | Event::Titled { update, .. }) = event else {
-            return;
+        let update = match event {
+            Event::Update(update) | Event::Titled { update, .. } => update,
+            Event::Queued { .. } | Event::Queue(_) => {
+                let is_active = self.engine.history().is_active();
+                description.get_or_insert_default().unfinished = Some(waits || is_active);
+                return;
+            }
+            Event::Runner(runner) => {
+                description.get_or_insert_default().host = Some(runner.to_json());
+                return;
+            }
+            _ => return,
         };
         match update {
             v2::SessionUpdate::UserMessage(_)

@@ -188,6 +188,8 @@ pub struct Description {
     pub title: Option<Option<String>>,
     /// Whether a turn is unfinished.
     pub unfinished: Option<bool>,
+    /// Who runs the turns of the session now, as JSON.
+    pub host: Option<String>,
 }
 
 impl Description {
@@ -199,5 +201,6 @@ impl Description {
         let now = now.get_or_insert_default();
         now.title = now.title.take().or(unwritten.title);
         now.unfinished = now.unfinished.or(unwritten.unfinished);
+        now.host = now.host.take().or(unwritten.host);
     }
 }

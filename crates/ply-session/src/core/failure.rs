@@ -11,7 +11,7 @@ use super::store::State;
 use super::view::Apart;
 use super::{Core, close};
 use crate::engine::{self, Action};
-use crate::{Answer, Event, Level, PromptId, TurnId};
+use crate::{Answer, Event, Level, PromptId, Runner, TurnId};
 
 /// How a journal failed.
 #[derive(Debug)]
@@ -97,6 +97,7 @@ impl Core {
         self.store.description = Some(Description {
             title: Some(history.transcript().info().title.clone()),
             unfinished: Some(history.is_active() || !history.queued().is_empty()),
+            host: history.runner().map(Runner::to_json),
         });
     }
 

@@ -9,8 +9,8 @@ use ply_wire::v2;
 
 use super::response::OptionChange;
 use crate::{
-    Answers, Ask, AskId, Edit, Entity, Level, Outcome, QueueChange, Reply, RequestId, TurnId,
-    ViewId,
+    Answers, Ask, AskId, Edit, Entity, Level, Outcome, QueueChange, Reply, RequestId, Runner,
+    TurnId, ViewId,
 };
 
 /// Something that happened.
@@ -140,6 +140,8 @@ pub enum Input {
         /// What goes on.
         entity: Entity,
     },
+    /// Another program runs the turns of the session from here on.
+    Runner(Runner),
     /// The agent asks the user something.
     Ask(Ask),
     /// The agent no longer needs an answer.

@@ -97,6 +97,7 @@ impl Core {
             && match &input {
                 Input::Say { turn, .. } | Input::Update { turn, .. } => turn.is_none(),
                 Input::Ask(ask) => ask.turn.is_none(),
+                Input::Runner(_) => true,
                 Input::Unask { ask } => {
                     let is_it =
                         |waiting: &Input| matches!(waiting, Input::Ask(asked) if asked.id == *ask);
@@ -166,6 +167,7 @@ impl Core {
             Input::Begin { .. }
             | Input::Say { .. }
             | Input::Update { .. }
+            | Input::Runner(_)
             | Input::Ask(_)
             | Input::Unask { .. } => !self.is_unsafe(),
             Input::Close(close) if self.closing.is_too_late_for(close) => false,
@@ -320,7 +322,11 @@ fn prompt_bytes(input: &Input) -> Option<usize> {
 pub(super) fn is_report(input: &Input) -> bool {
     matches!(
         input,
-        Input::Say { .. } | Input::Update { .. } | Input::Ask(_) | Input::Unask { .. }
+        Input::Say { .. }
+            | Input::Update { .. }
+            | Input::Runner(_)
+            | Input::Ask(_)
+            | Input::Unask { .. }
     )
 }
 

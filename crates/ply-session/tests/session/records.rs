@@ -1,6 +1,6 @@
 //! The records of a journal: how they are written, and that those of older versions are read.
 use crate::support::{Session, accepted, permission, started};
-use ply_session::{Answer, AskId, Edit, Event, QueueChange, TurnId};
+use ply_session::{Answer, AskId, Edit, Event, QueueChange, Runner, TurnId};
 use ply_wire::v2;
 use serde_json::{Value, json};
 
@@ -115,14 +115,9 @@ fn operations_runners_and_lines() {
         },
         &json!({"operation": {"key": "k", "message": "m"}}),
     );
-    let runner = |version: Option<&str>, session: Option<&str>| Event::Runner {
-        agent: "a".into(),
-        version: version.map(str::to_owned),
-        session: session.map(str::to_owned),
-    };
-    check(&runner(None, None), &json!({"runner": {"agent": "a"}}));
+    check(&Runner::new("a").into(), &json!({"runner": {"agent": "a"}}));
     check(
-        &runner(Some("1"), Some("s")),
+        &Runner::new("a").version("1").session("s").into(),
         &json!({"runner": {"agent": "a", "version": "1", "session": "s"}}),
     );
     check(&Event::Lines { upto: 9 }, &json!({"lines": {"upto": 9}}));

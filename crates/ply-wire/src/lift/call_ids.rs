@@ -2,13 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
+use serde::{Deserialize, Serialize};
+
 use crate::{v1, v2};
 
 /// The calls that ids of the agent stand for.
 ///
 /// v1 says that ids are unique within a session, but some agents count their calls anew for each
 /// turn. Each use of such an id gets an id of its own: `c`, `c~2`, `c~3`.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CallIds {
     /// The newest use of each id that does not stand for itself.
     newest: HashMap<v1::ToolCallId, Use>,
@@ -16,7 +18,7 @@ pub(super) struct CallIds {
     made: HashSet<v2::ToolCallId>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Use {
     id: v2::ToolCallId,
     number: u64,

@@ -2,6 +2,9 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
+
+use super::pairs;
 use crate::{
     convert::content,
     project::mark,
@@ -10,7 +13,7 @@ use crate::{
 };
 
 /// Which message the chunks of an agent belong to.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Segments {
     prefix: String,
     made: u64,
@@ -18,12 +21,13 @@ pub(super) struct Segments {
     current: Option<(MessageKind, v2::MessageId)>,
     /// Ids of the agent that stand for another message: the echo of a prompt, or a marked
     /// replacement.
+    #[serde(with = "pairs")]
     aliases: HashMap<(MessageKind, v1::MessageId), v2::MessageId>,
     echo: Option<Echo>,
 }
 
 /// The live prompt, while the agent may still be repeating it.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Echo {
     message: v2::MessageId,
     prompt: Vec<v2::ContentBlock>,

@@ -6,10 +6,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use serde::{Deserialize, Serialize};
+
 use crate::{convert::path::is_absolute, v1};
 
 /// Makes paths absolute.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Paths {
     /// The directory of the session; empty if it is not known, and then paths stay as they are.
     cwd: PathBuf,

@@ -7,6 +7,32 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use super::Lifter;
 use crate::{v1, v2};
 
+/// Returns the update that tells what runs in a terminal.
+#[must_use]
+pub fn started(terminal: &v1::TerminalId, command: &str, cwd: &Path) -> v2::SessionUpdate {
+    let update = v2::TerminalUpdate::new(terminal.0.clone())
+        .command(command.to_owned())
+        .cwd(v2::AbsolutePath::new(cwd));
+    v2::SessionUpdate::TerminalUpdate(update)
+}
+
+/// Returns the update that tells what a terminal printed.
+#[must_use]
+pub fn output(terminal: &v1::TerminalId, text: &str) -> v2::SessionUpdate {
+    let chunk = v2::TerminalOutputChunk::new(terminal.0.clone(), STANDARD.encode(text));
+    v2::SessionUpdate::TerminalOutputChunk(chunk)
+}
+
+/// Returns the update that tells how the command of a terminal ended.
+#[must_use]
+pub fn exited(terminal: &v1::TerminalId, status: &v1::TerminalExitStatus) -> v2::SessionUpdate {
+    let mut exit = v2::TerminalExitStatus::new();
+    exit.exit_code = status.exit_code.map(i64::from);
+    exit.signal.clone_from(&status.signal);
+    let update = v2::TerminalUpdate::new(terminal.0.clone()).exit_status(exit);
+    v2::SessionUpdate::TerminalUpdate(update)
+}
+
 impl Lifter {
     /// Notes that a terminal was made for the agent, and tells what runs in it. Only such terminals become v2 terminals of the same
     /// id; any other id is the name of something in another process (V2-TERM-12).
@@ -18,10 +44,7 @@ impl Lifter {
         out: &mut Vec<v2::SessionUpdate>,
     ) {
         self.terminal_created(terminal.clone());
-        let update = v2::TerminalUpdate::new(terminal.0.clone())
-            .command(command.to_owned())
-            .cwd(v2::AbsolutePath::new(cwd));
-        out.push(v2::SessionUpdate::TerminalUpdate(update));
+        out.push(started(terminal, command, cwd));
     }
 
     /// Tells what a terminal printed.
@@ -31,8 +54,7 @@ impl Lifter {
         text: &str,
         out: &mut Vec<v2::SessionUpdate>,
     ) {
-        let chunk = v2::TerminalOutputChunk::new(terminal.0.clone(), STANDARD.encode(text));
-        out.push(v2::SessionUpdate::TerminalOutputChunk(chunk));
+        out.push(output(terminal, text));
     }
 
     /// Tells how the command of a terminal ended.
@@ -42,10 +64,6 @@ impl Lifter {
         status: &v1::TerminalExitStatus,
         out: &mut Vec<v2::SessionUpdate>,
     ) {
-        let mut exit = v2::TerminalExitStatus::new();
-        exit.exit_code = status.exit_code.map(i64::from);
-        exit.signal.clone_from(&status.signal);
-        let update = v2::TerminalUpdate::new(terminal.0.clone()).exit_status(exit);
-        out.push(v2::SessionUpdate::TerminalUpdate(update));
+        out.push(exited(terminal, status));
     }
 }

@@ -2,6 +2,8 @@
 
 use std::{collections::HashMap, path::PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::{Lifter, given, given_or_cleared};
 use crate::{
     MaybeUndefined,
@@ -15,7 +17,7 @@ use crate::{
 const FOREIGN_TERMINAL: &str = "[terminal of the agent's client]";
 
 /// What the lifter remembers of a call.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Known {
     pub(super) title: Option<String>,
     status: Option<v2::ToolCallStatus>,

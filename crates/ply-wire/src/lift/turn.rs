@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Lifter, tool_call::title_of};
 use crate::{
     convert,
@@ -20,7 +22,7 @@ pub enum Cancelled {
 }
 
 /// The lifter's name for something the user is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct AskId(u64);
 
 /// How a v1 permission request goes on.
@@ -33,7 +35,7 @@ pub enum PermissionUp {
     Answer(v1::RequestPermissionOutcome),
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Turn {
     state: State,
     /// Counts turns from 1, to tell what is news of which one.

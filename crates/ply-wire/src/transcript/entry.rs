@@ -1,6 +1,7 @@
 //! The things a transcript is made of.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde::{Deserialize, Serialize};
 
 use super::{content, output::Output, plain::PlainText};
 use crate::{MaybeUndefined, convert, v2};
@@ -24,7 +25,8 @@ pub enum Entry {
 }
 
 /// Who a message is from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum MessageKind {
     /// The user.
     User,

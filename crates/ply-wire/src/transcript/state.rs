@@ -1,10 +1,13 @@
 //! What there is one of per session: its state, its description and its usage.
 
+use serde::{Deserialize, Serialize};
+
 use super::entry::patch_meta;
 use crate::v2;
 
 /// Whether the session does foreground work.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum State {
     /// No foreground work; where every session starts.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use ply_client::Command;
@@ -11,7 +12,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::arguments::Attach;
 use super::{place, serve};
-use crate::program::roster::{BUILT_IN, Roster};
+use crate::program::roster::{BUILT_IN, Choice, Roster};
 use crate::program::{Error, output};
 
 /// Bytes that are passed on at a time.
@@ -24,17 +25,8 @@ pub(crate) async fn run(arguments: Attach) -> Result<ExitCode, Error> {
     if arguments.no_hub {
         return alone(&choice.command);
     }
-    let wanted = Wanted {
-        name: choice.name.clone(),
-        key: choice.key.clone(),
-        command: if choice.key == BUILT_IN {
-            Vec::new()
-        } else {
-            choice.command.words().map(lossy).collect()
-        },
-        env: environment(&choice.command),
-        cwd: std::env::current_dir().map_err(Error::Start)?,
-    };
+    let cwd = std::env::current_dir().map_err(Error::Start)?;
+    let wanted = wanted(&choice, cwd);
     match connected(&arguments, wanted).await {
         Ok(connected) => pass_on(connected).await,
         Err(error) => {
@@ -43,6 +35,21 @@ pub(crate) async fn run(arguments: Attach) -> Result<ExitCode, Error> {
             ));
             alone(&choice.command)
         }
+    }
+}
+
+/// Returns what the hub is asked for, with the environment of this process.
+pub(super) fn wanted(choice: &Choice, cwd: PathBuf) -> Wanted {
+    Wanted {
+        name: choice.name.clone(),
+        key: choice.key.clone(),
+        command: if choice.key == BUILT_IN {
+            Vec::new()
+        } else {
+            choice.command.words().map(lossy).collect()
+        },
+        env: environment(&choice.command),
+        cwd,
     }
 }
 

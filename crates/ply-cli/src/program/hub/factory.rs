@@ -1,66 +1,93 @@
 //! The agents of the hub.
 
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use ply_coder::Coder;
-use ply_hub::{Factory, Place, Wanted};
+use ply_hub::down::{self, Downstream, Services};
+use ply_hub::{Factory, Place, Runner, Wanted};
 
+use super::attach;
 use crate::program::agent::{self, Setup};
-use crate::program::roster::BUILT_IN;
+use crate::program::roster::Roster;
 
-/// What makes the agents: the one in this program.
+/// What makes the agents: the one in this program, and any other.
 #[derive(Debug)]
 pub(super) struct Agents {
     place: Place,
     store: PathBuf,
+    /// Those that are in use, by what was wanted.
+    known: Mutex<HashMap<Wanted, Weak<Runner<Coder>>>>,
 }
 
 impl Agents {
     pub(super) fn new(place: Place, store: PathBuf) -> Self {
-        Self { place, store }
-    }
-}
-
-impl Factory for Agents {
-    type Agent = Coder;
-
-    async fn agent(&self, wanted: &Wanted) -> Result<Arc<Coder>, String> {
-        if !wanted.command.is_empty() {
-            return Err(format!(
-                "the hub cannot start the agent `{}` yet",
-                wanted.name
-            ));
+        Self {
+            place,
+            store,
+            known: Mutex::default(),
         }
-        let env = wanted.env.clone();
-        let setup = Setup::read_with(
-            None,
-            None,
-            Arc::new(move |name| env.get(name).map(Into::into)),
-        );
+    }
+
+    /// Returns the agent in this program, as the environment of a client configures it.
+    fn built_in(&self, env: BTreeMap<String, String>) -> Coder {
+        let variable = Arc::new(move |name: &str| env.get(name).map(OsString::from));
+        let setup = Setup::read_with(None, None, variable);
         let config = setup.and_then(|setup| {
             let mut config = agent::configure(None, &setup, Some(&self.store))?;
             // Commands that a model runs must not reach the hub, which could approve them.
             config.sandbox.hidden.push(self.place.path().to_owned());
             Ok(config)
         });
-        Ok(Arc::new(match config {
+        match config {
             Ok(config) => Coder::new(config),
             Err(problem) => Coder::refusing(problem),
-        }))
+        }
+    }
+
+    fn in_use(&self, wanted: &Wanted) -> Option<Arc<Runner<Coder>>> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(wanted)?.upgrade()
+    }
+
+    fn note(&self, wanted: &Wanted, agent: &Arc<Runner<Coder>>) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|_, agent| agent.strong_count() > 0);
+        known.insert(wanted.clone(), Arc::downgrade(agent));
+    }
+}
+
+impl Factory for Agents {
+    type Agent = Runner<Coder>;
+
+    async fn agent(&self, wanted: &Wanted) -> Result<Arc<Runner<Coder>>, String> {
+        if let Some(agent) = self.in_use(wanted) {
+            return Ok(agent);
+        }
+        let agent = Arc::new(match wanted.command.split_first() {
+            None => Runner::Here(self.built_in(wanted.env.clone())),
+            Some((program, args)) => {
+                let launch = down::child(program).args(args);
+                let env = wanted
+                    .env
+                    .iter()
+                    .map(|(name, value)| (name.into(), value.into()));
+                let caller = down::Caller::new().env(env).cwd(&wanted.cwd);
+                let started = Downstream::start(launch, caller, Services::default()).await;
+                Runner::Down(Arc::new(started.map_err(|error| {
+                    format!("the agent `{}` cannot be started: {error}", wanted.name)
+                })?))
+            }
+        });
+        self.note(wanted, &agent);
+        Ok(agent)
     }
 
     fn known(&self, key: &str) -> Option<Wanted> {
-        let env = std::env::vars_os();
-        let env = env.filter_map(|(name, value)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        });
-        (key == BUILT_IN).then(|| Wanted {
-            name: key.to_owned(),
-            key: key.to_owned(),
-            command: Vec::new(),
-            env: env.collect(),
-            cwd: "/".into(),
-        })
+        let roster = Roster::read(None).ok()?;
+        let choice = roster.choices().iter().find(|choice| choice.key == key)?;
+        Some(attach::wanted(choice, "/".into()))
     }
 }

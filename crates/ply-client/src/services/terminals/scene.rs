@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use ply_wire::v1;
+use ply_wire::lift::terminal;
+use ply_wire::{v1, v2};
 use tokio::sync::watch;
 
 use super::run::State;
@@ -20,8 +21,19 @@ pub(crate) enum Scene<'a> {
     Exited(&'a v1::TerminalExitStatus),
 }
 
+impl Scene<'_> {
+    /// Returns it as version 2 tells it.
+    pub(crate) fn update(self, id: &v1::TerminalId) -> v2::SessionUpdate {
+        match self {
+            Self::Started { command, cwd } => terminal::started(id, command, cwd),
+            Self::Output(text) => terminal::output(id, text),
+            Self::Exited(status) => terminal::exited(id, status),
+        }
+    }
+}
+
 /// Who is shown it.
-pub(super) type Show = Arc<dyn Fn(&v1::TerminalId, Scene<'_>) + Send + Sync>;
+pub(crate) type Show = Arc<dyn Fn(&v1::TerminalId, Scene<'_>) + Send + Sync>;
 
 /// Shows how a command exited, once it has.
 pub(super) async fn show_exit(id: v1::TerminalId, mut state: watch::Receiver<State>, show: Show) {

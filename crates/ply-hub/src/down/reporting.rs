@@ -1,0 +1,317 @@
+//! Telling the session what its agent does: from the code of a turn, or between turns from a task of its own.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex as SyncMutex, PoisonError, Weak};
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
+use ply_agent::{Decision, Error, Result, Session, Stop, Turn};
+use tokio::sync::{Mutex, Notify, oneshot};
+use tokio::task::AbortHandle;
+
+use super::link::{Answer, End, Question, Service, Wish};
+use super::process::Process;
+use super::queue::{Baton, Event, Queue};
+use super::serve::Hands;
+
+/// How long a prompt waits for an agent that still works on one that was given up.
+const BEGIN_TIME_MAX: Duration = Duration::from_secs(60);
+
+/// A process that has the session open.
+#[derive(Debug)]
+pub(super) struct Live {
+    pub(super) process: Arc<Process>,
+    pub(super) hands: Hands,
+    /// Where work that the agent began by itself waits for a turn.
+    own: Own,
+}
+
+#[derive(Debug, Default)]
+struct Own {
+    baton: SyncMutex<Option<Baton>>,
+    came: Notify,
+}
+
+impl Own {
+    fn put(&self, baton: Baton) {
+        *self.baton.lock().unwrap_or_else(PoisonError::into_inner) = Some(baton);
+        self.came.notify_waiters();
+    }
+
+    fn take(&self) -> Option<Baton> {
+        let mut baton = self.baton.lock().unwrap_or_else(PoisonError::into_inner);
+        baton.take()
+    }
+}
+
+type Work<'t> = FuturesUnordered<Pin<Box<dyn Future<Output = u64> + Send + 't>>>;
+
+impl Live {
+    pub(super) fn new(process: Arc<Process>, hands: Hands) -> Arc<Self> {
+        Arc::new(Self {
+            process,
+            hands,
+            own: Own::default(),
+        })
+    }
+
+    /// Works on a prompt that was sent.
+    pub(super) async fn work(
+        &self,
+        turn: &Turn,
+        mut begins: oneshot::Receiver<Baton>,
+    ) -> Result<Stop> {
+        let late = tokio::time::sleep(BEGIN_TIME_MAX);
+        let mut late = std::pin::pin!(late);
+        let baton = loop {
+            let came = self.own.came.notified();
+            // Work of the agent's own that waits for a turn becomes part of this one: neither would begin otherwise.
+            if let Some(baton) = self.own.take() {
+                break baton;
+            }
+            tokio::select! {
+                biased;
+                baton = &mut begins => break baton.map_err(|_| self.process.gone().error())?,
+                () = came => {}
+                () = turn.cancelled() => {
+                    self.process.tell(Wish::Cancel).await;
+                    return Ok(Stop::Cancelled);
+                }
+                () = &mut late => {
+                    let seconds = BEGIN_TIME_MAX.as_secs();
+                    return Err(Error::msg(format!(
+                        "The agent still works on a turn that was cancelled, and took no prompt for {seconds} seconds. \
+                         Wait for it, or close the session to end it."
+                    )));
+                }
+            }
+        };
+        self.report(turn, baton).await
+    }
+
+    /// Reports what the agent does until the work is over.
+    async fn report(&self, turn: &Turn, mut baton: Baton) -> Result<Stop> {
+        let mut work = Work::new();
+        let mut asked: HashMap<u64, oneshot::Sender<()>> = HashMap::new();
+        let mut is_cancelled = false;
+        let mut is_prompt = false;
+        loop {
+            let event = tokio::select! {
+                biased;
+                () = turn.cancelled(), if !is_cancelled => {
+                    is_cancelled = true;
+                    self.process.tell(Wish::Cancel).await;
+                    continue;
+                }
+                Some(request) = work.next(), if !work.is_empty() => {
+                    asked.remove(&request);
+                    continue;
+                }
+                event = baton.next() => event,
+            };
+            match event {
+                Some(Event::Update(told)) => {
+                    let report = turn.update_edited(told.update, told.edits);
+                    let mut report = std::pin::pin!(report);
+                    tokio::select! {
+                        biased;
+                        done = &mut report => done?,
+                        // Whoever reads may be slow; the agent hears of it at once.
+                        () = turn.cancelled(), if !is_cancelled => {
+                            is_cancelled = true;
+                            self.process.tell(Wish::Cancel).await;
+                            report.await?;
+                        }
+                    }
+                }
+                Some(Event::Ask(request, question)) => {
+                    let (retract, retracted) = oneshot::channel();
+                    asked.insert(request, retract);
+                    let ask = self.ask_in(turn, request, question);
+                    work.push(Box::pin(unless(retracted, ask, request)));
+                }
+                Some(Event::Service(request, service)) => {
+                    let (retract, retracted) = oneshot::channel();
+                    asked.insert(request, retract);
+                    let serve = self.serve(Some(turn), request, service);
+                    work.push(Box::pin(unless(retracted, serve, request)));
+                }
+                // Its drop ends what was asked.
+                Some(Event::Retracted(request)) => drop(asked.remove(&request)),
+                Some(Event::VisitOver(id)) => {
+                    if let Err(error) = turn.finish_url(id).await {
+                        tracing::debug!(%error, "nobody is told that a visit is over");
+                    }
+                }
+                Some(Event::Begin(_)) => is_prompt = true,
+                Some(Event::Began) => {}
+                Some(Event::Ended(end)) => {
+                    baton.is_late = false;
+                    return stop(end);
+                }
+                Some(Event::Rested(end)) => {
+                    if !is_prompt && turn.prompt().message_id().is_none() {
+                        baton.is_late = false;
+                        return stop(end);
+                    }
+                }
+                Some(Event::Gone(words)) => return Err(interrupted(&words)),
+                None => return Err(self.process.gone().error()),
+            }
+        }
+    }
+
+    async fn ask_in(&self, turn: &Turn, request: u64, question: Question) {
+        let answer = match question {
+            Question::Permission(permission) => decided(turn.ask(&*permission).await),
+            Question::Elicitation(elicitation) => elicited(turn.pass_on(*elicitation).await),
+        };
+        // A cancel was answered already.
+        if !turn.is_cancelled() {
+            self.process.tell(Wish::Answer { request, answer }).await;
+        }
+    }
+
+    async fn ask_outside(&self, session: &Session, request: u64, question: Question) {
+        let answer = match question {
+            Question::Permission(permission) => decided(session.ask(&*permission).await),
+            Question::Elicitation(elicitation) => elicited(session.pass_on(*elicitation).await),
+        };
+        self.process.tell(Wish::Answer { request, answer }).await;
+    }
+
+    async fn serve(&self, turn: Option<&Turn>, request: u64, service: Service) {
+        let (terminal, result) = self.hands.serve(turn, service).await;
+        let wish = Wish::Serve {
+            request,
+            terminal,
+            result: Some(result),
+        };
+        self.process.tell(wish).await;
+    }
+}
+
+/// Waits for `work` unless whoever holds the other end lets go; says which request it was.
+async fn unless(
+    retracted: oneshot::Receiver<()>,
+    work: impl Future<Output = ()>,
+    request: u64,
+) -> u64 {
+    tokio::select! {
+        biased;
+        () = work => {}
+        _ = retracted => {}
+    }
+    request
+}
+
+fn decided(decision: Result<Decision>) -> Answer {
+    match decision {
+        Ok(Decision::Selected(option)) => Answer::Selected(option.option_id),
+        Ok(Decision::Dismissed) => Answer::Cancelled,
+        Ok(_) | Err(_) => Answer::Unanswered,
+    }
+}
+
+fn elicited(action: Result<ply_wire::v2::ElicitationAction>) -> Answer {
+    action.map_or(Answer::Unanswered, Answer::Elicited)
+}
+
+fn stop(end: End) -> Result<Stop> {
+    let reason = end?;
+    Ok(reason.as_ref().map_or(Stop::EndTurn, Stop::from))
+}
+
+/// Returns the error of a turn whose agent died.
+fn interrupted(words: &str) -> Error {
+    Error::msg(format!(
+        "{words}\nThe turn was cut off. Send another prompt to start the agent again."
+    ))
+}
+
+/// Reports what belongs to no turn, and hands over to turns, until the process is gone.
+pub(super) async fn between_turns(session: Session, live: Weak<Live>, queue: Arc<Mutex<Queue>>) {
+    let mut asked: HashMap<u64, AbortHandle> = HashMap::new();
+    loop {
+        let mut baton = Arc::clone(&queue).lock_owned().await;
+        let Some(event) = baton.next().await else {
+            return;
+        };
+        match event {
+            Event::Begin(turn) => {
+                baton.is_late = true;
+                // A turn that is given up leaves what comes of it to be skipped.
+                drop(turn.send(baton));
+            }
+            Event::Began => {
+                let Some(live) = live.upgrade() else {
+                    return;
+                };
+                baton.is_late = true;
+                own_turn(&session, live, baton).await;
+            }
+            Event::Ended(_) | Event::Rested(_) => baton.is_late = false,
+            Event::Update(told) if !baton.is_late => {
+                drop(baton);
+                if session
+                    .update_edited(told.update, told.edits)
+                    .await
+                    .is_err()
+                {
+                    return;
+                }
+            }
+            Event::Ask(request, question) => {
+                let (Some(live), session) = (live.upgrade(), session.clone()) else {
+                    return;
+                };
+                let is_late = baton.is_late;
+                asked.retain(|_, task| !task.is_finished());
+                let task = tokio::spawn(async move {
+                    if is_late {
+                        let answer = Answer::Cancelled;
+                        return live.process.tell(Wish::Answer { request, answer }).await;
+                    }
+                    live.ask_outside(&session, request, question).await;
+                });
+                asked.insert(request, task.abort_handle());
+            }
+            Event::Service(request, service) => {
+                let Some(live) = live.upgrade() else {
+                    return;
+                };
+                asked.retain(|_, task| !task.is_finished());
+                let task = tokio::spawn(async move { live.serve(None, request, service).await });
+                asked.insert(request, task.abort_handle());
+            }
+            Event::Retracted(request) => {
+                if let Some(task) = asked.remove(&request) {
+                    task.abort();
+                }
+            }
+            Event::Update(_) | Event::VisitOver(_) | Event::Gone(_) => {}
+        }
+    }
+}
+
+/// Gives work that the agent began by itself a turn.
+async fn own_turn(session: &Session, live: Arc<Live>, baton: Baton) {
+    live.own.put(baton);
+    let works = Arc::clone(&live);
+    let turn = session.start_turn(move |turn| async move {
+        match works.own.take() {
+            Some(baton) => works.report(&turn, baton).await,
+            // A prompt came first and took it over.
+            None => Ok(Stop::EndTurn),
+        }
+    });
+    if let Err(error) = turn.await {
+        tracing::debug!(%error, "an agent's own work got no turn");
+    }
+    // Without a turn it is background work.
+    if let Some(mut baton) = live.own.take() {
+        baton.is_late = false;
+    }
+}
