@@ -94,10 +94,10 @@ impl Engine {
                 }
                 return true;
             }
-            (QueueChange::Edited { content, .. }, _) => {
-                if self.settings.accepts.refusal_of(content).is_some() {
-                    return false;
-                }
+            (QueueChange::Edited { content, .. }, _)
+                if self.settings.accepts.refusal_of(content).is_some() =>
+            {
+                return false;
             }
             // Nothing waits that could.
             (QueueChange::Paused, _) if self.queue.is_empty() => return false,
