@@ -155,6 +155,25 @@ impl Server {
         self.told(session, decide).await
     }
 
+    /// Sends a prompt to an open session, as nobody in particular. It is taken when this returns: its turn runs, or it waits for
+    /// its turn.
+    ///
+    /// # Errors
+    ///
+    /// The session is not open, or does not take the prompt.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, the prompt may be taken or not.
+    pub async fn post(
+        &self,
+        session: &v2::SessionId,
+        content: Vec<v2::ContentBlock>,
+    ) -> Result<()> {
+        let request = self.host().next_request();
+        self.told(session, Input::Post { request, content }).await
+    }
+
     /// Changes the prompts that wait for their turn in a session.
     ///
     /// # Errors

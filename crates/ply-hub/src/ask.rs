@@ -26,6 +26,13 @@ pub enum Ask {
         /// Who picks it.
         by: String,
     },
+    /// To send a prompt to an open session.
+    Send {
+        /// The session.
+        session: String,
+        /// What it says.
+        text: String,
+    },
     /// To change the prompts that wait for their turn.
     Queue {
         /// The session.

@@ -115,6 +115,11 @@ impl<F: Factory> Hub<F> {
                     .map(|()| Told::Done)
                     .map_err(|error| error.to_string())
             }
+            Ask::Send { session, text } => {
+                let session = v2::SessionId::new(session);
+                let sent = self.server.post(&session, vec![text.into()]).await;
+                sent.map(|()| Told::Done).map_err(|error| error.to_string())
+            }
             Ask::Queue { session, change } => {
                 let session = v2::SessionId::new(session);
                 let changed = self.server.change_queue(&session, change.into()).await;

@@ -244,6 +244,7 @@ impl Core {
                 option,
                 by,
             } => self.decide(request, (ask, option), by.as_deref(), out),
+            Input::Post { request, content } => self.post(request, content, out),
             Input::Queue { request, change } => self.change_queue(request, change, out),
             Input::Opened(opened) => self.opened(&opened, out),
             Input::NotOpened { error } => self.not_opened(&error, out),

@@ -156,3 +156,27 @@ async fn a_hub_tells_how_it_is() {
     assert_eq!(live[0].agent.as_deref(), Some("one"));
     assert_eq!(live[0].clients, 1);
 }
+
+#[tokio::test]
+async fn a_prompt_can_be_sent_from_a_shell() {
+    let scene = Scene::new();
+    let client = scene.client("one", Supported::V1).await;
+    let session = client.new_session(scene.cwd()).await.unwrap();
+    let mut events = session.events();
+    let sent = Ask::Send {
+        session: session.id().0.to_string(),
+        text: "from a shell".to_owned(),
+    };
+    assert_eq!(scene.ask(sent).await.unwrap(), Told::Done);
+    while said(&session) != ["one heard: from a shell"] {
+        events.next().await.unwrap();
+    }
+    let nowhere = Ask::Send {
+        session: "sess-none".to_owned(),
+        text: "hello".to_owned(),
+    };
+    assert!(matches!(
+        scene.ask(nowhere).await,
+        Err(ConnectError::Refused(_))
+    ));
+}

@@ -102,6 +102,13 @@ pub enum Input {
         by: Option<Arc<str>>,
     },
 
+    /// Somebody who sees the session through no view sends a prompt. It is answered when it is safe, not when its work ends.
+    Post {
+        /// The request.
+        request: RequestId,
+        /// What it says.
+        content: Vec<v2::ContentBlock>,
+    },
     /// Somebody who may changes the queue of prompts.
     Queue {
         /// The request.
@@ -238,7 +245,9 @@ impl Input {
             Self::Prompt(prompt) => Some(prompt.request),
             Self::SetOption { request, .. } | Self::CancelEntity { request, .. } => Some(*request),
             Self::SetTitle { request, .. } | Self::Fork { request } => Some(*request),
-            Self::Decide { request, .. } | Self::Queue { request, .. } => Some(*request),
+            Self::Decide { request, .. }
+            | Self::Post { request, .. }
+            | Self::Queue { request, .. } => Some(*request),
             Self::Close(close) => close.request,
             _ => None,
         }

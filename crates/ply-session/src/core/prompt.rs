@@ -9,7 +9,7 @@ use ply_wire::v2;
 use super::act::Gated;
 use super::effect::{Effect, Message};
 use super::input::{Input, Prompt, Rights, Viewer};
-use super::response::{Empty, Response, request_cancelled, respond};
+use super::response::{Empty, Response, refusal_error, request_cancelled, respond};
 use super::{Core, engine};
 use crate::{
     AskId, CancelScope, OPERATION_KEY_BYTES_MAX, PromptId, QueueChange, Reply, RequestId, ViewId,
@@ -153,6 +153,26 @@ impl Core {
         let window = &self.window;
         if let Some(view) = self.views.iter_mut().find(|open| open.id == view) {
             view.ask_ended(ask, &reply, head, window);
+        }
+    }
+
+    /// Takes a prompt that comes through no view.
+    pub(super) fn post(
+        &mut self,
+        request: RequestId,
+        content: Vec<v2::ContentBlock>,
+        out: &mut Vec<Effect>,
+    ) {
+        let refusal = self
+            .engine
+            .post(PromptId(request.0), content, &mut self.actions);
+        self.act(out);
+        match refusal {
+            None => self.gate(Gated::Respond(request, Response::Decided(Empty {}))),
+            Some(refusal) => {
+                let response = Err(refusal_error(refusal));
+                out.push(Effect::Respond { request, response });
+            }
         }
     }
 

@@ -24,6 +24,7 @@ impl Core {
                 | Input::SetTitle { .. }
                 | Input::Fork { .. }
                 | Input::Queue { .. }
+                | Input::Post { .. }
         );
         if !is_request {
             return self.admit_report(input);
@@ -49,7 +50,7 @@ impl Core {
             }
             // The agent may start a turn while it prepares the session.
             Input::Begin { .. } | Input::SetTitle { .. } | Input::Fork { .. } => self.is_unsafe(),
-            Input::Prompt(_) | Input::SetOption { .. } => self.must_wait(),
+            Input::Prompt(_) | Input::Post { .. } | Input::SetOption { .. } => self.must_wait(),
             // A prompt may begin.
             Input::Queue { .. } => self.is_blocked(),
             _ => false,
@@ -121,10 +122,12 @@ impl Core {
     fn must_wait(&self) -> bool {
         self.is_blocked()
             || self.options.is_busy()
-            || self
-                .waiting
-                .iter()
-                .any(|input| matches!(input, Input::Prompt(_) | Input::SetOption { .. }))
+            || self.waiting.iter().any(|input| {
+                matches!(
+                    input,
+                    Input::Prompt(_) | Input::Post { .. } | Input::SetOption { .. }
+                )
+            })
     }
 
     pub(super) fn attach_waits(&self, view: ViewId) -> bool {
@@ -158,7 +161,7 @@ impl Core {
     fn can_take(&self, input: &Input) -> bool {
         match input {
             Input::Attach(_) => self.engine.is_open() && !self.is_blocked(),
-            Input::Prompt(_) | Input::SetOption { .. } => {
+            Input::Prompt(_) | Input::Post { .. } | Input::SetOption { .. } => {
                 !self.is_blocked() && !self.options.is_busy()
             }
             Input::SetTitle { .. } | Input::Fork { .. } => {
@@ -193,6 +196,7 @@ impl Core {
             Input::SetOption { request, .. }
             | Input::SetTitle { request, .. }
             | Input::Queue { request, .. }
+            | Input::Post { request, .. }
             | Input::Fork { request } => request,
             Input::Close(close) if self.closing.is_too_late_for(&close) => match close.request {
                 Some(request) => request,
@@ -314,6 +318,7 @@ impl Core {
 fn prompt_bytes(input: &Input) -> Option<usize> {
     match input {
         Input::Prompt(prompt) => Some(content_bytes(&prompt.content)),
+        Input::Post { content, .. } => Some(content_bytes(content)),
         _ => None,
     }
 }

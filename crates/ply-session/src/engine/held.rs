@@ -2,8 +2,8 @@
 
 use ply_wire::v2;
 
-use super::queue::Queued;
-use super::{Action, Engine, Refusal, refuse};
+use super::queue::{NOBODY, Queued};
+use super::{Action, Engine, Input, Prompt, Refusal, refuse};
 use crate::{Event, PromptId, QueueChange, QueuedPrompts};
 
 /// Numbers of prompts that earlier processes were sent, counted down from here: no request of this one has such a number, nor has
@@ -64,6 +64,35 @@ impl Engine {
         let gone: Vec<String> = gone.map(|kept| kept.key.clone()).collect();
         for key in gone {
             self.append(Event::Queue(QueueChange::Left { key }), out);
+        }
+    }
+
+    /// Takes a prompt of somebody who sees the session through no view, or says why not.
+    pub(crate) fn post(
+        &mut self,
+        prompt: PromptId,
+        content: Vec<v2::ContentBlock>,
+        out: &mut Vec<Action>,
+    ) -> Option<Refusal> {
+        let mut taken = Vec::new();
+        let view = NOBODY;
+        self.step(
+            Input::Prompt(Prompt {
+                id: prompt,
+                view,
+                content,
+            }),
+            &mut taken,
+        );
+        let refused = taken.extract_if(
+            ..,
+            |action| matches!(action, Action::Refuse { prompt: of, .. } if *of == prompt),
+        );
+        let refused = refused.last();
+        out.append(&mut taken);
+        match refused {
+            Some(Action::Refuse { refusal, .. }) => Some(refusal),
+            _ => None,
         }
     }
 

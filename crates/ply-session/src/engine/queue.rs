@@ -21,7 +21,7 @@ pub(crate) struct Queued {
 }
 
 /// Stands for a sender that is gone: no client has this number.
-const NOBODY: ViewId = ViewId(u64::MAX);
+pub(super) const NOBODY: ViewId = ViewId(u64::MAX);
 
 impl Queued {
     pub(crate) fn own(prompt: PromptId) -> Self {

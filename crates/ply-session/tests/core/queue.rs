@@ -180,3 +180,22 @@ fn prompts_whose_senders_heard_of_a_failed_journal_are_not_carried_out() {
     assert_eq!(queue(&world), [""; 0]);
     assert_eq!(world.core.engine().running(), None);
 }
+
+#[test]
+fn a_prompt_from_a_shell_is_answered_when_it_is_taken() {
+    let mut world = World::running_with(kept());
+    let request = world.request();
+    let content = vec!["from a shell".into()];
+    world.step(Input::Post { request, content });
+    assert_eq!(world.done(), [format!("answer {}", request.0)]);
+    assert_eq!(queue(&world), ["from a shell"]);
+    world.end();
+    assert_eq!(world.done(), [format!("start {}", request.0)]);
+    world.end();
+    let seen = world.seen(1).join("\n");
+    assert!(seen.contains("from a shell"), "everybody sees it: {seen}");
+    let (request, content) = (world.request(), Vec::new());
+    world.forget();
+    world.step(Input::Post { request, content });
+    assert!(world.done()[0].starts_with("refuse"));
+}

@@ -7,6 +7,7 @@ use ply_wire::v2;
 
 use super::World;
 use super::life::{Life, at, ms};
+use super::shell::is_shells;
 use crate::Broken;
 use crate::agent::AgentTurn;
 use crate::message::Down;
@@ -66,6 +67,9 @@ impl World<'_> {
         request: RequestId,
         response: Result<Response, v2::Error>,
     ) -> Result<(), Broken> {
+        if is_shells(request) {
+            return Ok(());
+        }
         // Who is not attached is not told what became of anything.
         let sent = self.answered(request, &response, 0)?;
         let response = Box::new(response);

@@ -17,6 +17,12 @@ impl World<'_> {
         let Some(life) = &self.life else {
             return Ok(());
         };
+        if self.choices.percent(30) {
+            let number = life.number;
+            let request = self.shells_request();
+            let content = vec!["from a shell".to_owned().into()];
+            return self.feed(number, Input::Post { request, content });
+        }
         let queued = life.core.history().queued();
         let key = |at: u64| {
             let at = usize::try_from(at).unwrap_or(0);
@@ -50,13 +56,17 @@ impl World<'_> {
         Ok(is_paused)
     }
 
+    fn shells_request(&mut self) -> RequestId {
+        self.numbers.requests += 1;
+        RequestId(SHELL + self.numbers.requests)
+    }
+
     fn change_queue(&mut self, change: QueueChange) -> Result<(), Broken> {
         let Some(life) = &self.life else {
             return Ok(());
         };
         let number = life.number;
-        self.numbers.requests += 1;
-        let request = RequestId(SHELL + self.numbers.requests);
+        let request = self.shells_request();
         self.feed(number, Input::Queue { request, change })
     }
 }
