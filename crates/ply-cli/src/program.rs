@@ -73,6 +73,7 @@ fn start(arguments: Arguments) -> Result<ExitCode, Error> {
         Command::Hub(arguments) => runtime.block_on(hub::control(arguments)),
         Command::Models(arguments) => runtime.block_on(models::run(arguments)),
         Command::Permits(arguments) => runtime.block_on(permits::run(arguments)),
+        Command::Send(arguments) => runtime.block_on(hub::send(arguments)),
         Command::Queue(arguments) => runtime.block_on(hub::queue(arguments)),
         Command::Sessions(arguments) => runtime.block_on(sessions::run(arguments)),
         Command::Trace(arguments) => runtime.block_on(trace::run(arguments)),

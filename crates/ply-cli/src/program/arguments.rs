@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::program::chat::Chat;
 use crate::program::check::Check;
-use crate::program::hub::arguments::{Attach, Hub, Queue, Serve};
+use crate::program::hub::arguments::{Attach, Hub, Queue, Send, Serve};
 use crate::program::run::Run;
 use crate::program::trace::Trace;
 
@@ -38,6 +38,7 @@ pub(crate) enum Command {
     Serve(Serve),
     Hub(Hub),
     Queue(Queue),
+    Send(Send),
     Models(Models),
     Permits(Permits),
     Sessions(Sessions),

@@ -7,9 +7,11 @@ mod factory;
 mod place;
 pub(crate) mod questions;
 mod queue;
+mod send;
 mod serve;
 
 pub(crate) use self::attach::run as attach;
 pub(crate) use self::control::run as control;
 pub(crate) use self::queue::run as queue;
+pub(crate) use self::send::run as send;
 pub(crate) use self::serve::run as serve;

@@ -122,6 +122,26 @@ async fn an_agent_that_cannot_be_started_is_told_by_the_program_itself() {
     assert!(told.contains("cannot be started"), "{told}");
 }
 
+#[tokio::test]
+async fn a_shell_sends_prompts_to_sessions_that_nobody_sees() {
+    let place = Place::new();
+    let editor = place.attach().await;
+    let session = asked(&editor, &place).await;
+    let (id, said) = (session.id().clone(), session.transcript().entries().len());
+    editor.close().await;
+    place.says(&["send", &id.0[..12], "what can you do?"]);
+    let idle = || place.says(&["hub", "status"]).contains("busy: 0");
+    while !idle() {
+        tokio::task::yield_now().await;
+    }
+    let editor = place.attach().await;
+    let session = editor.load_session(id, place.project()).await.unwrap();
+    assert!(session.transcript().entries().len() > said);
+    editor.close().await;
+    let output = place.ply(&["send", "sess-none", "hello"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
 #[test]
 fn commands_about_the_hub_say_so_where_there_is_none() {
     let place = Place::new();

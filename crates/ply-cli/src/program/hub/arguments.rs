@@ -148,3 +148,22 @@ pub(crate) enum QueueCommand {
         session: Option<String>,
     },
 }
+
+/// Sends a prompt to an open session of the hub, and does not wait for the work on it.
+///
+/// If the agent is busy, the prompt waits for its turn. Every client of the session sees it.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  ply send sess-4f1d \"and now the tests\"")]
+pub(crate) struct Send {
+    /// The store of the sessions, if it is not the usual one.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) store: Option<PathBuf>,
+
+    /// The session, or the beginning of its id.
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: String,
+
+    /// What to say.
+    #[arg(value_name = "PROMPT", required = true)]
+    pub(crate) prompt: Vec<String>,
+}
