@@ -20,7 +20,7 @@ use self::places::Places;
 use crate::program::arguments::Agent;
 use crate::program::error::Error;
 use crate::program::run::signals::Signals;
-use crate::program::{home, output, store, time};
+use crate::program::{home, hub, output, store, time};
 
 /// The variable that names the model.
 const MODEL: &str = "PLY_MODEL";
@@ -194,6 +194,9 @@ pub(super) fn configure(
     let own = config.own.iter().chain(&config.user_rules);
     let hidden: Vec<_> = own.map(|path| whole_directory(path)).collect();
     config.sandbox.hidden.extend(hidden);
+    // Commands that a model runs must not reach the hub, which could approve them.
+    let hub = hub::directory(&*setup.variable);
+    config.sandbox.hidden.extend(hub);
     if let Some(mode) = mode {
         config.mode = Mode::from_id(mode).ok_or_else(|| {
             format!("There is no mode `{mode}`; use plan, ask, auto-edit or full.")

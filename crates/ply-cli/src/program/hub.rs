@@ -12,6 +12,7 @@ mod serve;
 
 pub(crate) use self::attach::run as attach;
 pub(crate) use self::control::run as control;
+pub(crate) use self::place::directory;
 pub(crate) use self::queue::run as queue;
 pub(crate) use self::send::run as send;
 pub(crate) use self::serve::run as serve;

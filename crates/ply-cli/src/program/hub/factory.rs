@@ -37,7 +37,7 @@ impl Agents {
         let setup = Setup::read_with(None, None, variable);
         let config = setup.and_then(|setup| {
             let mut config = agent::configure(None, &setup, Some(&self.store))?;
-            // Commands that a model runs must not reach the hub, which could approve them.
+            // Its place is this hub's, whatever the client's environment says.
             config.sandbox.hidden.push(self.place.path().to_owned());
             Ok(config)
         });

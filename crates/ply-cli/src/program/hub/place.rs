@@ -21,7 +21,8 @@ pub(super) fn find() -> Result<Place, Error> {
     Place::at(path).map_err(|error: PlaceError| Error::Hub(error.to_string()))
 }
 
-fn directory(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+/// Returns where the directory of the hub is, whether there is one or not.
+pub(crate) fn directory(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let absolute = |name| {
         let path = variable(name).map(PathBuf::from);
         path.filter(|path| path.is_absolute())
