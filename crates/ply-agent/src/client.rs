@@ -7,6 +7,7 @@ use ply_wire::link::Typed as _;
 use ply_wire::negotiate::{InitializeParams, Version};
 use ply_wire::project::Shows;
 use ply_wire::{convert, v1, v2};
+use serde_json::Value;
 
 use crate::{Error, Result};
 
@@ -20,6 +21,8 @@ pub(crate) struct Client {
     /// What only version 1 has.
     pub(crate) services: Services,
     pub(crate) shows: Shows,
+    /// Whether it wants to know how far it is, to come back there.
+    pub(crate) cursors: bool,
 }
 
 /// Services of a version 1 client.
@@ -43,12 +46,14 @@ impl Client {
                     capabilities: up.capabilities,
                     services: Services::from(offered),
                     shows: Shows::from(offered),
+                    cursors: wants_cursors(offered.meta.as_ref()),
                 }
             }
             InitializeParams::V2(request) => Self {
                 peer,
                 version: Version::V2,
                 info: Some(request.info),
+                cursors: wants_cursors(request.capabilities.meta.as_ref()),
                 capabilities: request.capabilities,
                 services: Services::default(),
                 shows: Shows::ALL,
@@ -58,7 +63,9 @@ impl Client {
 
     /// Returns what a session has to know of it.
     pub(crate) fn viewer(&self) -> Viewer {
-        Viewer::new(self.version, self.shows, self.answers())
+        let mut viewer = Viewer::new(self.version, self.shows, self.answers());
+        viewer.cursors = self.cursors;
+        viewer
     }
 
     /// Tells it that the visit to a URL is over.
@@ -84,6 +91,12 @@ impl Client {
             url: elicitation.is_some_and(|elicitation| elicitation.url.is_some()),
         }
     }
+}
+
+/// Returns whether the metadata of a client's capabilities says `{"ply": {"cursors": …}}`.
+fn wants_cursors(meta: Option<&v2::Meta>) -> bool {
+    let cursors = meta.and_then(|meta| meta.get("ply")?.get("cursors"));
+    cursors.is_some_and(|cursors| !matches!(cursors, Value::Null | Value::Bool(false)))
 }
 
 impl From<&v1::ClientCapabilities> for Services {
