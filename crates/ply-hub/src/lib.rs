@@ -2,3 +2,4 @@
 //! waits and a turn goes on when the editor is closed.
 
 pub mod pipe;
+pub mod shim;
