@@ -9,6 +9,7 @@ use ply_wire::link::Typed as _;
 use ply_wire::negotiate::{InitializeParams, Version};
 use ply_wire::project::Shows;
 use ply_wire::{convert, v1, v2};
+use serde_json::Value;
 
 use crate::{Caller, Error, Result};
 
@@ -23,6 +24,8 @@ pub(crate) struct Client {
     pub(crate) services: Services,
     pub(crate) shows: Shows,
     pub(crate) caller: Arc<Caller>,
+    /// Whether it wants to know how far it is, to come back there.
+    pub(crate) cursors: bool,
 }
 
 /// Services of a version 1 client.
@@ -47,12 +50,14 @@ impl Client {
                     services: Services::from(offered),
                     shows: Shows::from(offered),
                     caller,
+                    cursors: wants_cursors(offered.meta.as_ref()),
                 }
             }
             InitializeParams::V2(request) => Self {
                 peer,
                 version: Version::V2,
                 info: Some(request.info),
+                cursors: wants_cursors(request.capabilities.meta.as_ref()),
                 capabilities: request.capabilities,
                 services: Services::default(),
                 shows: Shows::ALL,
@@ -66,6 +71,7 @@ impl Client {
         let mut viewer = Viewer::new(self.version, self.shows, self.answers());
         viewer.principal.clone_from(&self.caller.principal);
         viewer.rights = self.caller.rights;
+        viewer.cursors = self.cursors;
         viewer
     }
 
@@ -92,6 +98,12 @@ impl Client {
             url: elicitation.is_some_and(|elicitation| elicitation.url.is_some()),
         }
     }
+}
+
+/// Returns whether the metadata of a client's capabilities says `{"ply": {"cursors": …}}`.
+fn wants_cursors(meta: Option<&v2::Meta>) -> bool {
+    let cursors = meta.and_then(|meta| meta.get("ply")?.get("cursors"));
+    cursors.is_some_and(|cursors| !matches!(cursors, Value::Null | Value::Bool(false)))
 }
 
 impl From<&v1::ClientCapabilities> for Services {

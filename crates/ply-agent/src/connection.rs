@@ -4,6 +4,7 @@
 //! way through the agent for both.
 
 mod listing;
+mod ply;
 mod requests;
 mod setup;
 #[cfg(any(
@@ -84,15 +85,20 @@ impl Connection {
         match self.introduce(peer, request) {
             Ok(client) => {
                 let about = self.about();
-                let answer =
+                let mut answer =
                     v2::InitializeResponse::new(Version::V2.wire(), about.implementation())
                         .capabilities(about.capabilities())
                         .auth_methods(offered_methods(about, &client.capabilities));
                 match client.version {
-                    Version::V2 => responder.respond(Ok(answer)),
+                    Version::V2 => {
+                        ply::advertise(&client, &mut answer.capabilities.meta);
+                        responder.respond(Ok(answer));
+                    }
                     Version::V1 => {
                         let keep = convert::auth::TerminalAuth::Keep;
-                        responder.respond(Ok(convert::initialize::response_down(&answer, keep)));
+                        let mut answer = convert::initialize::response_down(&answer, keep);
+                        ply::advertise(&client, &mut answer.agent_capabilities.meta);
+                        responder.respond(Ok(answer));
                     }
                 }
                 self.client = Some(Arc::new(client));

@@ -33,6 +33,9 @@ use self::watched::Watches;
 use crate::turn::Context;
 use crate::{Decision, Error, Permission, Result, Turn};
 
+/// Questions of one owner are numbered with so many bits; the number of the owner is above them.
+const ASKS_PER_OWNER_BITS: u32 = 32;
+
 /// A session. Clones are the same session.
 ///
 /// With it the agent's code reports what belongs to no turn, at any time, and starts turns by
@@ -405,6 +408,13 @@ impl Session {
 
     pub(crate) fn is_closed(&self) -> bool {
         self.0.inbox.is_closed()
+    }
+
+    /// Numbers questions from here on so that no other owner of the session has the same: a client that comes back knows them by
+    /// their numbers, and must not take one for another.
+    pub(crate) fn number_asks(&self, epoch: u64) {
+        let first = (epoch.saturating_sub(1) << ASKS_PER_OWNER_BITS) + 1;
+        self.0.asks.store(first, Ordering::Relaxed);
     }
 
     pub(crate) fn next_ask(&self) -> AskId {

@@ -15,6 +15,7 @@ pub mod pipe;
 mod place;
 mod router;
 mod runner;
+pub mod shim;
 
 pub use self::daemon::{Daemon, DaemonError};
 pub use self::hello::Wanted;

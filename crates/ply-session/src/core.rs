@@ -13,6 +13,7 @@ mod entity;
 mod failure;
 mod fork;
 mod input;
+mod mark;
 mod operations;
 mod options;
 mod prompt;
@@ -34,7 +35,9 @@ use ply_wire::v2;
 
 pub use self::attach::wrong_directory;
 pub use self::effect::{Description, Effect, Form, Message, Persist, Pull};
-pub use self::input::{Attach, Close, How, Input, Keep, Opened, Prompt, Rights, Setup, Viewer};
+pub use self::input::{
+    After, Attach, Close, How, Input, Keep, Opened, Prompt, Rights, Setup, Viewer,
+};
 pub use self::record::Json;
 pub use self::response::{Empty, OptionChange, Response, Title, request_cancelled};
 pub use self::title::{title_of, title_record};
@@ -130,6 +133,12 @@ impl Core {
     #[must_use]
     pub fn view_at(&self, at: usize) -> Option<ViewId> {
         self.views.get(at).map(|view| view.id)
+    }
+
+    /// Returns the number of the session's owner, which grows with each.
+    #[must_use]
+    pub fn epoch(&self) -> u64 {
+        self.epoch
     }
 
     /// Returns whether the session has never been written to its journal.
@@ -286,6 +295,7 @@ impl Core {
             self.leave_if_abandoned(out);
             self.release_journal(out);
             self.create_if_needed(out);
+            self.keep_numbers();
             let Some(input) = self.next_waiting() else {
                 return;
             };

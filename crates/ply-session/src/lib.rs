@@ -29,9 +29,9 @@ mod size;
 mod types;
 
 pub use self::core::{
-    Attach, Close, Core, Description, Effect, Empty, Form, How, Input, Json, Keep, Message, Opened,
-    OptionChange, Persist, Prompt, Pull, Response, Rights, Setup, Title, Viewer, no_such_session,
-    request_cancelled, title_of, title_record, wrong_directory,
+    After, Attach, Close, Core, Description, Effect, Empty, Form, How, Input, Json, Keep, Message,
+    Opened, OptionChange, Persist, Prompt, Pull, Response, Rights, Setup, Title, Viewer,
+    no_such_session, request_cancelled, title_of, title_record, wrong_directory,
 };
 pub use self::engine::{Opening, Refusal, Start};
 pub use self::event::{Edit, Event, QueueChange, Runner, coalesce, joined};

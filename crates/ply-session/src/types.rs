@@ -20,7 +20,8 @@ pub struct PromptId(pub u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TurnId(pub u64);
 
-/// A question to the user. The driver numbers them and uses no number twice while it runs.
+/// A question to the user. The driver numbers them and uses no number twice in a session, also if others owned it before: a
+/// client that comes back by a cursor must not take one question for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct AskId(pub u64);
 

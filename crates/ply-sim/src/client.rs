@@ -1,6 +1,7 @@
 //! A simulated client: what it has seen, what it waits for, and what it does next.
 
 mod act;
+mod away;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,6 +12,7 @@ use ply_wire::transcript::{MessageKind, Transcript};
 use ply_wire::{MaybeUndefined, v1, v2};
 
 pub(crate) use self::act::Deed;
+use self::away::Away;
 use crate::Broken;
 use crate::message::Down;
 
@@ -54,6 +56,8 @@ pub(crate) struct Client {
     /// The turn that was last heard of, and those of which nothing more may come.
     heard: BTreeSet<Tag>,
     over: BTreeSet<Tag>,
+    /// What it needs to come back, if it does.
+    away: Option<Away>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,22 +112,30 @@ impl Client {
             own: BTreeSet::new(),
             heard: BTreeSet::new(),
             over: BTreeSet::new(),
+            away: None,
         }
     }
 
-    /// Forgets everything, as the link is gone.
+    /// Forgets everything, as the link is gone; unless it means to come back.
     pub(crate) fn disconnect(&mut self) {
+        let comes_back = self.can_come_back();
         self.epoch += 1;
         self.link = Link::Down;
         self.has_hung_up = false;
         self.attached_again = false;
         self.is_cut = false;
         self.waiting.clear();
-        self.forget();
+        match comes_back {
+            true => self.go_away(),
+            false => self.forget(),
+        }
     }
 
     /// Forgets what it has seen, to see it again.
-    fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
+        if let Some(away) = &mut self.away {
+            *away = Away::default();
+        }
         self.transcript = Transcript::new();
         self.lifter = (self.version == Version::V1).then(|| Lifter::new("lifted-", ""));
         self.asks.clear();
@@ -149,15 +161,27 @@ impl Client {
     }
 
     /// Takes a message; `turn` is the one that an answer ends.
-    pub(crate) fn receive(&mut self, message: Down, turn: Option<Tag>) -> Result<(), Broken> {
+    pub(crate) fn receive(
+        &mut self,
+        message: Down,
+        turn: Option<Tag>,
+        generation: u64,
+    ) -> Result<(), Broken> {
         match message {
-            Down::Message(message) => match *message {
-                Message::Update(json) => self.update(&json),
-                Message::UpdateV1(update) => self.update_v1(*update),
-                Message::Respond { request, response } => self.answered(request, response, turn),
-                Message::Ask { ask, form } => self.asked(ask, form),
-                _ => Ok(()),
-            },
+            Down::Message(message, cursor) => {
+                if !matches!(&*message, Message::Respond { .. }) || self.link == Link::Attaching {
+                    self.got(cursor, generation);
+                }
+                match *message {
+                    Message::Update(json) => self.update(&json),
+                    Message::UpdateV1(update) => self.update_v1(*update),
+                    Message::Respond { request, response } => {
+                        self.answered(request, response, turn)
+                    }
+                    Message::Ask { ask, form } => self.asked(ask, form),
+                    _ => Ok(()),
+                }
+            }
             Down::Respond { request, response } => {
                 // Who leaves is shown nothing more.
                 self.is_whole &= self.waiting.get(&request) == Some(&Wanted::Unseen);
@@ -260,14 +284,18 @@ impl Client {
         let Some(wanted) = self.waiting.remove(&request) else {
             return Err(format!("{request:?} was answered twice"));
         };
+        self.settled(request);
         match (wanted, response) {
             (Wanted::Attach(how), Ok(response)) => {
                 self.link = Link::Attached;
                 self.is_whole = !matches!(how, How::Resume | How::Fork) && !self.is_cut;
-                self.set_up(response);
+                if self.is_back() {
+                    self.set_up(response);
+                }
             }
-            (Wanted::Attach(_), Err(_)) => {
+            (Wanted::Attach(_), Err(error)) => {
                 self.link = Link::Down;
+                self.refused(&error)?;
             }
             (Wanted::Prompt, Ok(Response::Prompt(accepted))) => {
                 let message = &accepted.message_id;

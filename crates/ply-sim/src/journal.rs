@@ -158,15 +158,16 @@ impl Journal {
         Ok(())
     }
 
-    /// Loses some of the newest records with the process, or with the power.
-    pub(crate) fn crash(&mut self, choices: &mut Choices<'_>) {
-        let kept = if choices.percent(50) {
-            self.written
-        } else {
-            self.synced
+    /// Loses some of the newest records with the process, or with the power; returns whether there still is power.
+    pub(crate) fn crash(&mut self, choices: &mut Choices<'_>) -> bool {
+        let has_power = choices.percent(50);
+        let kept = match has_power {
+            true => self.written,
+            false => self.synced,
         };
         self.lose(kept, choices);
         self.owner = 0;
+        has_power
     }
 
     fn lose(&mut self, kept: usize, choices: &mut Choices<'_>) {

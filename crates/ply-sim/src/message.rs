@@ -5,8 +5,8 @@ use ply_wire::v2;
 
 #[derive(Debug)]
 pub(crate) enum Down {
-    /// What the core has for the client.
-    Message(Box<Message>),
+    /// What the core has for the client, and how far the client is with it.
+    Message(Box<Message>, Option<String>),
     /// An answer for which there is no view.
     Respond {
         request: RequestId,

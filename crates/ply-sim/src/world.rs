@@ -46,6 +46,8 @@ pub(crate) struct World<'a> {
     /// Those that are over and still have something for slow clients.
     ended: Vec<Life>,
     lives: u64,
+    /// How many sessions of the same name there were.
+    generation: u64,
     /// What waits until the host has opened the session.
     waiting: Option<Vec<Input>>,
     clients: Vec<Client>,
@@ -98,6 +100,7 @@ impl<'a> World<'a> {
             life: None,
             ended: Vec::new(),
             lives: 0,
+            generation: 0,
             waiting: None,
             clients: Vec::new(),
             arrivals: Vec::new(),
@@ -265,9 +268,13 @@ impl<'a> World<'a> {
         self.forks.clear();
         self.asks.clear();
         self.trace.crashes += 1;
-        self.journal.crash(&mut self.choices);
+        let has_power = self.journal.crash(&mut self.choices);
         for client in &mut self.clients {
             client.disconnect();
+            if !has_power {
+                // Nobody on the same machine has seen anything either.
+                client.forget();
+            }
         }
     }
 
@@ -323,10 +330,13 @@ impl<'a> World<'a> {
             if client.link == Link::Down && client.waiting.is_empty() {
                 let view = client.view;
                 let how = if exists { How::Replay } else { How::New };
-                let input = client.connect(how, &mut self.numbers);
+                let inputs = match client.is_away() {
+                    true => client.come_back(&mut self.numbers),
+                    false => vec![client.connect(how, &mut self.numbers)],
+                };
                 let epoch = client.epoch;
                 self.queue.after(0, Due::LinkLost { view });
-                self.send_up(index, epoch, vec![input]);
+                self.send_up(index, epoch, inputs);
             }
         }
     }
@@ -371,7 +381,7 @@ impl<'a> World<'a> {
 
     fn deliver(&mut self, index: usize, epoch: u64, message: Down) -> Result<(), Broken> {
         let request = match &message {
-            Down::Message(message) => match &**message {
+            Down::Message(message, _) => match &**message {
                 ply_session::Message::Respond { request, .. } => Some(*request),
                 _ => None,
             },
@@ -380,7 +390,7 @@ impl<'a> World<'a> {
         };
         let turn = request.and_then(|request| self.turns.get(&request).copied());
         match self.clients.get_mut(index) {
-            Some(client) if client.epoch == epoch => client.receive(message, turn),
+            Some(client) if client.epoch == epoch => client.receive(message, turn, self.generation),
             _ => Ok(()),
         }
     }

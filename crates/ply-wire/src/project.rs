@@ -108,6 +108,8 @@ pub struct Projector {
     info: SessionInfo,
     usage: Usage,
     stand_ins: u64,
+    /// What the stand-in of the next question is called.
+    stand_in_name: Option<String>,
 }
 
 impl Projector {
@@ -135,6 +137,7 @@ impl Projector {
             info: SessionInfo::default(),
             usage: Usage::default(),
             stand_ins: 0,
+            stand_in_name: None,
         }
     }
 
@@ -326,6 +329,31 @@ impl Projector {
         }
     }
 
+    /// Returns the calls whose content has grown since the client was last sent it.
+    pub fn held_back(&self) -> impl Iterator<Item = &v2::ToolCallId> {
+        let grew = |id: &&v2::ToolCallId| self.calls.get(*id).is_some_and(Call::has_unsent);
+        self.unsent.iter().filter(grew)
+    }
+
+    /// Sets for which calls the client lacks content, and that it has everything of all others: what an earlier projector of
+    /// the same client has sent is more than what was put into this one.
+    pub fn hold_back(&mut self, calls: impl IntoIterator<Item = v2::ToolCallId>) {
+        self.unsent.clear();
+        self.calls.values_mut().for_each(|call| call.unsent = None);
+        for id in calls {
+            if let Some(call) = self.calls.get_mut(&id) {
+                call.unsent = Some(0);
+                self.unsent.push(id);
+            }
+        }
+    }
+
+    /// Names what stands in for the subject of the next permission request, instead of making an id up, so that the same
+    /// request has the same stand-in in another projector.
+    pub fn name_stand_in(&mut self, name: impl Into<String>) {
+        self.stand_in_name = Some(name.into());
+    }
+
     /// Ends what is shown for open questions and sends what was held back, as the closing of the
     /// session does before its answer. The questions are forgotten.
     pub fn close(&mut self, out: &mut Vec<Down>) {
@@ -376,6 +404,9 @@ impl Projector {
     }
 
     fn stand_in(&mut self, what: &str) -> String {
+        if let Some(name) = self.stand_in_name.take() {
+            return format!("{}{what}/{name}", mark::STAND_IN);
+        }
         self.stand_ins += 1;
         let (prefix, number) = (&self.prefix, self.stand_ins);
         format!("{}{what}/{prefix}{number}", mark::STAND_IN)

@@ -9,6 +9,7 @@ use ply_wire::method::{Extension, v1 as method_v1, v2 as method_v2};
 use ply_wire::{convert, v2};
 
 use super::Connection;
+use super::ply;
 use super::views::{Attached, Leaving};
 use crate::Asker;
 use crate::client::Client;
@@ -18,8 +19,6 @@ use crate::session::{self, Session};
 
 /// How large the metadata of a prompt may be: it is kept while the prompt waits.
 const META_BYTES_MAX: usize = 64 * 1024;
-/// The name under which a client gives a prompt a key, so that it can send the prompt again.
-const OPERATION: &str = "ply/operation";
 
 impl Connection {
     pub(super) fn request_v1(
@@ -184,7 +183,8 @@ impl Connection {
             let error = RpcError::invalid_params(Malformed::Data.to_string());
             return responder.respond::<()>(Err(error));
         }
-        let operation = meta.as_ref().and_then(|meta| meta.get(OPERATION)?.as_str());
+        let operation = meta.as_ref();
+        let operation = operation.and_then(|meta| meta.get(ply::OPERATION)?.as_str());
         let operation = operation.map(str::to_owned);
         self.request(client, id, (responder, meta), |view, request| {
             Input::Prompt(Prompt {

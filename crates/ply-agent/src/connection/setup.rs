@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ply_rpc::{Responder, RpcError};
-use ply_session::{Attach, How, Setup};
+use ply_session::{After, Attach, How, Setup};
 use ply_wire::negotiate::Version;
 use ply_wire::v2;
 
 use super::requests::withdraw_on_cancel;
-use super::{Connection, Views};
+use super::{Connection, Views, ply};
 use crate::client::Client;
 use crate::host::Host;
 use crate::session::control::{Attaching, Control, Waiter};
@@ -26,6 +26,10 @@ impl Connection {
         request: v2::NewSessionRequest,
         responder: Responder,
     ) {
+        let keyed = match ply::operation(request.meta.as_ref()) {
+            Ok(key) => key.map(ply::session_of),
+            Err(error) => return responder.respond::<()>(Err(error)),
+        };
         let setup = SessionSetup {
             cwd: request.cwd.0,
             additional_directories: paths(request.additional_directories),
@@ -37,8 +41,9 @@ impl Connection {
             caller: Caller::clone(&self.caller),
             host: None,
         };
-        self.entry()
-            .set_up(client, Wanted::New, How::New, setup, responder);
+        let wanted = keyed.as_ref().map_or(Wanted::New, Wanted::Keyed);
+        let how = (How::New, None);
+        self.entry().set_up(client, wanted, how, setup, responder);
     }
 
     pub(super) fn resume_session(
@@ -47,15 +52,15 @@ impl Connection {
         request: v2::ResumeSessionRequest,
         responder: Responder,
     ) {
-        let how = match request.replay_from {
-            None => How::Resume,
-            Some(v2::ReplayFrom::Start(_)) => How::Replay,
-            // Never replaced or ignored (V2-RESUME-05).
-            Some(_) => {
-                let error = RpcError::invalid_params("there is no such place to replay from");
-                return responder.respond::<()>(Err(error));
-            }
+        let after = match ply::after(&request) {
+            Ok(after) => after,
+            Err(error) => return responder.respond::<()>(Err(error)),
         };
+        let how = match request.replay_from {
+            Some(v2::ReplayFrom::Start(_)) => How::Replay,
+            _ => How::Resume,
+        };
+        let how = (how, after);
         let setup = SessionSetup {
             cwd: request.cwd.0,
             additional_directories: paths(request.additional_directories),
@@ -84,6 +89,8 @@ impl Connection {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Wanted<'a> {
     New,
+    /// One that is made unless it exists.
+    Keyed(&'a v2::SessionId),
     Known(&'a v2::SessionId),
     /// A copy that was just made.
     #[cfg(feature = "unstable_session_fork")]
@@ -103,7 +110,7 @@ impl Entry {
         &self,
         client: &Arc<Client>,
         wanted: Wanted<'_>,
-        how: How,
+        (how, after): (How, Option<After>),
         setup: SessionSetup,
         responder: Responder,
     ) {
@@ -117,6 +124,7 @@ impl Entry {
         for _ in 0..OPEN_TRIES_MAX {
             let session = match wanted {
                 Wanted::New => self.host.create(setup.clone()),
+                Wanted::Keyed(id) => self.host.open(id, setup.clone(), Origin::Keyed),
                 Wanted::Known(id) => self.host.open(id, setup.clone(), Origin::Journal),
                 #[cfg(feature = "unstable_session_fork")]
                 Wanted::Fork(id) => self.host.open(id, setup.clone(), Origin::Fork),
@@ -132,6 +140,7 @@ impl Entry {
                 viewer: client.viewer(),
                 how,
                 setup: Arc::clone(&core_setup),
+                after: after.clone(),
             };
             let attaching = Attaching {
                 attach,

@@ -56,7 +56,7 @@ impl Connection {
                 }
                 Ok(fork) => {
                     let wanted = Wanted::Fork(&fork);
-                    entry.set_up(&client, wanted, How::Fork, setup, responder);
+                    entry.set_up(&client, wanted, (How::Fork, None), setup, responder);
                 }
                 Err(error) => responder.respond::<()>(Err(error)),
             }

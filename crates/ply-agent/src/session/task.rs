@@ -77,6 +77,8 @@ impl std::fmt::Debug for Barriers {
 pub(crate) enum Origin {
     New,
     Journal,
+    /// From the journal if it is there, and new otherwise.
+    Keyed,
     /// A copy of another, in the journal. Nobody was told of it.
     #[cfg(feature = "unstable_session_fork")]
     Fork,
@@ -85,6 +87,7 @@ pub(crate) enum Origin {
 impl Task {
     fn new(session: Session, host: Arc<Host>, core: Core, store: Store) -> Self {
         let id = serde_json::to_string(session.id()).unwrap_or_default();
+        session.number_asks(core.epoch());
         Self {
             update_head: format!("{{\"sessionId\":{id},\"update\":"),
             session,

@@ -38,6 +38,7 @@ mod auth;
 mod background;
 mod backpressure;
 mod close;
+mod cursors;
 mod delete;
 mod durable;
 mod extension;

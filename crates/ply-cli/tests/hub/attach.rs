@@ -123,6 +123,38 @@ async fn an_agent_that_cannot_be_started_is_told_by_the_program_itself() {
 }
 
 #[tokio::test]
+async fn an_editor_notices_nothing_of_a_hub_that_is_killed() {
+    let place = Place::new();
+    let editor = place.attach().await;
+    let session = asked(&editor, &place).await;
+    for _ in 0..3 {
+        let hub = place.hub().unwrap();
+        let pid = rustix::process::Pid::from_raw(i32::try_from(hub).unwrap()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+        let said = session.transcript().entries().len();
+        let turn = session.prompt("what can you do?").await.unwrap();
+        turn.finish().await.unwrap();
+        assert!(session.transcript().entries().len() > said);
+        assert_ne!(place.hub().unwrap(), hub);
+    }
+    // What the editor has seen is what is kept.
+    let beside = place.attach().await;
+    let kept = beside.load_session(session.id().clone(), place.project());
+    let kept = kept.await.unwrap();
+    let entries = |session: &ply_client::Session| {
+        session.with_transcript(|transcript| {
+            let entries = transcript.entries();
+            entries
+                .map(|entry| format!("{entry:?}"))
+                .collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(entries(&kept), entries(&session));
+    editor.close().await;
+    beside.close().await;
+}
+
+#[tokio::test]
 async fn a_shell_sends_prompts_to_sessions_that_nobody_sees() {
     let place = Place::new();
     let editor = place.attach().await;

@@ -129,6 +129,12 @@ impl Core {
         if let Some(event) = self.operations.accepted(prompt, &message) {
             self.engine.note(event, &mut self.actions);
         }
+        if let Some((key, senders)) = self.operations.senders(prompt) {
+            let views = self.views.iter_mut();
+            views
+                .filter(|view| senders.contains(&view.id) || view.wrote(&key))
+                .for_each(|view| view.owns(&message));
+        }
         self.respond_repeats(prompt, Version::V2);
         let head = self.window.head();
         let window = &self.window;

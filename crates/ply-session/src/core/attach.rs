@@ -4,13 +4,27 @@ use ply_wire::negotiate::Version;
 use ply_wire::v2;
 
 use super::effect::Effect;
-use super::input::{Attach, Close, How, Keep};
+use super::input::{After, Attach, Close, How, Keep, Viewer};
+use super::mark::{Began, Mark};
 use super::response::{self, request_cancelled};
 use super::view::{Apart, View};
 use super::waiting::is_report;
 use super::{Core, Setup};
 use crate::engine;
 use crate::{LastClient, PromptId, RequestId, ViewId};
+
+/// What a client is told whose cursor is of no use.
+const UNKNOWN_CURSOR: &str = "The cursor does not name a place in this session. Load the session to see all of it, or resume it without a cursor.";
+
+impl From<How> for Began {
+    fn from(how: How) -> Self {
+        match how {
+            How::New => Self::New,
+            How::Replay => Self::Replay,
+            How::Resume | How::Fork => Self::Resume,
+        }
+    }
+}
 
 impl Core {
     pub(super) fn prepared(&mut self, outcome: Result<(), v2::Error>, out: &mut Vec<Effect>) {
@@ -30,11 +44,21 @@ impl Core {
             viewer,
             how,
             setup,
+            after,
         } = attach;
         if setup.cwd != self.setup.cwd {
             let response = Err(wrong_directory());
             return out.push(Effect::Respond { request, response });
         }
+        let back = match after {
+            None => None,
+            Some(after) => match self.mark_of(&after, &viewer) {
+                Some(mark) => Some((mark, after.operations)),
+                None => {
+                    return refuse(request, v2::ErrorCode::InvalidParams, UNKNOWN_CURSOR, out);
+                }
+            },
+        };
         // A client that sees the session already starts anew.
         if self.view(id).is_some() {
             if self.prompts.values().any(|view| *view == id) {
@@ -47,6 +71,19 @@ impl Core {
         // It goes on, so a journal that fails again has another chance at its end.
         self.closing.was_opened = false;
         self.is_unattended = false;
+        let attach = (request, id, viewer, how);
+        match back {
+            Some((mark, operations)) => self.attach_again(attach, mark, operations, &setup, out),
+            None => self.attach_first(attach, &setup, out),
+        }
+    }
+
+    fn attach_first(
+        &mut self,
+        (request, id, viewer, how): (RequestId, ViewId, Viewer, How),
+        setup: &Setup,
+        out: &mut Vec<Effect>,
+    ) {
         let history = self.engine.history();
         let (place, transcript) = match self.engine.snapshot() {
             Some(snapshot) => (snapshot.at, snapshot.history.transcript()),
@@ -54,6 +91,7 @@ impl Core {
         };
         let answers = viewer.answers;
         let may_approve = viewer.rights.approve;
+        let is_traced = viewer.cursors;
         let response = response::setup(how, &self.session, transcript, &viewer);
         let mode = match viewer.version {
             Version::V1 => ply_wire::convert::config::modes_down(transcript.config_options()),
@@ -63,7 +101,13 @@ impl Core {
         let after = response::after(how, transcript, viewer.version);
         let mut view = View::new((id, viewer), how, place, transcript, history, self.epoch);
         view.at(place, &self.window, Apart::Setup(request, response, mode));
-        let notices = self.notices(how, &setup);
+        let notices = self.notices(how, setup);
+        if is_traced {
+            let mut mark = Mark::new(how.into(), self.window.position(place));
+            mark.past = (how == How::Replay).then_some(0);
+            mark.after = after.len();
+            view.trace(place, mark);
+        }
         for update in after.into_iter().chain(notices) {
             view.at(place, &self.window, Apart::Show(Box::new(update)));
         }
@@ -71,6 +115,61 @@ impl Core {
         if may_approve {
             self.converse(engine::Input::Attach { view: id, answers }, out);
         }
+    }
+
+    /// Attaches a client that goes on where it was. It is answered when it has seen everything that is there now, and was asked
+    /// what is open: so it knows that nobody waits for an answer to any other question.
+    fn attach_again(
+        &mut self,
+        (request, id, viewer, how): (RequestId, ViewId, Viewer, How),
+        mark: Mark,
+        operations: Vec<String>,
+        setup: &Setup,
+        out: &mut Vec<Effect>,
+    ) {
+        let history = self.engine.history();
+        let transcript = history.transcript();
+        let answers = viewer.answers;
+        let may_approve = viewer.rights.approve;
+        let response = response::setup(how, &self.session, transcript, &viewer);
+        let mode = match viewer.version {
+            // One that had its answer knows of every change since.
+            Version::V1 if mark.past.is_some() => {
+                ply_wire::convert::config::modes_down(transcript.config_options())
+            }
+            _ => None,
+        };
+        let mode = mode.map(|modes| modes.current_mode_id);
+        let mut view = View::new((id, viewer), How::New, 0, transcript, history, self.epoch);
+        view.go_on(mark, self.epoch);
+        let own = operations
+            .iter()
+            .filter_map(|key| self.operations.message(key));
+        own.for_each(|message| view.owns(message));
+        view.writes(operations);
+        if self.window.has_all() {
+            view.go_on_in(&self.window, self.now);
+        }
+        let notices = self.notices(How::Resume, setup);
+        self.views.push(view);
+        if may_approve {
+            self.converse(engine::Input::Attach { view: id, answers }, out);
+        }
+        let head = self.window.head();
+        let window = &self.window;
+        if let Some(view) = self.views.iter_mut().find(|open| open.id == id) {
+            view.at(head, window, Apart::Setup(request, response, mode));
+            for update in notices {
+                view.at(head, window, Apart::Show(Box::new(update)));
+            }
+        }
+    }
+
+    /// Returns how far a client has seen the session that gives this back; none if nobody can tell.
+    fn mark_of(&mut self, after: &After, viewer: &Viewer) -> Option<Mark> {
+        let mark = Mark::read(&after.cursor, &self.session, self.epoch)?;
+        let is_known = viewer.cursors && mark.at.record <= self.window.seal();
+        is_known.then_some(mark)
     }
 
     /// Returns what the client has to know about the session that no answer says.

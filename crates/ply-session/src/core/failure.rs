@@ -8,7 +8,7 @@ use super::effect::{Description, Effect};
 use super::input::Opened;
 use super::response::respond;
 use super::store::State;
-use super::view::Apart;
+use super::view::{Apart, View};
 use super::{Core, close};
 use crate::engine::{self, Action};
 use crate::{Answer, Event, Level, PromptId, Runner, TurnId};
@@ -158,6 +158,8 @@ impl Core {
             shown: Vec::new(),
             error: error.clone(),
         });
+        // What they see from now on may get other numbers, or none.
+        self.views.iter_mut().for_each(View::lose_trace);
         let shown = self.end_work(error, out);
         if let State::Failed(failure) = &mut self.store.state {
             failure.shown = shown;

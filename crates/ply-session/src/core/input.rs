@@ -267,6 +267,17 @@ pub struct Attach {
     pub how: How,
     /// What it wants the session to work with.
     pub setup: Arc<Setup>,
+    /// What it has seen already, if it comes back.
+    pub after: Option<After>,
+}
+
+/// What a client that comes back has seen. It must [have cursors](Viewer::cursors).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct After {
+    /// The [cursor](super::Core::cursor) of the last message that it got.
+    pub cursor: String,
+    /// The keys of its newest prompts, which version 1 is not shown.
+    pub operations: Vec<String>,
 }
 
 /// A client, as far as the core has to know it.
@@ -283,6 +294,9 @@ pub struct Viewer {
     pub principal: Option<Arc<str>>,
     /// What it may do.
     pub rights: Rights,
+    /// Whether it is told [how far it is](super::Core::cursor), to come back there. It is shown nothing that would not survive
+    /// this process.
+    pub cursors: bool,
 }
 
 impl Viewer {
@@ -295,6 +309,7 @@ impl Viewer {
             answers,
             principal: None,
             rights: Rights::default(),
+            cursors: false,
         }
     }
 }

@@ -107,6 +107,22 @@ impl Operations {
         Some(prompt)
     }
 
+    /// Returns the message that a prompt became.
+    pub(super) fn message(&self, key: &str) -> Option<&v2::MessageId> {
+        let mut known = self.0.iter();
+        known
+            .find(|operation| operation.key == key)
+            .and_then(|operation| operation.message.as_ref())
+    }
+
+    /// Returns the key of a prompt, and who sent it again and was not answered yet.
+    pub(super) fn senders(&self, prompt: PromptId) -> Option<(String, Vec<ViewId>)> {
+        let mut known = self.0.iter();
+        let operation = known.find(|operation| operation.prompt == Some(prompt))?;
+        let repeats = operation.repeats.iter().map(|(_, view)| *view);
+        Some((operation.key.clone(), repeats.collect()))
+    }
+
     pub(super) fn accepted(&mut self, prompt: PromptId, message: &v2::MessageId) -> Option<Event> {
         let operation = self.get(prompt)?;
         operation.message = Some(message.clone());

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use super::effect::{Effect, Pull};
-use super::view::{Cursor, Source, Step, View};
+use super::view::{Cursor, Source, Step, View, question_name};
 use super::{Core, window};
-use crate::{Pace, Reply, ViewId};
+use crate::{AskId, Pace, Reply, ViewId};
 
 impl Core {
     /// Returns what a view's client is sent next. To be asked for until it is nothing, while the client can take more.
@@ -38,6 +38,35 @@ impl Core {
                 }
             }
         }
+    }
+
+    /// Returns how far a view's client is with the last message that was pulled for it, if the client wants to know; for
+    /// [`After::cursor`](super::After::cursor), also in another process.
+    #[must_use]
+    pub fn cursor(&self, view: ViewId) -> Option<String> {
+        let view = self.views.iter().find(|open| open.id == view)?;
+        view.cursor(&self.session, self.epoch)
+    }
+
+    /// Returns a name for an open question, which it has in every process.
+    #[must_use]
+    pub fn question_name(&self, ask: AskId) -> Option<String> {
+        let question = self.engine.question(ask)?;
+        Some(question_name(ask, question))
+    }
+
+    /// Sees to it that records have their numbers when clients are told them, also before there is a journal.
+    pub(super) fn keep_numbers(&mut self) {
+        let is_unkept = self.store.is_new();
+        self.window.set_unkept(is_unkept);
+        if is_unkept && self.has_traced() {
+            self.window.seal();
+        }
+    }
+
+    /// Returns whether some client is told how far it is.
+    pub(super) fn has_traced(&self) -> bool {
+        self.views.iter().any(View::is_traced)
     }
 
     /// Returns whether a view may have something for its client.

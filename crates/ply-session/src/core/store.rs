@@ -128,6 +128,7 @@ impl Core {
     /// Returns what is to be appended to the journal now. To be asked for after every batch of inputs.
     pub fn persist(&mut self) -> Option<Persist> {
         let write_bytes = self.limits().write_bytes;
+        let is_traced = self.has_traced();
         let State::Open { under_way, retry } = &mut self.store.state else {
             return None;
         };
@@ -139,8 +140,9 @@ impl Core {
         // What was found in the journal when it was opened again may not be safe yet.
         let level = run.as_ref().map_or(Level::Accepted, |run| run.level);
         let mut level = level.max(self.window.unsafe_level().unwrap_or_default());
-        if self.window.unwritten_bytes() > write_bytes && self.window.has_unreported() {
-            // What is written can be forgotten here.
+        let is_much = self.window.unwritten_bytes() > write_bytes;
+        if (is_much || is_traced) && self.window.has_unreported() {
+            // What is written can be forgotten here, and shown to clients that come back to it.
             level = level.max(Level::Written);
         }
         if run.is_none() && level > Level::Accepted {

@@ -2,6 +2,7 @@
 
 mod apart;
 mod show;
+mod trace;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
@@ -12,9 +13,12 @@ use ply_wire::transcript::Transcript;
 use ply_wire::v2;
 
 pub(crate) use self::apart::{Apart, Call};
+pub(crate) use self::trace::question_name;
 
 use self::apart::Aside;
+use self::trace::{For, Trace, after};
 use super::effect::Message;
+use super::mark::{At, Mark};
 use super::record::Json;
 use super::window::{Kind, Slot, Window};
 use super::{How, Viewer};
@@ -32,7 +36,7 @@ pub(crate) struct View {
     /// What overtakes everything.
     urgent: VecDeque<Message>,
     /// What the cursor has passed and the client was not sent yet.
-    ready: VecDeque<Message>,
+    ready: VecDeque<Ready>,
     /// What comes when the cursor reaches a place, in order.
     asides: VecDeque<Aside>,
     /// Questions that the client was asked, by the projector's name for them.
@@ -45,6 +49,24 @@ pub(crate) struct View {
     /// What comes after everything else.
     last: VecDeque<Message>,
     downs: Vec<Down>,
+    /// For a client that may come back by a cursor.
+    trace: Option<Box<Trace>>,
+}
+
+/// A message on its way out, and how far a client that may come back is with it.
+#[derive(Debug)]
+struct Ready {
+    message: Message,
+    mark: Option<Box<Mark>>,
+}
+
+impl From<Message> for Ready {
+    fn from(message: Message) -> Self {
+        Self {
+            message,
+            mark: None,
+        }
+    }
 }
 
 /// How far the end of the session has come.
@@ -85,6 +107,18 @@ pub(crate) struct Behind {
     has_gap: bool,
 }
 
+impl Behind {
+    fn new(record: u64, skip: usize) -> Self {
+        Self {
+            record,
+            skip,
+            page: VecDeque::new(),
+            is_reading: false,
+            has_gap: false,
+        }
+    }
+}
+
 /// What a view does next.
 #[derive(Debug)]
 pub(crate) enum Step {
@@ -113,8 +147,7 @@ impl View {
         owner: u64,
     ) -> Self {
         let projector = (viewer.version == Version::V1).then(|| {
-            // New for each view of each owner, since a client may still know what an earlier one made up.
-            let prefix = format!("{owner}.{}/", id.0);
+            let prefix = trace::prefix(owner, id);
             Box::new(match how {
                 How::New | How::Replay => Projector::new(viewer.shows, prefix),
                 How::Resume | How::Fork => {
@@ -145,11 +178,13 @@ impl View {
             end: End::No,
             last: VecDeque::new(),
             downs: Vec::new(),
+            trace: None,
         };
         if (view.viewer.version, how) == (Version::V2, How::Resume) {
             // Also when nothing is replayed (V2-RESUME-08).
             let state = v2::SessionUpdate::StateUpdate(transcript.state_snapshot());
-            view.ready.push_back(Message::Update(Json::of(&state)));
+            view.ready
+                .push_back(Message::Update(Json::of(&state)).into());
         }
         view
     }
@@ -166,6 +201,9 @@ impl View {
 
     /// Notes a message that the client wrote itself; version 1 is not shown it.
     pub(crate) fn owns(&mut self, message: &v2::MessageId) {
+        if self.owns_later(message) {
+            return;
+        }
         if let Some(projector) = &mut self.projector {
             projector.own_message(message.clone());
         }
@@ -186,13 +224,7 @@ impl View {
         if let Cursor::Window(at) = self.cursor
             && at == place
         {
-            self.cursor = Cursor::Journal(Behind {
-                record,
-                skip,
-                page: VecDeque::new(),
-                is_reading: false,
-                has_gap: false,
-            });
+            self.cursor = Cursor::Journal(Behind::new(record, skip));
         }
         for aside in &mut self.asides {
             if aside.place > place + 1 {
@@ -221,10 +253,21 @@ impl View {
         if records.is_empty() {
             behind.record = next.max(behind.record + 1);
             behind.skip = 0;
+            let at = At {
+                record: behind.record,
+                skip: 0,
+            };
+            // The client was told of it, or is not told of what it has seen.
+            if self.is_rebuilding() {
+                return;
+            }
             // Once, however many there are.
-            if !std::mem::replace(&mut behind.has_gap, true) {
+            if let Cursor::Journal(behind) = &mut self.cursor
+                && !std::mem::replace(&mut behind.has_gap, true)
+            {
                 self.show_gap();
             }
+            self.stamp(For::Record, |mark| mark.moved(at));
             return;
         }
         behind.page = records.into();
@@ -232,8 +275,9 @@ impl View {
 
     /// Gives back memory that is only kept to be used again.
     pub(crate) fn rest(&mut self) {
-        let lists = [&mut self.urgent, &mut self.ready, &mut self.last];
+        let lists = [&mut self.urgent, &mut self.last];
         lists.into_iter().for_each(VecDeque::shrink_to_fit);
+        self.ready.shrink_to_fit();
         self.asides.shrink_to_fit();
         self.downs.shrink_to_fit();
     }
@@ -253,8 +297,11 @@ impl View {
 
     /// Returns whether there may be something for the client.
     pub(crate) fn has_news(&self, window: &Window) -> bool {
+        if self.waits_to_begin(window) {
+            return !self.urgent.is_empty();
+        }
         let has_more = match &self.cursor {
-            Cursor::Window(place) => *place < window.visible(),
+            Cursor::Window(place) => *place < self.limit(window),
             Cursor::Journal(behind) => !behind.is_reading,
         };
         has_more
@@ -268,9 +315,20 @@ impl View {
     /// Returns what the client is sent next.
     pub(crate) fn next(&mut self, source: &Source<'_>) -> Step {
         loop {
-            let waits = self.urgent.pop_front().or_else(|| self.ready.pop_front());
-            if let Some(message) = waits {
+            if let Some(message) = self.urgent.pop_front() {
                 return Step::Message(message);
+            }
+            if self.waits_to_begin(source.window) {
+                return Step::Nothing;
+            }
+            if let Some(ready) = self.ready.pop_front() {
+                return Step::Message(self.sending(ready));
+            }
+            if self.is_rebuilding() {
+                if let Some(step) = self.rebuild(source) {
+                    return step;
+                }
+                continue;
             }
             if self.past.is_some() {
                 self.show_past(source);
@@ -281,15 +339,19 @@ impl View {
                     continue;
                 };
                 if let Some(step) = self.apart(aside.what, source) {
+                    if self.ready.is_empty() {
+                        self.sent_all();
+                    }
                     return step;
                 }
                 continue;
             }
+            let limit = self.limit(source.window);
             match &mut self.cursor {
                 Cursor::Window(place) => {
                     let at = *place;
                     let slot = source.window.get(at);
-                    let Some(slot) = slot.filter(|_| at < source.window.visible()) else {
+                    let Some(slot) = slot.filter(|_| at < limit) else {
                         if self.flush_at.is_some_and(|due| due <= source.now) {
                             self.flush();
                             continue;
@@ -306,6 +368,7 @@ impl View {
                     };
                     *place += 1;
                     self.pass(at, slot, source);
+                    self.stamp(For::Record, |mark| mark.moved(after(slot)));
                 }
                 Cursor::Journal(behind) => {
                     if let Some(place) = source.window.place_of(behind.record)
@@ -322,9 +385,14 @@ impl View {
                         };
                     };
                     behind.record += 1;
+                    let at = At {
+                        record: behind.record,
+                        skip: 0,
+                    };
                     let skip = std::mem::take(&mut behind.skip);
                     self.pass_record(&record, skip);
                     self.arm_flush(source.now);
+                    self.stamp(For::Record, |mark| mark.moved(at));
                 }
             }
         }

@@ -2,10 +2,11 @@
 
 mod hand_over;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use ply_wire::v2;
 
+use super::mark::At;
 use super::record::Record;
 use crate::{Event, Level, Settings};
 
@@ -68,6 +69,10 @@ pub(crate) struct Window {
     unwritten_bytes: usize,
     /// Bytes of text that are joined to one record.
     record_text_bytes: usize,
+    /// Places at which a record begins, however much could be joined: a client was told their numbers.
+    seals: BTreeSet<u64>,
+    /// Whether there is no journal yet, so that nothing can be read from it.
+    is_unkept: bool,
 }
 
 impl Window {
@@ -132,6 +137,51 @@ impl Window {
     /// Returns how many records the journal has been given.
     pub(crate) fn records(&self) -> u64 {
         self.records
+    }
+
+    /// Returns whether everything that ever happened in the session is here.
+    pub(crate) fn has_all(&self) -> bool {
+        self.start == 0 && self.start_records == 0
+    }
+
+    pub(crate) fn set_unkept(&mut self, is_unkept: bool) {
+        self.is_unkept = is_unkept;
+    }
+
+    /// Returns up to where everything can be read again by whoever comes back: it survives the process, or nothing does.
+    pub(crate) fn safe(&self) -> u64 {
+        match self.is_unkept {
+            true => self.head(),
+            false => self.written,
+        }
+    }
+
+    /// Returns where a place is in the journal, and sees to it that it stays there.
+    pub(crate) fn position(&mut self, place: u64) -> At {
+        let end = self.seal();
+        match self.get(place) {
+            Some(slot) if slot.is_told() => At {
+                record: slot.records,
+                skip: 0,
+            },
+            Some(slot) => At {
+                record: slot.records.saturating_sub(1),
+                skip: slot.text_before,
+            },
+            None => At {
+                record: end,
+                skip: 0,
+            },
+        }
+    }
+
+    /// Numbers everything, and returns how many records there are. What comes later is joined to none of them.
+    pub(crate) fn seal(&mut self) -> u64 {
+        let head = self.head();
+        self.seals.extend([self.handed, head]);
+        let records = self.records;
+        self.number(self.handed, head);
+        std::mem::replace(&mut self.records, records)
     }
 
     pub(crate) fn get(&self, place: u64) -> Option<&Slot> {
@@ -266,6 +316,9 @@ impl Window {
             goes(self.start, &slot);
             self.start_records = slot.records;
             self.start += 1;
+        }
+        if !self.seals.is_empty() {
+            self.seals = self.seals.split_off(&self.start);
         }
     }
 

@@ -53,6 +53,7 @@ impl World {
             viewer,
             how,
             setup,
+            after: None,
         })));
         request.0
     }

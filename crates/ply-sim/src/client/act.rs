@@ -10,7 +10,7 @@ use ply_wire::negotiate::Version;
 use ply_wire::project::Shows;
 use ply_wire::{v1, v2};
 
-use super::{Client, Link, Wanted};
+use super::{Away, Client, Link, Wanted};
 use crate::agent::Numbers;
 use crate::choice::Choices;
 
@@ -40,6 +40,7 @@ impl Client {
         client.rights.prompt = !choices.percent(5);
         client.rights.approve = !choices.percent(5);
         client.reads_every_ms = choices.percent(25).then(|| choices.below(800) + 1);
+        client.away = choices.percent(40).then(Away::default);
         client
     }
 
@@ -51,21 +52,24 @@ impl Client {
         self.attach(how, "/work", numbers)
     }
 
-    fn attach(&mut self, how: How, cwd: &str, numbers: &mut Numbers) -> Input {
+    pub(super) fn attach(&mut self, how: How, cwd: &str, numbers: &mut Numbers) -> Input {
         self.link = Link::Attaching;
         let mut viewer = Viewer::new(self.version, Shows::ALL, self.answers);
         viewer.rights = self.rights;
         viewer.principal = Some(self.name.as_str().into());
+        viewer.cursors = self.away.is_some();
+        self.attaches(how);
         Input::Attach(Box::new(Attach {
             request: self.request(Wanted::Attach(how), numbers),
             view: self.view,
             viewer,
             how,
             setup: Arc::new(Setup::new(cwd)),
+            after: None,
         }))
     }
 
-    fn request(&mut self, wanted: Wanted, numbers: &mut Numbers) -> RequestId {
+    pub(super) fn request(&mut self, wanted: Wanted, numbers: &mut Numbers) -> RequestId {
         numbers.requests += 1;
         let request = RequestId(numbers.requests);
         self.waiting.insert(request, wanted);
@@ -82,6 +86,7 @@ impl Client {
         match self.link {
             // What it asked for on its way out is answered first.
             Link::Down if !self.waiting.is_empty() => return Deed::Send(Vec::new()),
+            Link::Down if self.is_away() => return Deed::Send(self.come_back(numbers)),
             Link::Down => {
                 let how = match exists {
                     false => How::New,
@@ -185,15 +190,22 @@ impl Client {
                 }
             }
         };
+        // Sometimes the name of an earlier one.
+        let mut operation = choices
+            .percent(10)
+            .then(|| format!("key {}", choices.below(4)));
+        let steers = choices.percent(10);
+        if self.away.is_some() {
+            let key = format!("{} {}", self.name, request.0);
+            self.keep(request, &key, &content);
+            operation = Some(key);
+        }
         Input::Prompt(Prompt {
             request,
             view: self.view,
             content,
-            // Sometimes the name of an earlier one.
-            operation: choices
-                .percent(10)
-                .then(|| format!("key {}", choices.below(4))),
-            steers: choices.percent(10),
+            operation,
+            steers,
         })
     }
 

@@ -112,6 +112,7 @@ impl Small {
                 viewer: Viewer::new(version, Shows::ALL, Answers::default()),
                 how: How::New,
                 setup: Arc::clone(&setup),
+                after: None,
             }))
         };
         let outcome = Ok(());

@@ -10,6 +10,7 @@ use super::life::{Life, at, ms};
 use super::shell::is_shells;
 use crate::Broken;
 use crate::agent::AgentTurn;
+use crate::client::Client;
 use crate::message::Down;
 use crate::queue::Due;
 
@@ -81,10 +82,15 @@ impl World<'_> {
         let Some(life) = &mut self.life else {
             return Ok(());
         };
+        let number = life.number;
+        let known = self.clients.get(client).and_then(Client::generation);
         if let Input::Attach(attach) = &input {
+            if attach.after.is_some() && known != Some(self.generation) {
+                // What it has seen was deleted, and this is another session of the same name.
+                return self.refuse(&input);
+            }
             life.seats.insert(attach.view, (client, epoch));
         }
-        let number = life.number;
         self.feed(number, input)
     }
 
@@ -116,6 +122,7 @@ impl World<'_> {
                 &opened,
             )
         } else {
+            self.generation += 1;
             Core::new(session, self.settings, setup)
         };
         let background = AgentTurn::new(number, None, &mut self.choices);
@@ -267,6 +274,7 @@ impl World<'_> {
             let mut out = Vec::new();
             let pull = life.core.pull(at(now), view, &mut out);
             let seat = life.seats.get(&view).copied();
+            let cursor = life.core.cursor(view);
             self.perform(number, out)?;
             match pull {
                 Pull::Message(message) => {
@@ -278,7 +286,7 @@ impl World<'_> {
                     self.pulled(number, &message)?;
                     self.asked_rightly(number, view, &message)?;
                     if let Some((client, epoch)) = seat {
-                        let message = Down::Message(Box::new(message));
+                        let message = Down::Message(Box::new(message), cursor);
                         self.send_down(client, epoch, message);
                     }
                 }

@@ -201,7 +201,9 @@ impl Fork {
                         ..
                     }
                     | Message::Passed { .. } => {}
-                    message => client.receive(Down::Message(Box::new(message)), None)?,
+                    message => {
+                        client.receive(Down::Message(Box::new(message), None), None, 0)?;
+                    }
                 }
             }
         }

@@ -67,6 +67,7 @@ impl Projector {
             }
             subject => (self.stand_in_for(request, subject.as_ref()), About::StandIn),
         };
+        self.stand_in_name = None;
         // The subject counts as an update of the call (V2-PERM-03).
         self.tool_call(&update, edits, out);
         let call = update.tool_call_id.clone();

@@ -6,7 +6,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use ply_rpc::Peer;
-use ply_session::{Message, Pull, ViewId};
+use ply_session::{Form, Message, Pull, Response, ViewId};
 use ply_wire::v2;
 use serde::Serialize;
 
@@ -44,12 +44,25 @@ impl Unsent {
     }
 }
 
+/// The name under which a client that may come back is told how far it is.
+const CURSOR: &str = "acp/cursor";
+/// The name of a question, which it keeps when the client is asked again.
+const QUESTION: &str = "ply/question";
+
 /// `session/update` with everything borrowed.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Update<'a, U> {
     session_id: &'a v2::SessionId,
     update: &'a U,
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    meta: Option<Cursor<'a>>,
+}
+
+#[derive(Serialize)]
+struct Cursor<'a> {
+    #[serde(rename = "acp/cursor")]
+    cursor: &'a str,
 }
 
 impl Task {
@@ -87,20 +100,51 @@ impl Task {
     }
 
     pub(super) fn send(&mut self, view: ViewId, client: &Arc<Client>, message: Message) {
+        let cursor = match client.cursors {
+            true => self.core.cursor(view),
+            false => None,
+        };
         match message {
             Message::Update(json) => {
-                let params = [&*self.update_head, json.as_str(), "}"];
-                told_or_gone(client.peer.notify_json_now("session/update", &params));
+                let peer = &client.peer;
+                told_or_gone(match &cursor {
+                    None => {
+                        let params = [&*self.update_head, json.as_str(), "}"];
+                        peer.notify_json_now("session/update", &params)
+                    }
+                    Some(cursor) => {
+                        let head = ",\"_meta\":{\"acp/cursor\":\"";
+                        let params = [&*self.update_head, json.as_str(), head, cursor, "\"}}"];
+                        peer.notify_json_now("session/update", &params)
+                    }
+                });
             }
             Message::UpdateV1(update) => {
                 let params = Update {
                     session_id: self.session.id(),
                     update: &*update,
+                    meta: cursor.as_deref().map(|cursor| Cursor { cursor }),
                 };
                 told_or_gone(client.peer.notify_now("session/update", &params));
             }
-            Message::Respond { request, response } => self.respond(request, response),
-            Message::Ask { ask, form } => {
+            Message::Respond { request, response } => {
+                let mut response = response;
+                if let (Some(cursor), Ok(response)) = (cursor, &mut response)
+                    && let Some(meta) = setup_meta(response)
+                {
+                    meta.get_or_insert_default()
+                        .insert(CURSOR.into(), cursor.into());
+                }
+                self.respond(request, response);
+            }
+            Message::Ask { ask, mut form } => {
+                if let (Some(cursor), Some(meta)) = (cursor, question_meta(&mut form)) {
+                    let meta = meta.get_or_insert_default();
+                    if let Some(name) = self.core.question_name(ask) {
+                        meta.insert(QUESTION.into(), name.into());
+                    }
+                    meta.insert(CURSOR.into(), cursor.into());
+                }
                 let call = ask::put(&self.session, client, view, ask, form);
                 self.calls.insert((ask, view), call);
             }
@@ -137,6 +181,28 @@ impl Task {
             tracing::debug!("a client did not read the end of a session");
         }
     }
+}
+
+/// Returns the metadata of the answer with which a client begins to see a session.
+fn setup_meta(response: &mut Response) -> Option<&mut Option<v2::Meta>> {
+    Some(match response {
+        Response::New(answer) => &mut answer.meta,
+        Response::NewV1(answer) => &mut answer.meta,
+        Response::LoadV1(answer) => &mut answer.meta,
+        Response::Resume(answer) => &mut answer.meta,
+        Response::ResumeV1(answer) => &mut answer.meta,
+        _ => return None,
+    })
+}
+
+fn question_meta(form: &mut Form) -> Option<&mut Option<v2::Meta>> {
+    Some(match form {
+        Form::Permission(request) => &mut request.meta,
+        Form::PermissionV1(request) => &mut request.meta,
+        Form::Elicitation(request) => &mut request.meta,
+        Form::ElicitationV1(request) => &mut request.meta,
+        _ => return None,
+    })
 }
 
 fn told_or_gone(told: Result<(), ply_rpc::CallError>) {

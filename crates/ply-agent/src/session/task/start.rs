@@ -19,6 +19,8 @@ use crate::{SessionSetup, clock};
 
 /// Why a session is not opened.
 enum Unopened {
+    /// There is no such session.
+    Missing,
     Refused(v2::Error),
     /// The journal was given up, since a client does not wait for it any longer.
     GivenUp(v2::Error),
@@ -84,14 +86,20 @@ impl Task {
         let mut early = Early::default();
         match open(&session, &host, &setup, &mut early, place).await {
             Ok((store, mut core)) => {
-                if origin != Origin::Journal {
+                if !matches!(origin, Origin::Journal | Origin::Keyed) {
                     core.set_unknown();
                 }
-                let mut task = Self::prepared(session, host, (store, core), setup);
-                for control in early.0 {
-                    task.control(control);
-                }
-                task.run().await;
+                let task = Self::prepared(session, host, (store, core), setup);
+                task.run_with(early).await;
+            }
+            Err(Unopened::Missing) if origin == Origin::Keyed => {
+                let mut setup = setup;
+                setup.reopened = false;
+                Self::create(session, host, setup).run_with(early).await;
+            }
+            Err(Unopened::Missing) => {
+                let error = no_such_session(session.id());
+                fail(&session, &host, early, &error);
             }
             Err(Unopened::Refused(error)) => fail(&session, &host, early, &error),
             Err(Unopened::GivenUp(error)) => {
@@ -101,6 +109,15 @@ impl Task {
             }
             Err(Unopened::Elsewhere(cwd)) => fail_elsewhere(&session, &host, early, &cwd),
         }
+    }
+}
+
+impl Task {
+    async fn run_with(mut self: Box<Self>, early: Early) {
+        for control in early.0 {
+            self.control(control);
+        }
+        self.run().await;
     }
 }
 
@@ -170,7 +187,7 @@ async fn read_now(host: &Host, id: v2::SessionId, setup: &SessionSetup) -> Read 
     let opened = Store::open(host.journal(), &id.0).await;
     let opened = opened.map_err(|error| Unopened::Refused(told(&error)))?;
     let Some((store, opening, opened)) = opened else {
-        return Err(Unopened::Refused(no_such_session(&id)));
+        return Err(Unopened::Missing);
     };
     if store.head().cwd != setup.cwd {
         return Err(Unopened::Elsewhere(store.head().cwd.clone()));
@@ -308,6 +325,7 @@ mod tests {
             viewer: client.viewer(),
             how: How::Resume,
             setup: Arc::new(Setup::new(cwd)),
+            after: None,
         };
         let attaching = Attaching {
             attach,

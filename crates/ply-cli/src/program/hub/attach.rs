@@ -8,15 +8,14 @@ use std::process::ExitCode;
 use ply_client::Command;
 use ply_hub::Wanted;
 use ply_hub::connect::{self, Connected};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use ply_hub::hello::Hello;
+use ply_hub::{Place, shim};
+use ply_rpc::transport::stdio;
 
 use super::arguments::Attach;
 use super::{place, serve};
 use crate::program::roster::{BUILT_IN, Choice, Roster};
 use crate::program::{Error, output};
-
-/// Bytes that are passed on at a time.
-const COPY_BYTES: usize = 64 * 1024;
 
 /// Passes on what the editor and the hub say to each other.
 pub(crate) async fn run(arguments: Attach) -> Result<ExitCode, Error> {
@@ -27,8 +26,13 @@ pub(crate) async fn run(arguments: Attach) -> Result<ExitCode, Error> {
     }
     let cwd = std::env::current_dir().map_err(Error::Start)?;
     let wanted = wanted(&choice, cwd);
-    match connected(&arguments, wanted).await {
-        Ok(connected) => pass_on(connected).await,
+    let connected = async {
+        let way = Way::find(&arguments, wanted)?;
+        Ok((way.connect().await?, way))
+    };
+    let connected: Result<_, Error> = connected.await;
+    match connected {
+        Ok((first, way)) => pass_on(first, &way).await,
         Err(error) => {
             output::tell(&format!(
                 "notice: {error}; the agent is served without the hub"
@@ -74,12 +78,25 @@ fn lossy(word: &std::ffi::OsStr) -> String {
     word.to_string_lossy().into_owned()
 }
 
-async fn connected(arguments: &Attach, wanted: Wanted) -> Result<Connected, Error> {
-    let place = place::find()?;
-    let hello = place::hello(arguments.store.clone(), Some(wanted))?;
-    let command = serve::command(&hello.store)?;
-    let connected = connect::connect_or_start(&place, &hello, || command).await;
-    connected.map_err(|error| Error::Hub(error.to_string()))
+/// The way to the hub.
+struct Way {
+    place: Place,
+    hello: Hello,
+}
+
+impl Way {
+    fn find(arguments: &Attach, wanted: Wanted) -> Result<Self, Error> {
+        Ok(Self {
+            place: place::find()?,
+            hello: place::hello(arguments.store.clone(), Some(wanted))?,
+        })
+    }
+
+    async fn connect(&self) -> Result<Connected, Error> {
+        let command = serve::command(&self.hello.store)?;
+        let connected = connect::connect_or_start(&self.place, &self.hello, || command).await;
+        connected.map_err(|error| Error::Hub(error.to_string()))
+    }
 }
 
 /// Becomes the agent: an editor never fails because of the hub.
@@ -96,31 +113,19 @@ fn alone(command: &Command) -> Result<ExitCode, Error> {
     Err(Error::Start(own.exec()))
 }
 
-async fn pass_on(connected: Connected) -> Result<ExitCode, Error> {
-    let Connected {
-        mut reader,
-        mut writer,
-        ..
-    } = connected;
-    let up = async {
-        let mut input = tokio::io::stdin();
-        let mut buffer = vec![0; COPY_BYTES];
-        loop {
-            let read = input.read(&mut buffer).await?;
-            let Some(bytes) = buffer.get(..read).filter(|bytes| !bytes.is_empty()) else {
-                return writer.shutdown().await;
-            };
-            writer.write_all(bytes).await?;
-        }
+/// Passes on what the editor and the hub say to each other. A hub that ends is started again, and the editor notices a pause.
+async fn pass_on(first: Connected, way: &Way) -> Result<ExitCode, Error> {
+    let (input, output) = stdio::take().map_err(Error::Start)?;
+    let mut first = Some(first);
+    let connect = async || {
+        let connected = match first.take() {
+            Some(first) => first,
+            None => way.connect().await.map_err(std::io::Error::other)?,
+        };
+        Ok((connected.reader, connected.writer))
     };
-    let down = async {
-        let mut out = tokio::io::stdout();
-        tokio::io::copy_buf(&mut reader, &mut out).await?;
-        out.flush().await
-    };
-    let passed = tokio::select! {
-        passed = down => passed,
-        failed = async { up.await?; std::future::pending().await } => failed,
-    };
-    passed.map(|()| ExitCode::SUCCESS).map_err(Error::Start)
+    let passed = shim::run(input, output, connect).await;
+    passed
+        .map(|()| ExitCode::SUCCESS)
+        .map_err(|error| Error::Hub(error.to_string()))
 }

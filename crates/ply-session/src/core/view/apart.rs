@@ -6,7 +6,8 @@ use ply_wire::negotiate::Version;
 use ply_wire::project::{self, PermissionDown};
 use ply_wire::{convert, v1, v2};
 
-use super::{Cursor, End, Source, Step, View};
+use super::trace::{For, question_name};
+use super::{Cursor, End, Ready, Source, Step, View};
 use crate::core::effect::{Form, Message};
 use crate::core::response::Response;
 use crate::core::window::Window;
@@ -30,7 +31,7 @@ pub(crate) enum Apart {
     /// A question, and whether what it says of its call is new to the client.
     Offer(AskId, Call),
     /// A question is over, which version 1 may have to be shown.
-    AskEnded(project::AskId, v1::RequestPermissionOutcome),
+    AskEnded(AskId, project::AskId, v1::RequestPermissionOutcome),
     Passed(u64),
 }
 
@@ -76,12 +77,25 @@ impl View {
             }
             Apart::Show(update) => {
                 self.show(&update, None, source.history);
+                self.stamp(For::Aside, |mark| mark.after = mark.after.saturating_sub(1));
                 return None;
             }
-            Apart::Offer(ask, call) => return self.offer(ask, call, source),
-            Apart::AskEnded(down, outcome) => {
+            Apart::Offer(ask, call) => {
+                let step = self.offer(ask, call, source);
+                let is_asked = matches!(self.asked.get(&ask), Some(Some(_)));
+                self.stamp(For::Question, |mark| {
+                    if is_asked {
+                        mark.asked.insert(ask);
+                    }
+                });
+                return step;
+            }
+            Apart::AskEnded(ask, down, outcome) => {
                 self.project(|projector, downs| {
                     projector.permission_answered(down, &outcome, downs)
+                });
+                self.stamp(For::Aside, |mark| {
+                    mark.asked.remove(&ask);
                 });
                 return None;
             }
@@ -92,6 +106,11 @@ impl View {
 
     fn offer(&mut self, ask: AskId, call: Call, source: &Source<'_>) -> Option<Step> {
         let question = (source.question)(ask)?;
+        if self.ask_again(ask) {
+            return None;
+        }
+        let name =
+            (self.is_traced() && self.projector.is_some()).then(|| question_name(ask, question));
         let known;
         let question = match call {
             Call::New(_) => question,
@@ -105,13 +124,17 @@ impl View {
             (Version::V2, Question::Elicitation(request)) => Form::Elicitation(request.clone()),
             (Version::V1, Question::Permission(request)) => {
                 let history = source.history;
-                let down =
-                    self.project(|projector, downs| projector.permission(request, history, downs));
+                let down = self.project(|projector, downs| {
+                    if let Some(name) = name {
+                        projector.name_stand_in(name);
+                    }
+                    projector.permission(request, history, downs)
+                });
                 match down {
                     Some(PermissionDown::Ask(id, request)) => {
                         self.asked.insert(ask, Some(id));
                         let form = Form::PermissionV1(request);
-                        self.ready.push_back(Message::Ask { ask, form });
+                        self.ready.push_back(Message::Ask { ask, form }.into());
                         return None;
                     }
                     // No option is left that this client could show.
@@ -154,10 +177,9 @@ impl View {
             _ => true,
         });
         // One that is on its way out is not sent, though what it says of its call was shown with it.
-        let is_ready =
-            |message: &Message| matches!(message, Message::Ask { ask: ready, .. } if *ready == ask);
+        let is_ready = |ready: &Ready| matches!(ready.message, Message::Ask { ask: ready, .. } if ready == ask);
         let was_sent = !self.ready.iter().any(is_ready);
-        self.ready.retain(|message| !is_ready(message));
+        self.ready.retain(|ready| !is_ready(ready));
         let Some(down) = self.asked.remove(&ask) else {
             return false;
         };
@@ -168,7 +190,7 @@ impl View {
                 ),
                 _ => v1::RequestPermissionOutcome::Cancelled,
             };
-            self.at(place, window, Apart::AskEnded(down, outcome));
+            self.at(place, window, Apart::AskEnded(ask, down, outcome));
         }
         was_sent
     }
@@ -177,8 +199,8 @@ impl View {
     pub(crate) fn take_asked(&mut self) -> Vec<AskId> {
         let mut asked: Vec<AskId> = std::mem::take(&mut self.asked).into_keys().collect();
         asked.sort();
-        for message in &self.ready {
-            if let Message::Ask { ask: ready, .. } = message {
+        for ready in &self.ready {
+            if let Message::Ask { ask: ready, .. } = &ready.message {
                 asked.retain(|ask| ask != ready);
             }
         }
@@ -210,7 +232,8 @@ impl View {
             Apart::Setup(request, response, _) => Some((request, Ok(response))),
             _ => None,
         });
-        let sent = self.urgent.drain(..).chain(self.ready.drain(..));
+        let ready = self.ready.drain(..).map(|ready| ready.message);
+        let sent = self.urgent.drain(..).chain(ready);
         let sent = sent.filter_map(|message| match message {
             Message::Respond { request, response } => Some((request, response)),
             _ => None,

@@ -5,6 +5,7 @@ use std::time::Duration;
 use ply_wire::project::{Down, EditTexts, Projector};
 use ply_wire::v2;
 
+use super::trace::For;
 use super::{Apart, Call, Source, View};
 use crate::core::effect::Message;
 use crate::core::record::{Json, Record};
@@ -20,10 +21,14 @@ impl View {
         let Some(update) = past.transcript.update_at(past.next) else {
             self.past = None;
             self.flush();
-            return;
+            return self.stamp(For::Aside, |mark| mark.past = None);
         };
         past.next += 1;
+        let next = past.next;
         self.show(&update, None, source.history);
+        self.stamp(For::Record, |mark| {
+            (mark.past, mark.shown) = (Some(next), 0);
+        });
     }
 
     /// Shows a slot of the window.
@@ -32,6 +37,8 @@ impl View {
             return;
         }
         match &slot.kind {
+            Kind::Event(Event::Asked { ask, question, .. })
+                if self.offer_here(*ask, question, place + 1) => {}
             Kind::Event(Event::Asked { ask, question, .. }) => {
                 let mut asides = self.asides.iter_mut();
                 // One that comes later says no more of its call than that it is about it.
@@ -50,6 +57,7 @@ impl View {
             Kind::Event(Event::Edited { update, edits }) => {
                 self.show(update, slot.record.update(), &OfRecord(edits));
             }
+            Kind::Event(Event::Answered { ask, answer, .. }) => self.question_over(*ask, answer),
             _ => {
                 if let Some(update) = slot.update() {
                     self.show(update, slot.record.update(), source.history);
@@ -66,10 +74,15 @@ impl View {
             return;
         };
         if skip > 0 {
-            cut_text(&mut event, skip);
+            match part_of(&event, skip, None) {
+                Some(rest) => event = rest,
+                None => return,
+            }
         }
         match &event {
+            Event::Asked { ask, question, .. } if self.offer_here(*ask, question, u64::MAX) => {}
             Event::Asked { question, .. } => self.pass_question(question, &OfRecord(&[])),
+            Event::Answered { ask, answer, .. } => self.question_over(*ask, answer),
             Event::Edited { update, edits } => self.show(update, None, &OfRecord(edits)),
             event => {
                 if let Some(update) = event.update() {
@@ -106,14 +119,15 @@ impl View {
         let mut json = json;
         let mut same = || json.take().unwrap_or_else(|| Json::of(update));
         let Some(projector) = &mut self.projector else {
-            return self.ready.push_back(Message::Update(same()));
+            return self.ready.push_back(Message::Update(same()).into());
         };
         projector.apply_with(update, edits, &mut self.downs);
         for down in self.downs.drain(..) {
-            self.ready.push_back(match down {
+            let message = match down {
                 Down::Update(update) => Message::UpdateV1(Box::new(update)),
                 _ => Message::Update(same()),
-            });
+            };
+            self.ready.push_back(message.into());
         }
     }
 
@@ -140,12 +154,14 @@ impl View {
     pub(super) fn flush(&mut self) {
         self.flush_at = None;
         self.project(Projector::flush);
+        self.stamp(For::Aside, |_| {});
     }
 
     /// Ends everything that is shown of the session, as it is closed.
     pub(super) fn close(&mut self) {
         self.flush_at = None;
         self.project(Projector::close);
+        self.stamp(For::Aside, |_| {});
         self.asked.clear();
     }
 
@@ -158,7 +174,8 @@ impl View {
         let done = then(projector, &mut downs);
         for down in downs.drain(..) {
             if let Down::Update(update) = down {
-                self.ready.push_back(Message::UpdateV1(Box::new(update)));
+                let message = Message::UpdateV1(Box::new(update));
+                self.ready.push_back(message.into());
             }
         }
         self.downs = downs;
@@ -167,7 +184,7 @@ impl View {
 }
 
 /// Returns what a question says of its tool call.
-fn call_of(question: &Question) -> Option<v2::SessionUpdate> {
+pub(super) fn call_of(question: &Question) -> Option<v2::SessionUpdate> {
     match question {
         Question::Permission(request) => match &request.subject {
             Some(v2::RequestPermissionSubject::ToolCall(subject)) => {
@@ -179,18 +196,22 @@ fn call_of(question: &Question) -> Option<v2::SessionUpdate> {
     }
 }
 
-/// Takes away the beginning of a chunk's text, as many bytes as it has in JSON.
-fn cut_text(event: &mut Event, skip: usize) {
+/// Returns a part of a chunk, from one byte of its text to another, counted as they are in JSON; none if there is no such part.
+pub(super) fn part_of(event: &Event, from: usize, upto: Option<usize>) -> Option<Event> {
     let record = Record::new(event);
-    let Some(text) = record.text.clone() else {
-        return;
-    };
-    let rest = record.json.get(text.start + skip..text.end);
-    let rest = rest.and_then(|rest| serde_json::from_str::<String>(&format!("\"{rest}\"")).ok());
-    if let (Some(rest), Event::Update(update)) = (rest, event)
-        && let v2::SessionUpdate::AgentMessageChunk(chunk)
-        | v2::SessionUpdate::AgentThoughtChunk(chunk) = update
-    {
-        chunk.content = rest.into();
+    let text = record.text.clone()?;
+    let upto = upto.map_or(text.end, |upto| text.start + upto);
+    let part = record.json.get(text.start + from..upto)?;
+    let part = serde_json::from_str::<String>(&format!("\"{part}\"")).ok()?;
+    if part.is_empty() {
+        return None;
     }
+    let mut event = event.clone();
+    if let Event::Update(
+        v2::SessionUpdate::AgentMessageChunk(chunk) | v2::SessionUpdate::AgentThoughtChunk(chunk),
+    ) = &mut event
+    {
+        chunk.content = part.into();
+    }
+    Some(event)
 }

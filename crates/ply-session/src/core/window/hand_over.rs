@@ -35,7 +35,12 @@ impl Window {
         let mut records = Vec::new();
         let mut group: Vec<&Record> = Vec::new();
         let mut last: Option<(Option<v2::MessageId>, bool, usize)> = None;
-        for slot in self.slots.iter_mut().skip(skip).take(take) {
+        let slots = self.slots.iter_mut().skip(skip).take(take);
+        for (slot, place) in slots.zip(from..) {
+            if self.seals.contains(&place) {
+                flush(&mut group, &mut records);
+                last = None;
+            }
             if let Kind::Told(_) = &slot.kind {
                 // It stands between records, so that a view that goes on in the journal from here misses nothing.
                 flush(&mut group, &mut records);
@@ -96,6 +101,7 @@ impl Window {
             self.unwritten_bytes = self.unwritten_bytes.saturating_sub(slot.bytes());
         }
         self.handed = self.handed.min(self.head());
+        self.seals.split_off(&(self.head() + 1));
         let last = self.handed.checked_sub(1).and_then(|last| self.get(last));
         self.records = last.map_or(self.start_records, |slot| slot.records);
     }
