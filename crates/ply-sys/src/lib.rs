@@ -1,6 +1,6 @@
 //! The one place for unsafe code: what a child process does between fork and exec, what a sandbox is built with, waiting for a
-//! process that is no child, signals as something to read, a hint about large buffers, and an allocator that counts for
-//! benchmarks.
+//! process that is no child, signals as something to read, freed memory, a hint about large buffers, and an allocator that
+//! counts for benchmarks.
 //!
 //! Everything else in the workspace forbids `unsafe`. Kept so small that it can be read in a few minutes.
 
@@ -194,6 +194,15 @@ pub fn expect_large_write(memory: &mut [MaybeUninit<u8>]) {
     }
     #[cfg(not(target_os = "linux"))]
     let _ = memory;
+}
+
+/// Gives memory that was freed back to the system, where the allocator keeps it. That takes a moment: call it after much was freed.
+pub fn give_back_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: the call takes an integer, locks what it works on, and changes memory that nobody uses.
+    unsafe {
+        libc::malloc_trim(0);
+    }
 }
 
 #[cfg(test)]
