@@ -44,6 +44,11 @@ impl Given {
         self.written
     }
 
+    /// Returns how much waits.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     pub(super) fn is_full(&self) -> bool {
         self.bytes >= GIVEN_BYTES_MAX
     }

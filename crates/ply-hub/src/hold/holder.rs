@@ -27,6 +27,8 @@ mod streams;
 const CALLERS_MAX: usize = 4;
 /// Once everything has ended: how long to wait for the end of streams that somebody outside holds open.
 const LAST_WORDS_TIME_MAX: Duration = Duration::from_secs(1);
+/// Memory that was in use at once and is given back to the system when none of it is any more.
+const GIVE_BACK_BYTES_MIN: usize = 1024 * 1024;
 /// Writes to the hub before everything else has its turn.
 const BURST_WRITES_MAX: usize = 16;
 
@@ -56,6 +58,8 @@ pub(super) struct Holder {
     /// And the one that is here wants to hear nothing more.
     buried: bool,
     scratch: Vec<u8>,
+    /// The most that lines have taken since they took nothing.
+    bytes_high: usize,
 }
 
 /// What has something to be done about.
@@ -98,6 +102,7 @@ impl Holder {
             leaving: false,
             buried: false,
             scratch: vec![0; READ_BYTES],
+            bytes_high: 0,
         }
     }
 
@@ -126,8 +131,19 @@ impl Holder {
             self.keep_time();
             self.write_to_agent();
             self.write_to_hub();
+            self.give_back();
         }
         Ok(())
+    }
+
+    /// Gives back what a flood has left behind: a holder may then have nothing to do for days.
+    fn give_back(&mut self) {
+        let bytes = self.kept.bytes() + self.given.bytes();
+        self.bytes_high = self.bytes_high.max(bytes);
+        if bytes == 0 && self.bytes_high >= GIVE_BACK_BYTES_MIN {
+            ply_sys::give_back_memory();
+            self.bytes_high = 0;
+        }
     }
 
     fn is_done(&self) -> bool {

@@ -71,11 +71,16 @@ impl Kept {
         self.last
     }
 
+    /// Returns how much is kept.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes + self.unfinished.len()
+    }
+
     /// Returns whether more may be read from the agent.
     ///
     /// An unfinished line counts only while there are others: it must be able to end once they are acknowledged.
     pub(super) fn has_room(&self) -> bool {
-        self.segments.is_empty() || self.bytes + self.unfinished.len() < self.bytes_max
+        self.segments.is_empty() || self.bytes() < self.bytes_max
     }
 
     /// Takes what was read from the agent.

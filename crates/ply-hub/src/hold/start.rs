@@ -91,7 +91,12 @@ async fn speak(program: &Path, order: &Order) -> io::Result<Vec<u8>> {
     let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(io::Error::other("the holder came without pipes"));
     };
-    input.write_all(&serde_json::to_vec(order)?).await?;
+    let given = input.write_all(&serde_json::to_vec(order)?).await;
+    // A program that does not read its order is no holder, which its silence says better.
+    given.or_else(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => Ok(()),
+        _ => Err(error),
+    })?;
     drop(input);
     let mut text = Vec::new();
     output
