@@ -71,7 +71,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
             "terminal-tests",
         ],
     ),
-    ("process-tests", &["ply-client", "ply-rpc"]),
+    ("process-tests", &["ply-client", "ply-hub", "ply-rpc"]),
     ("check-tests", &["ply-check", "ply-client"]),
     ("interop-tests", &["ply-agent"]),
     ("ply-model-server", &[]),

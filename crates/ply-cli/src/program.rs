@@ -5,6 +5,7 @@ mod arguments;
 mod chat;
 mod check;
 mod error;
+mod hold;
 mod home;
 mod hub;
 mod json;
@@ -28,6 +29,9 @@ use self::error::{Error, USAGE};
 /// Runs the program.
 pub(crate) fn main() -> ExitCode {
     if let Some(code) = agent::sandbox::enter_if_asked() {
+        return code;
+    }
+    if let Some(code) = hold::hold_if_asked() {
         return code;
     }
     let arguments = match Arguments::try_parse() {

@@ -8,6 +8,7 @@ pub mod connect;
 mod daemon;
 pub mod down;
 pub mod hello;
+pub mod hold;
 mod hub;
 mod idle;
 mod peer;

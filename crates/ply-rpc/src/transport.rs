@@ -6,8 +6,8 @@ pub mod memory;
 pub mod stdio;
 mod stream;
 #[cfg(target_os = "linux")]
-mod tail;
+pub mod tail;
 #[cfg(target_os = "linux")]
-mod tree;
+pub mod tree;
 
 pub use stream::Transport;

@@ -1,5 +1,6 @@
 //! The one place for unsafe code: what a child process does between fork and exec, what a sandbox is built with, waiting for a
-//! process that is no child, a hint about large buffers, and an allocator that counts for benchmarks.
+//! process that is no child, signals as something to read, freed memory, a hint about large buffers, and an allocator that
+//! counts for benchmarks.
 //!
 //! Everything else in the workspace forbids `unsafe`. Kept so small that it can be read in a few minutes.
 
@@ -10,7 +11,12 @@ mod counted;
 
 use std::mem::MaybeUninit;
 #[cfg(target_os = "linux")]
-use std::{io, os::fd::OwnedFd, os::unix::process::CommandExt as _, process::Command};
+use std::{
+    io,
+    os::fd::{FromRawFd as _, OwnedFd},
+    os::unix::process::CommandExt as _,
+    process::Command,
+};
 
 #[cfg(target_os = "linux")]
 use tokio::io::{Interest, unix::AsyncFd};
@@ -61,10 +67,11 @@ pub fn take_terminal(command: &mut Command) {
 }
 
 /// Has the child end by SIGINT, SIGQUIT and SIGHUP even where this program was started to ignore them, as shells start what
-/// runs in the background.
+/// runs in the background, and blocks none of those that this program [reads](signals).
 #[cfg(target_os = "linux")]
 pub fn heed_signals(command: &mut Command) {
     let prepare = || {
+        set_mask(libc::SIG_SETMASK, &[])?;
         for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP] {
             // SAFETY: the call takes integers only, and the child has one thread. It cannot fail for these signals.
             unsafe {
@@ -73,9 +80,53 @@ pub fn heed_signals(command: &mut Command) {
         }
         Ok(())
     };
-    // SAFETY: between fork and exec only async-signal-safe calls are allowed, and `signal` is one.
+    // SAFETY: between fork and exec only async-signal-safe calls are allowed, and `signal` and `sigprocmask` are.
     unsafe {
         command.pre_exec(prepare);
+    }
+}
+
+/// Returns a descriptor from which the given signals are read, as one [`SIGNAL_BYTES`] long record each, instead of being
+/// handled. Reading it never waits.
+///
+/// The signals are blocked in the calling thread and in those it starts, so call it before there are others. Children inherit
+/// that unless they are made to [heed signals](heed_signals).
+///
+/// # Errors
+///
+/// Too many descriptors are open.
+#[cfg(target_os = "linux")]
+pub fn signals(signals: &[rustix::process::Signal]) -> io::Result<OwnedFd> {
+    let set = set_mask(libc::SIG_BLOCK, signals)?;
+    // SAFETY: the set is initialised and outlives the call, which makes a new descriptor.
+    let descriptor =
+        unsafe { libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) };
+    if descriptor < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the descriptor was made above, and nobody else knows it.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+}
+
+/// The length of a record that is read from a descriptor of [`signals`]. Its first four bytes are the number of the signal.
+#[cfg(target_os = "linux")]
+pub const SIGNAL_BYTES: usize = size_of::<libc::signalfd_siginfo>();
+
+/// Changes which signals this thread blocks, and returns the given ones as a set.
+#[cfg(target_os = "linux")]
+fn set_mask(how: libc::c_int, signals: &[rustix::process::Signal]) -> io::Result<libc::sigset_t> {
+    let mut set = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: `sigemptyset` initialises the set, and the other calls read or change a set that outlives them. All of them are
+    // async-signal-safe.
+    unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        for signal in signals {
+            libc::sigaddset(set.as_mut_ptr(), signal.as_raw());
+        }
+        if libc::pthread_sigmask(how, set.as_ptr(), std::ptr::null_mut()) != 0 {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        Ok(set.assume_init())
     }
 }
 
@@ -145,9 +196,38 @@ pub fn expect_large_write(memory: &mut [MaybeUninit<u8>]) {
     let _ = memory;
 }
 
+/// Gives memory that was freed back to the system, where the allocator keeps it. That takes a moment: call it after much was freed.
+pub fn give_back_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: the call takes an integer, locks what it works on, and changes memory that nobody uses.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_child_that_heeds_signals_blocks_none_of_those_that_its_parent_reads() {
+        // The mask is the thread's, and the thread ends with this test.
+        let check = || {
+            let _descriptor = signals(&[rustix::process::Signal::TERM]).unwrap();
+            let blocked = |heeds: bool| {
+                let mut command = Command::new("grep");
+                command.args(["SigBlk", "/proc/self/status"]);
+                if heeds {
+                    heed_signals(&mut command);
+                }
+                String::from_utf8(command.output().unwrap().stdout).unwrap()
+            };
+            assert_eq!(blocked(false).trim_end(), "SigBlk:\t0000000000004000");
+            assert_eq!(blocked(true).trim_end(), "SigBlk:\t0000000000000000");
+        };
+        std::thread::spawn(check).join().unwrap();
+    }
 
     #[test]
     fn the_hint_takes_buffers_of_any_size_and_leaves_their_contents() {

@@ -130,3 +130,13 @@ pub fn loops(per_commit: usize) -> usize {
         .and_then(|loops| loops.parse().ok())
         .unwrap_or(per_commit)
 }
+
+/// The name of a holder in a place of its own.
+pub const HELD: &str = "held";
+
+/// Returns the line with this number that a killed hub and its successors give their agent.
+#[must_use]
+pub fn held_line(number: u64) -> String {
+    let bytes = usize::try_from(number * 7919 % 5000).unwrap();
+    format!("line {number} {}", "x".repeat(bytes))
+}

@@ -13,6 +13,8 @@ use ply_rpc::transport::stdio;
 use ply_rpc::{Handler, Notification, Options, Peer, Request, Responder, RpcError};
 use serde_json::{Value, json};
 
+mod held;
+
 type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> Result {
@@ -31,6 +33,16 @@ fn main() -> Result {
         ["sleep"] => sleep(),
         ["spawn-here"] => spawn_here(),
         ["close-after", bytes] => close_after(bytes.parse()?),
+        [ply_hub::hold::WORD] => Ok(ply_hub::hold::run()?),
+        ["talk", log] => held::talk(log.as_ref()),
+        ["hub", place, epoch, journal, count] => held::hub(
+            place.as_ref(),
+            epoch.parse()?,
+            journal.as_ref(),
+            count.parse()?,
+        ),
+        ["start-holder", place] => held::start_holder(place.as_ref()),
+        ["intrude", place] => held::intrude(place.as_ref()),
         _ => Err("unknown behaviour".into()),
     }
 }

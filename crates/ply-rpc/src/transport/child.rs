@@ -18,7 +18,7 @@ use super::tree::{self, MARK, Mark, Member, Tree};
 
 pub use self::merged::Merged;
 pub use self::spawn::SpawnError;
-pub use super::tree::end_leftovers;
+pub use super::tree::leftovers::end_leftovers;
 
 mod merged;
 mod spawn;

@@ -4,14 +4,16 @@ use std::collections::VecDeque;
 
 /// Keeps the last `bytes_max` bytes pushed.
 #[derive(Debug)]
-pub(crate) struct Tail {
+pub struct Tail {
     kept: VecDeque<u8>,
     bytes_max: usize,
     total: u64,
 }
 
 impl Tail {
-    pub(crate) fn new(bytes_max: usize) -> Self {
+    /// Returns a tail that is empty.
+    #[must_use]
+    pub fn new(bytes_max: usize) -> Self {
         Self {
             kept: VecDeque::new(),
             bytes_max,
@@ -19,7 +21,8 @@ impl Tail {
         }
     }
 
-    pub(crate) fn push(&mut self, bytes: &[u8]) {
+    /// Appends bytes, and drops as many from the front as are too many.
+    pub fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         let fresh = bytes
             .get(bytes.len().saturating_sub(self.bytes_max)..)
@@ -29,11 +32,15 @@ impl Tail {
         self.kept.extend(fresh);
     }
 
-    pub(crate) fn bytes(&self) -> Vec<u8> {
+    /// Returns what is kept.
+    #[must_use]
+    pub fn bytes(&self) -> Vec<u8> {
         self.kept.iter().copied().collect()
     }
 
-    pub(crate) fn total(&self) -> u64 {
+    /// Returns how many bytes were pushed in all.
+    #[must_use]
+    pub fn total(&self) -> u64 {
         self.total
     }
 }

@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::process::{Pid, PidfdFlags, Signal};
 
-pub use self::leftovers::end_leftovers;
+pub use self::descent::{End, ancestors, end_descendants, plant, started};
 
-mod leftovers;
+mod descent;
+pub(crate) mod leftovers;
 
 /// The environment variable that marks the members of a tree: children inherit it, whatever group or session they move to.
 ///

@@ -27,7 +27,9 @@ pub struct SpawnError {
 }
 
 impl SpawnError {
-    pub(super) fn new(program: &OsStr, cwd: Option<&Path>, source: io::Error) -> Self {
+    /// Returns the error for a program that did not start.
+    #[must_use]
+    pub fn new(program: &OsStr, cwd: Option<&Path>, source: io::Error) -> Self {
         Self {
             program: program.to_owned(),
             cwd: cwd.map(Path::to_owned),
