@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ply_session::{Edit, History, TurnId, ViewId};
+use ply_session::{Edit, Entity, History, TurnId, ViewId};
 use ply_wire::{convert, v2};
 
 pub use self::elicitation::Elicited;
@@ -184,6 +184,32 @@ impl Turn {
     pub async fn update_edited(&self, update: v2::SessionUpdate, edits: Vec<Edit>) -> Result<()> {
         let turn = self.context.turn;
         self.session().update_in(turn, update, edits).await
+    }
+
+    /// Lets calls and terminals that another agent lists as background work go on after this turn. What is not known stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// The session is closed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, some of them may end with the turn.
+    pub async fn outlive(&self, work: &[v2::BackgroundWork]) -> Result<()> {
+        let Some(turn) = self.context.turn else {
+            return Ok(());
+        };
+        for work in work {
+            let entity = match work {
+                v2::BackgroundWork::ToolCall(call) => Entity::ToolCall(call.tool_call_id.clone()),
+                v2::BackgroundWork::Terminal(terminal) => {
+                    Entity::Terminal(terminal.terminal_id.clone())
+                }
+                _ => continue,
+            };
+            self.session().report(Op::Outlive(turn, entity)).await?;
+        }
+        Ok(())
     }
 
     /// Announces a tool call; await the result to send it.

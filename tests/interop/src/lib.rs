@@ -5,8 +5,10 @@
 //! with the same behaviour made with Ply.
 
 mod client;
+mod down;
 mod record;
 mod story;
 
 pub use client::{Choice, End, Error, SdkClient, Settings, Version};
+pub use down::serve_behind;
 pub use record::{Event, Record};

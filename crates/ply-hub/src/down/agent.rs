@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ply_agent::{About, Agent, Error, Mcp, Result, Session, SessionSetup, Stop, Turn, v2};
 use ply_session::Accepts;
+use ply_wire::negotiate::Version;
 
 use super::link::{Greeting, Hello, Wish};
 use super::process::{Process, Trouble};
@@ -121,7 +122,11 @@ impl Downstream {
         let first = Arc::new(first.map_err(StartError)?);
         let shared = Shared {
             launch: Box::new(launch),
-            greeting,
+            // What it speaks is known from here on.
+            greeting: Greeting {
+                only_v1: first.hello.version == Version::V1,
+                ..greeting
+            },
             hello: first.hello.clone(),
             spare: Mutex::new(Some((caller.clone(), first))),
         };

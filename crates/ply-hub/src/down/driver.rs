@@ -143,6 +143,7 @@ impl Driver {
                     (_, None) => {}
                 }
             }
+            Order::Barrier(told) => self.backlog.push_back(Event::Barrier(told)),
             Order::Prompt(wish, baton) => {
                 self.prompt = Some((wish, baton));
                 self.begin_if_possible();
@@ -203,6 +204,7 @@ impl Driver {
             Output::Service { request, service } => Event::Service(request, service),
             Output::Retracted { request } => Event::Retracted(request),
             Output::VisitOver(id) => Event::VisitOver(id),
+            Output::Background(work) => Event::Background(work),
             Output::Began => Event::Began,
             Output::Rested(end) => Event::Rested(end),
             Output::Ended(end) => {

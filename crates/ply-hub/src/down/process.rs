@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex as SyncMutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use ply_agent::{Error, Result};
+use ply_wire::negotiate::Version;
 use ply_wire::transcript::Transcript;
 use ply_wire::v2;
 use tokio::sync::{Mutex, mpsc, oneshot};
@@ -18,6 +19,10 @@ use super::{Caller, Launch};
 const GREETING_TIME_MAX: Duration = Duration::from_secs(60);
 /// How long it may take to open a session, or to change an option.
 pub(super) const REQUEST_TIME_MAX: Duration = Duration::from_secs(60);
+/// How long an agent may take for a second greeting.
+const SECOND_GREETING_TIME_MAX: Duration = Duration::from_secs(5);
+/// How long a request of a client waits for what the agent told to be reported.
+const REPORT_TIME_MAX: Duration = Duration::from_secs(5);
 /// Orders that may wait for a process.
 const ORDERS_MAX: usize = 64;
 
@@ -25,6 +30,8 @@ const ORDERS_MAX: usize = 64;
 #[derive(Debug)]
 pub(super) enum Order {
     Wish(Wish, Option<oneshot::Sender<Reply>>),
+    /// Says when everything that the agent did so far was reported.
+    Barrier(oneshot::Sender<()>),
     /// A prompt, and how whoever works on it gets to the events.
     Prompt(Wish, oneshot::Sender<Baton>),
 }
@@ -107,15 +114,31 @@ impl Process {
         caller: &Caller,
         greeting: Greeting,
     ) -> Result<Self, Trouble> {
-        match Self::start_once(launch, caller, greeting).await {
+        let only_v1 = Greeting {
+            only_v1: true,
+            ..greeting
+        };
+        let process = match Self::start_once(launch, caller, greeting).await {
             Err(Trouble::Failed(Failure::Echoed)) if !greeting.only_v1 => {
-                let greeting = Greeting {
-                    only_v1: true,
-                    ..greeting
-                };
-                Self::start_once(launch, caller, greeting).await
+                return Self::start_once(launch, caller, only_v1).await;
             }
-            started => started,
+            started => started?,
+        };
+        let has_services = greeting.files || greeting.terminals;
+        if process.hello.version != Version::V1 || greeting.only_v1 || !has_services {
+            return Ok(process);
+        }
+        // Agents made with the official SDK do not look for these in a request for version 2. One that takes no second greeting
+        // keeps the first (V1-INIT-20), and one that dies of it is asked for version 1 alone.
+        let again =
+            process.ask_within(SECOND_GREETING_TIME_MAX, "initialize", Wish::Greet(only_v1));
+        match again.await {
+            Err(Trouble::Gone(_)) => Self::start_once(launch, caller, only_v1).await,
+            Err(trouble) => {
+                tracing::debug!(%trouble, "the agent took no second greeting");
+                Ok(process)
+            }
+            Ok(_) => Ok(process),
         }
     }
 
@@ -156,8 +179,17 @@ impl Process {
 
     /// Has something done that the agent answers.
     pub(super) async fn ask(&self, method: &'static str, wish: Wish) -> Result<Reply, Trouble> {
+        self.ask_within(REQUEST_TIME_MAX, method, wish).await
+    }
+
+    async fn ask_within(
+        &self,
+        time: Duration,
+        method: &'static str,
+        wish: Wish,
+    ) -> Result<Reply, Trouble> {
         let reply = ask(&self.orders, &self.fate, wish);
-        let reply = tokio::time::timeout(REQUEST_TIME_MAX, reply).await;
+        let reply = tokio::time::timeout(time, reply).await;
         let reply = reply.map_err(|_| Trouble::Late { method })??;
         match reply.outcome {
             Ok(_) => Ok(reply),
@@ -169,6 +201,23 @@ impl Process {
     pub(super) async fn tell(&self, wish: Wish) {
         // A process that is gone needs nothing more.
         drop(self.orders.send(Order::Wish(wish, None)).await);
+    }
+
+    /// Waits until everything that the agent did so far was reported, but not for long: whoever reports may be busy.
+    pub(super) async fn reported(&self) {
+        let (told, reported) = oneshot::channel();
+        let waiting = async {
+            if self.orders.send(Order::Barrier(told)).await.is_ok() {
+                // A process that is gone reports nothing more.
+                drop(reported.await);
+            }
+        };
+        if tokio::time::timeout(REPORT_TIME_MAX, waiting)
+            .await
+            .is_err()
+        {
+            tracing::debug!("what an agent told is not reported yet");
+        }
     }
 
     /// Sends a prompt; its turn begins when the baton comes.

@@ -18,11 +18,14 @@ pub(super) const EVENTS_MAX: usize = 256;
 pub(super) enum Event {
     /// The turn of a prompt begins here, and whoever works on it takes over.
     Begin(oneshot::Sender<Baton>),
+    /// Somebody waits for everything before this to be reported.
+    Barrier(oneshot::Sender<()>),
     Update(Box<Told>),
     Ask(u64, Question),
     Service(u64, Service),
     Retracted(u64),
     VisitOver(v2::ElicitationId),
+    Background(Vec<v2::BackgroundWork>),
     /// Work that the agent began by itself, and its end.
     Began,
     Rested(End),

@@ -145,7 +145,10 @@ impl Live {
                         tracing::debug!(%error, "nobody is told that a visit is over");
                     }
                 }
+                Some(Event::Background(work)) => turn.outlive(&work).await?,
                 Some(Event::Begin(_)) => is_prompt = true,
+                // Whoever waited may have gone away.
+                Some(Event::Barrier(told)) => drop(told.send(())),
                 Some(Event::Began) => {}
                 Some(Event::Ended(end)) => {
                     baton.is_late = false;
@@ -252,6 +255,7 @@ pub(super) async fn between_turns(session: Session, live: Weak<Live>, queue: Arc
                 baton.is_late = true;
                 own_turn(&session, live, baton).await;
             }
+            Event::Barrier(told) => drop(told.send(())),
             Event::Ended(_) | Event::Rested(_) => baton.is_late = false,
             Event::Update(told) if !baton.is_late => {
                 drop(baton);
@@ -291,7 +295,7 @@ pub(super) async fn between_turns(session: Session, live: Weak<Live>, queue: Arc
                     task.abort();
                 }
             }
-            Event::Update(_) | Event::VisitOver(_) | Event::Gone(_) => {}
+            Event::Update(_) | Event::Background(_) | Event::VisitOver(_) | Event::Gone(_) => {}
         }
     }
 }

@@ -74,6 +74,7 @@ impl Runner {
         match self.setup.make(&process, &prefix()).await {
             Ok(id) => {
                 self.lock().id = Some(id);
+                self.settle(&process).await;
                 *live = Some(fresh);
                 Ok(())
             }
@@ -94,6 +95,7 @@ impl Runner {
             let mut state = self.lock();
             state.id = id.clone().map(v2::SessionId::new);
             state.recorded = recorded;
+            state.wanted = options::values(history.transcript().config_options());
         }
         if id.is_none() && is_empty {
             return self.open_new(session).await;
@@ -101,6 +103,7 @@ impl Runner {
         let mut live = self.live.lock().await;
         match self.attach(session).await {
             Ok(open) => {
+                self.settle(&open.process).await;
                 *live = Some(open);
                 Ok(())
             }
@@ -147,7 +150,9 @@ impl Runner {
         self.lock().wanted.retain(|(wanted, _)| *wanted != option);
         let live = self.ready(session).await?;
         let set = options::set(&live.process, option, value).await;
-        set.map_err(Trouble::error)
+        set.map_err(Trouble::error)?;
+        live.process.reported().await;
+        Ok(())
     }
 
     /// Notes in the journal who runs the session, if that is not there.
@@ -211,6 +216,16 @@ impl Runner {
                 })
             }
         }
+    }
+
+    /// Sets options back, and has the session know what the agent told, before any client does. An option that cannot be set
+    /// back is told of when something is prompted.
+    async fn settle(&self, process: &Process) {
+        let wanted = self.lock().wanted.clone();
+        if let Err(words) = self.restore(process, &wanted).await {
+            tracing::warn!(words, "an option is not what it was");
+        }
+        process.reported().await;
     }
 
     async fn restore(&self, process: &Process, wanted: &[Setting]) -> Result<(), String> {

@@ -254,6 +254,12 @@ impl Link {
                 });
             }
             Raw::V2(update) => {
+                if let v2::SessionUpdate::StateUpdate(state) = &update
+                    && let Some(work) = state.background()
+                    && !work.is_empty()
+                {
+                    out.push(Output::Background(work.to_vec()));
+                }
                 self.work_of(&update, out);
                 if let Some(session) = &mut self.session {
                     session.show(update, Vec::new(), out);

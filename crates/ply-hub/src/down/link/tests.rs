@@ -154,6 +154,7 @@ fn short(output: Output) -> String {
         Output::Service { request, .. } => format!("{request}: service"),
         Output::Retracted { request } => format!("{request} retracted"),
         Output::VisitOver(id) => format!("visit {} over", id.0),
+        Output::Background(work) => format!("{} in the background", work.len()),
         Output::Began => "began".to_owned(),
         Output::Rested(end) => format!("rested {end:?}"),
         Output::Ended(Ok(stop)) => format!("ended {stop:?}"),

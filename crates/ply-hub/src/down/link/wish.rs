@@ -167,6 +167,8 @@ pub enum Output {
     },
     /// The user's visit to a URL is over.
     VisitOver(v2::ElicitationId),
+    /// It says what goes on beside the work in the foreground, and after it.
+    Background(Vec<v2::BackgroundWork>),
     /// It began to work by itself.
     Began,
     /// The work that it began by itself is over.
