@@ -254,7 +254,7 @@ mod tests {
         std::fs::write(path.join("torn.json"), "{").unwrap();
         std::fs::write(path.join("stale.sock"), "").unwrap();
         std::fs::write(path.join("not ours.txt"), "").unwrap();
-        assert_eq!(directory.list().unwrap(), [own.clone()]);
+        assert_eq!(ids(&directory), ["own"]);
         let mut left: Vec<_> = std::fs::read_dir(&path)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
