@@ -40,7 +40,7 @@ async fn converse(version: u64, ends_every: Option<usize>) -> (Vec<serde_json::V
                 let said = format!("{said}\n");
                 writer.write_all(said.as_bytes()).await.unwrap();
             }
-            if ends_every.is_some_and(|every| editor.seen.len() % every == 0)
+            if ends_every.is_some_and(|every| editor.seen.len().is_multiple_of(every))
                 && let Some(served) = connection.borrow_mut().take()
             {
                 served.abort();
