@@ -75,7 +75,9 @@ impl Editor {
         if let Some(method) = message["method"].as_str() {
             return match method {
                 "session/request_permission" => vec![self.choose(&message)],
-                "session/update" if self.is_end_of_turn(&message) => self.go_on(),
+                "session/update" if self.is_end_of_turn(&message) && self.prompts < 3 => {
+                    self.go_on()
+                }
                 _ => Vec::new(),
             };
         }
@@ -87,6 +89,11 @@ impl Editor {
             2 => {
                 self.session = message["result"]["sessionId"].as_str().unwrap().to_owned();
                 self.go_on()
+            }
+            97 => vec![self.load()],
+            98 => {
+                let params = json!({"sessionId": self.session});
+                vec![request(99, "session/close", &params)]
             }
             99 => {
                 self.is_done = true;
@@ -111,11 +118,21 @@ impl Editor {
         json!({"jsonrpc": "2.0", "id": question["id"], "result": {"outcome": outcome}})
     }
 
+    /// Sees everything once more, from the beginning.
+    fn load(&self) -> Value {
+        let mut params = json!({"sessionId": self.session, "cwd": "/work", "mcpServers": []});
+        if self.version == 1 {
+            return request(98, "session/load", &params);
+        }
+        params["replayFrom"] = json!({"type": "start"});
+        request(98, "session/resume", &params)
+    }
+
     fn go_on(&mut self) -> Vec<Value> {
         self.prompts += 1;
         let session = &self.session;
         if self.prompts > 2 {
-            return vec![request(99, "session/close", &json!({"sessionId": session}))];
+            return vec![request(97, "session/close", &json!({"sessionId": session}))];
         }
         let text = json!([{"type": "text", "text": format!("prompt {}", self.prompts)}]);
         let params = json!({"sessionId": session, "prompt": text});
