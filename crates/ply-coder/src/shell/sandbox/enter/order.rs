@@ -13,6 +13,7 @@ const GATE: &str = "--gate";
 const PROCESSES: &str = "--processes";
 const MEMORY: &str = "--memory";
 const FILE: &str = "--file";
+const FREE: &str = "--free";
 const REPORT: &str = "--report";
 const END: &str = "--";
 
@@ -39,6 +40,8 @@ pub(in crate::shell::sandbox) struct Order {
     pub(in crate::shell::sandbox) memory: Option<u64>,
     /// How long a file may get, in bytes.
     pub(in crate::shell::sandbox) file: Option<u64>,
+    /// How much room must stay free where they may write, in bytes.
+    pub(in crate::shell::sandbox) free: Option<u64>,
     /// Whether the program is told what the sandbox can do.
     pub(in crate::shell::sandbox) report: bool,
 }
@@ -72,6 +75,7 @@ impl Order {
             (PROCESSES, self.processes),
             (MEMORY, self.memory),
             (FILE, self.file),
+            (FREE, self.free),
         ];
         for (word, bound) in bounds {
             let bound = bound.map(|bound| [word.into(), bound.to_string().into()]);
@@ -102,6 +106,7 @@ impl Order {
                 PROCESSES => order.processes = Some(number(path()?.as_os_str())?),
                 MEMORY => order.memory = Some(number(path()?.as_os_str())?),
                 FILE => order.file = Some(number(path()?.as_os_str())?),
+                FREE => order.free = Some(number(path()?.as_os_str())?),
                 END => break,
                 _ => return None,
             }
@@ -133,6 +138,7 @@ mod tests {
             processes: Some(7),
             memory: Some(1 << 40),
             file: Some(0),
+            free: Some(9),
             report: true,
         };
         let mut words = order.arguments();
