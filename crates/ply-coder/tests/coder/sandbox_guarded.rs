@@ -143,8 +143,11 @@ async fn h3_a_repository_that_a_command_makes_is_told_and_guarded_from_then_on()
         "{ran:?}"
     );
     place.fails("echo x >a/.git/hooks").await;
-    let ran = place.run("echo again").await;
-    assert!(ran.notes.is_empty(), "{ran:?}");
+    // What the user made is theirs, and guarded at once.
+    std::fs::create_dir_all(place.root.join("users/.git")).unwrap();
+    let ran = place.fails("echo x >users/.git/config").await;
+    let made = |note: &String| note.contains("it made");
+    assert!(!ran.notes.iter().any(made), "{ran:?}");
 }
 
 #[tokio::test]
@@ -204,6 +207,21 @@ async fn what_only_looks_writes_nothing_and_has_no_network() {
         line.looks = true;
         assert_eq!(place.run_line(&line).await.output, "own");
     }
+    // A project among temporary files is there too.
+    let Some(among) = Place::unattended(|sandbox| {
+        let around = sandbox.temporary[0].parent().unwrap();
+        sandbox.temporary = vec![around.to_owned()];
+    })
+    .await
+    else {
+        return;
+    };
+    let mut line = among.line("cat own; echo x >own; echo x >../x && cat ../x");
+    line.looks = true;
+    let said = among.run_line(&line).await.output;
+    assert!(said.starts_with("own") && said.ends_with("x\n"), "{said}");
+    let own = std::fs::read_to_string(among.root.join("own")).unwrap();
+    assert_eq!(own, "own");
     // Where there is no sandbox it runs like others.
     let plain = place.scratch.processes();
     let mut line = place.line("cat own");
@@ -230,4 +248,35 @@ async fn input_for_a_process_that_was_let_out_reaches_beyond_the_sandbox() {
     let beyond: Vec<_> = listed.iter().map(|process| process.beyond).collect();
     assert_eq!(beyond, [true, false, true]);
     place.processes.end_all().await;
+}
+
+#[tokio::test]
+async fn cargo_test_works_with_packages_that_were_downloaded() {
+    let Some(place) = Place::unattended(|_| {}).await else {
+        return;
+    };
+    let files = [
+        (
+            "Cargo.toml",
+            "[workspace]\n[package]\nname = \"pot\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\
+             [dependencies]\nitoa = \"1\"\n",
+        ),
+        (
+            "src/lib.rs",
+            "#[test]\nfn it_pours() {\n    assert_eq!(itoa::Buffer::new().format(7), \"7\");\n}\n",
+        ),
+    ];
+    std::fs::create_dir(place.root.join("src")).unwrap();
+    for (file, text) in files {
+        std::fs::write(place.root.join(file), text).unwrap();
+    }
+    let mut lock = std::process::Command::new("cargo");
+    let lock = lock.args(["generate-lockfile", "--offline"]);
+    let locked = lock.current_dir(&place.root).output().unwrap();
+    // This workspace uses the package itself, so it was downloaded.
+    assert!(locked.status.success(), "{locked:?}");
+    let line = place.line("cargo test --quiet 2>&1");
+    let ran = place.processes.run(&line, &Card::new()).await.unwrap();
+    assert_eq!(ran.exit, Exit::Code(0), "{ran:?}");
+    assert!(ran.output.contains("1 passed"), "{ran:?}");
 }

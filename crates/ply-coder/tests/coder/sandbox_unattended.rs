@@ -190,16 +190,6 @@ async fn h15_sockets_of_other_programs_are_out_of_reach() {
     // Such as those of a terminal, an agent for keys, a container engine and a hub.
     let shared = tempfile::tempdir_in("/tmp").unwrap();
     let [home, temporary] = [scratch.0.join("engine.sock"), shared.path().join("default")];
-    // Bound by a name that depends on where its program is.
-    let relative = scratch.0.join("relative.sock");
-    let mut program = std::process::Command::new("perl");
-    let script = "use IO::Socket::UNIX; my $l = IO::Socket::UNIX->new(Local => q(relative.sock), Listen => 1) \
-                  or die; $| = 1; print qq(up\\n); <STDIN>";
-    program.args(["-e", script]).current_dir(&scratch.0);
-    let pipe = std::process::Stdio::piped;
-    let mut program = program.stdin(pipe()).stdout(pipe()).spawn().unwrap();
-    let mut said = [0; 3];
-    std::io::Read::read_exact(program.stdout.as_mut().unwrap(), &mut said).unwrap();
     let abstract_name = format!("ply-test-{}", std::process::id());
     let address = std::os::unix::net::SocketAddr::from_abstract_name(&abstract_name).unwrap();
     let listeners = [
@@ -211,6 +201,16 @@ async fn h15_sockets_of_other_programs_are_out_of_reach() {
     let Some(place) = Place::unattended(|sandbox| sandbox.temporary = usual).await else {
         return;
     };
+    // Bound by a name that depends on where its program is.
+    let relative = scratch.0.join("relative.sock");
+    let mut program = std::process::Command::new("perl");
+    let script = "use IO::Socket::UNIX; my $l = IO::Socket::UNIX->new(Local => q(relative.sock), Listen => 1) \
+                  or die; $| = 1; print qq(up\\n); <STDIN>";
+    program.args(["-e", script]).current_dir(&scratch.0);
+    let pipe = std::process::Stdio::piped;
+    let mut program = program.stdin(pipe()).stdout(pipe()).spawn().unwrap();
+    let mut said = [0; 3];
+    std::io::Read::read_exact(program.stdout.as_mut().unwrap(), &mut said).unwrap();
     for confinement in [Confinement::Unattended, Confinement::Workspace] {
         place.processes.confine(confinement);
         for path in [&home, &temporary, &relative] {

@@ -113,6 +113,12 @@ impl Processes {
         };
         let sandbox = &self.sandbox;
         let is_unattended = self.confinement() == Confinement::Unattended;
+        if is_unattended {
+            // What the user made since the last command is not that command's work, and is guarded too.
+            let guarded = Arc::clone(writable.guarded());
+            let looked = tokio::task::spawn_blocking(move || guarded.look_again());
+            looked.await.map_err(|error| Error::Ruleset(error.into()))?;
+        }
         let secrets = match is_unattended && !line.secrets {
             true => Secrets::Hidden,
             false => Secrets::Shown,

@@ -118,6 +118,10 @@ impl Writable {
             let is_private = |path: &PathBuf| self.temporary.contains(path);
             order.writable.retain(|path| !is_private(path));
         }
+        if confinement == Confinement::ReadOnly {
+            // One that lies among temporary files would be gone with them.
+            order.shown.clone_from(&self.workspace);
+        }
         if confinement == Confinement::Unattended {
             order.protected = self.guarded.repositories();
         }
@@ -278,5 +282,6 @@ mod tests {
         assert!(order.apart && order.protected.is_empty());
         let order = found.order(&sandbox, Confinement::ReadOnly, Secrets::Shown);
         assert!(order.writable.is_empty() && order.private.len() == 1);
+        assert_eq!(order.shown, [root]);
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 const APART: &str = "--apart";
 const WRITE: &str = "--write";
+const SHOW: &str = "--show";
 const PRIVATE: &str = "--private";
 const PROTECT: &str = "--protect";
 const HIDE: &str = "--hide";
@@ -24,6 +25,8 @@ pub(in crate::shell::sandbox) struct Order {
     pub(in crate::shell::sandbox) apart: bool,
     /// Directories that may be written to.
     pub(in crate::shell::sandbox) writable: Vec<PathBuf>,
+    /// Directories that may be read, whatever lies over them.
+    pub(in crate::shell::sandbox) shown: Vec<PathBuf>,
     /// Directories that are replaced by others, which may be written to.
     pub(in crate::shell::sandbox) private: Vec<(PathBuf, PathBuf)>,
     /// What lies in a writable directory and may only be read.
@@ -59,6 +62,7 @@ impl Order {
         words.extend(flags.map(|(word, _)| word.into()));
         let lists = [
             (WRITE, &self.writable),
+            (SHOW, &self.shown),
             (PROTECT, &self.protected),
             (HIDE, &self.hidden),
         ];
@@ -99,6 +103,7 @@ impl Order {
                 NO_NETWORK => order.no_network = true,
                 REPORT => order.report = true,
                 WRITE => order.writable.push(path()?),
+                SHOW => order.shown.push(path()?),
                 PROTECT => order.protected.push(path()?),
                 HIDE => order.hidden.push(path()?),
                 PRIVATE => order.private.push((path()?, path()?)),
@@ -130,6 +135,7 @@ mod tests {
         let order = Order {
             apart: true,
             writable: paths(&["/a", "/b"]),
+            shown: paths(&["/c"]),
             private: vec![("/tmp".into(), "/x/0".into())],
             protected: paths(&["/a/.git"]),
             hidden: paths(&["--", "--write"]),

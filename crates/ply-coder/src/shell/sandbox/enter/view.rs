@@ -75,7 +75,7 @@ pub(super) fn arrange(order: &Order, sockets: &[PathBuf]) -> Result<(), Error> {
     std::env::set_current_dir(&cwd).map_err(|source| Error::Writable { path: cwd, source })
 }
 
-/// A copy of a mount that is put where a command may write.
+/// A copy of a mount that is put where a command may write, or read although something else lies there.
 struct Attached {
     path: PathBuf,
     mount: OwnedFd,
@@ -86,17 +86,22 @@ impl Attached {
     ///
     /// What replaces another place comes first: the workspace may lie there.
     fn open_all(order: &Order) -> Result<Vec<Self>, Error> {
-        let private = order.private.iter().map(|(path, from)| (path, from));
-        let writable = order.writable.iter().map(|path| (path, path));
+        let private = order.private.iter().map(|(path, from)| (path, from, false));
+        let writable = order.writable.iter().map(|path| (path, path, false));
+        let shown = order.shown.iter().map(|path| (path, path, true));
         let mut all = Vec::new();
-        for (path, from) in private.chain(writable) {
-            let found = open_directory(from).and_then(|found| {
+        for (path, from, read_only) in private.chain(writable).chain(shown) {
+            let copied = || -> io::Result<Option<OwnedFd>> {
+                let found = open_directory(from)?;
                 let mount = found.map(|found| copy(&found)).transpose()?;
+                if let Some(mount) = mount.as_ref().filter(|_| read_only) {
+                    ply_sys::apart::make_read_only(mount)?;
+                }
                 Ok(mount)
-            });
-            let mount = found.map_err(|error| Error::Writable {
+            };
+            let mount = copied().map_err(|source| Error::Writable {
                 path: path.clone(),
-                source: error.into(),
+                source,
             })?;
             let path = path.clone();
             all.extend(mount.map(|mount| Self { path, mount }));
@@ -198,7 +203,8 @@ fn hide(order: &Order, sockets: &[PathBuf], pins: &mut Pins<'_>) -> io::Result<(
         }
         let real = std::fs::read_link(name_of(&found))?;
         // The user opened a directory in there.
-        if order.writable.iter().any(|path| path.starts_with(&real)) {
+        let mut opened = order.writable.iter().chain(&order.shown);
+        if opened.any(|path| path.starts_with(&real)) {
             continue;
         }
         pins.hold(&real)?;
