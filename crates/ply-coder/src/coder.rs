@@ -297,6 +297,9 @@ impl Agent for Coder {
         self.shared.tell_options(session).await?;
         session.set_commands(Command::all()).await?;
         self.ask_in_background(session, told);
+        if let Some(opened) = self.config.opened {
+            opened();
+        }
         Ok(())
     }
 

@@ -59,6 +59,8 @@ pub struct Config {
     pub mcp: mcp::Settings,
     /// Says what day it is, such as `2026-11-17`, for models to know.
     pub today: Option<fn() -> String>,
+    /// Called each time a session is open, before its client is told; for programs that give memory back.
+    pub opened: Option<fn()>,
     /// Servers that are asked which models they have.
     pub lists: Vec<ModelList>,
     /// What was found in the file or the environment and cannot be used, and what to do about it. The user is
@@ -182,6 +184,7 @@ impl Config {
             logs: places.logs,
             instructions: None,
             today: None,
+            opened: None,
             lists: Vec::new(),
             problems: Vec::new(),
             ollama_url: None,

@@ -192,6 +192,8 @@ pub enum Access {
         command: String,
         /// What is written, or the signal's name; nothing if its input is closed.
         text: String,
+        /// Whether the process may do more than a command could that was started now.
+        beyond: bool,
     },
     /// Asking a web server.
     Fetch(String),

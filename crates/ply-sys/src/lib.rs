@@ -1,6 +1,6 @@
 //! The one place for unsafe code: what a child process does between fork and exec, what a sandbox is built with, waiting for a
-//! process that is no child, signals as something to read, freed memory, a hint about large buffers, and an allocator that
-//! counts for benchmarks.
+//! process that is no child, signals as something to read, freed memory, hints about large buffers and about code that ran
+//! once, and an allocator that counts for benchmarks.
 //!
 //! Everything else in the workspace forbids `unsafe`. Kept so small that it can be read in a few minutes.
 
@@ -8,6 +8,8 @@
 pub mod apart;
 
 mod counted;
+#[cfg(target_os = "linux")]
+mod pages;
 
 use std::mem::MaybeUninit;
 #[cfg(target_os = "linux")]
@@ -22,6 +24,8 @@ use std::{
 use tokio::io::{Interest, unix::AsyncFd};
 
 pub use counted::Counted;
+#[cfg(target_os = "linux")]
+pub use pages::give_back_code;
 
 /// Makes the child the leader of its own session and process group, without a controlling terminal, with no descriptor of ours
 /// beyond 0, 1 and 2, as [heedful](heed_signals) as a new program, and ended by SIGTERM should the thread that spawns it die first.

@@ -80,6 +80,13 @@ fn scratch() -> PathBuf {
     std::env::temp_dir().join(format!("ply-{name:016x}"))
 }
 
+/// Gives back the code that it took to start and to open the first session. Most of what is in memory by then
+/// is code that is not used again, or lies next to some that was.
+fn give_back_code() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(ply_sys::give_back_code);
+}
+
 /// Keeps other programs of the same user, such as commands that a model runs, from reading keys out of
 /// our memory and environment.
 pub(super) fn keep_secrets() {
@@ -189,6 +196,7 @@ pub(super) fn configure(
 ) -> Result<Config, String> {
     let mut config = setup.config()?;
     let own = [setup.path.as_deref(), Some(&config.logs), store];
+    config.opened = Some(give_back_code);
     config.own = absolute(own.into_iter().flatten())
         .map_err(|error| format!("The working directory is not known: {error}."))?;
     let own = config.own.iter().chain(&config.user_rules);

@@ -15,12 +15,19 @@ fn steady(text: &str, place: &Place) -> String {
     let root = place.path("");
     let text = text.replace(root.to_str().unwrap().trim_end_matches('/'), "ROOT");
     let is_time = |part: &str| part.ends_with(" s");
+    // They change with every word of a prompt or a tool.
+    let is_tokens = |part: &str| part.ends_with(" tokens");
     let lines = text.lines().map(|line| match line.starts_with('—') {
         true => {
             let parts = line.split(" · ");
-            let parts = parts.map(|part| if is_time(part) { "TIME" } else { part });
+            let parts = parts.map(|part| match part {
+                part if is_time(part) => "TIME",
+                part if is_tokens(part) => "TOKENS",
+                part => part,
+            });
             parts.collect::<Vec<_>>().join(" · ")
         }
+        false if line.starts_with("Context: ") && is_tokens(line) => "Context: TOKENS".to_owned(),
         false => match line.find("sess-") {
             Some(at) => format!("{}SESSION{}", &line[..at], &line[at + 37..]),
             None => line.to_owned(),
@@ -43,6 +50,16 @@ fn in_order(text: &str) -> String {
     let runs = lines.chunk_by_mut(|one, next| one.starts_with("✓ ") && next.starts_with("✓ "));
     runs.for_each(<[&str]>::sort_unstable);
     lines.join("\n")
+}
+
+#[test]
+fn a_model_hears_that_nobody_is_there_to_approve() {
+    let place = repository();
+    let ran = place.run(&["run touch x"]).ends_with(5);
+    let heard = "Nobody is there to approve this";
+    assert!(ran.stdout.contains(heard), "{ran:#?}");
+    assert!(!ran.stdout.contains("user rejected"), "{ran:#?}");
+    assert!(!place.path("project/x").exists());
 }
 
 #[test]

@@ -47,6 +47,7 @@ pub(super) fn read(table: &mut Table<'_>) -> Result<SandboxLines, ConfigError> {
             bounds.processes = sandbox.number("max_processes", PROCESSES_MAX)?;
             bounds.memory = mebibytes(sandbox.number("max_memory_mib", MEBIBYTES_MAX)?);
             bounds.file = mebibytes(sandbox.number("max_file_mib", MEBIBYTES_MAX)?);
+            bounds.free = mebibytes(sandbox.number("min_free_mib", MEBIBYTES_MAX)?);
             bounds
         },
     };
@@ -91,6 +92,7 @@ impl SandboxLines {
             bounds: self.bounds,
             writable: paths(&self.writable, "writable")?,
             hidden,
+            readable,
             home: home.clone().map(PathBuf::from),
             ..sandbox
         };

@@ -352,6 +352,7 @@ fn the_sandbox_is_set_up_as_the_file_says() {
         max_processes = 100
         max_memory_mib = 1024
         max_file_mib = 1
+        min_free_mib = 2
     "#;
     let sandbox = read(file, &[("HOME", "/home/me"), ("TMPDIR", "/scratch")])
         .unwrap()
@@ -367,6 +368,8 @@ fn the_sandbox_is_set_up_as_the_file_says() {
     assert_eq!(sandbox.bounds.processes, Some(100));
     assert_eq!(sandbox.bounds.memory, Some(1 << 30));
     assert_eq!(sandbox.bounds.file, Some(1 << 20));
+    assert_eq!(sandbox.bounds.free, Some(2 << 20));
+    assert_eq!(sandbox.readable, [PathBuf::from("/home/me/.npmrc")]);
     assert!(sandbox.temporary.contains(&PathBuf::from("/scratch")));
     let told = told(&[
         "[sandbox]\nhosts = [\n  \"https://crates.io\",\n]",

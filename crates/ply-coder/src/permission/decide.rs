@@ -128,7 +128,7 @@ impl Permissions {
         }
     }
 
-    /// Keeps a rule. It blocks for the time of a few file operations, and for at most two seconds when
+    /// Keeps a rule. It blocks for the time of a few file operations, and for at most five seconds when
     /// other processes write the rules file.
     ///
     /// # Errors

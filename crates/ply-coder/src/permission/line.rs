@@ -30,8 +30,6 @@ pub struct Command {
     pub redirects: bool,
     /// Whether nobody waits for it.
     pub background: bool,
-    /// Where its input comes from and its output goes.
-    pub targets: Vec<Word>,
 }
 
 impl Command {
@@ -134,10 +132,6 @@ pub fn read(line: &str) -> Result<Vec<Command>, Unclear> {
                 };
                 // Before the name even a harmless one counts: it may be all there is.
                 current.redirects |= current.words.is_empty() || !redirect.is_harmless(&target);
-                current.targets.push(Word {
-                    text: target.text,
-                    dynamic: target.dynamic,
-                });
             }
             Token::Newline if current.is_empty() => {}
             Token::Newline => end(&mut commands, &mut current, Join::Next)?,

@@ -60,6 +60,31 @@ pub(super) struct Git {
     pub(super) shows_addresses: bool,
     /// Whether it looks into the working trees of submodules, each by its own settings.
     pub(super) enters_submodules: bool,
+    /// Which files it shows the content of, if it does.
+    pub(super) shows: Option<Shows>,
+}
+
+/// What decides which files git shows the content of.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Shows {
+    /// Commits, objects and files, in any order.
+    pub(super) operands: Vec<String>,
+    /// How many of the last ones are files, if that was said by `--`.
+    pub(super) files: Option<usize>,
+    /// Whether it compares the working tree with the index, unless commits are named.
+    pub(super) changes: bool,
+    /// Whether it shows only files whose objects are named.
+    pub(super) brief: bool,
+}
+
+impl Shows {
+    /// Returns the operands that may be files.
+    pub(super) fn places(&self) -> impl Iterator<Item = &String> {
+        let commits = self.files.map(|files| self.operands.len() - files);
+        // A commit and a file of one name are an error, if it is not said which is meant.
+        let there = commits.unwrap_or_default();
+        self.operands.iter().skip(there)
+    }
 }
 
 /// Returns what a command reads, if it does nothing else.

@@ -84,6 +84,12 @@ pub fn is_secret(path: &Path) -> bool {
     secret_name(&names(path)).is_some() || repository::is_settings_with_credentials(path)
 }
 
+/// Says whether a file has this name that sets variables for programs, and with them their passwords.
+pub(crate) fn is_environment(name: &str) -> bool {
+    let low = plain(name);
+    (low == ".env" || low.starts_with(".env.")) && !EXAMPLES.contains(&low.as_str())
+}
+
 /// Returns the names in an absolute path by which a change of it is worth a question in every mode.
 pub fn guarded_names(path: &Path, roots: &[PathBuf]) -> Vec<String> {
     let guards = Place::of(path, roots, &[]).guards;

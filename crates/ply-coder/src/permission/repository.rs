@@ -2,15 +2,13 @@
 
 use std::fs;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
-use super::look::Git;
+use super::look::{Git, Shows};
+use super::tracked::Index;
 
 /// How much of a settings file is read; a longer one is not trusted.
 const SETTINGS_BYTES_MAX: u64 = 256 * 1024;
-
-/// How much of an index is read; a longer one is taken to have submodules.
-const INDEX_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// Settings by which git runs programs, or reads files elsewhere, when it is only asked to show something.
 const PROGRAM_SETTINGS: &[&str] = &[
@@ -46,23 +44,33 @@ const LARGE_FILES: &[&str] = &[
 /// The hook that `git status` and `git diff` run when they refresh the index.
 const HOOK: &str = "hooks/post-index-change";
 
-/// Returns why git is not to be run unasked in a directory, if there is a reason.
-pub(super) fn trouble_with_git(here: &Path, git: &Git) -> Option<&'static str> {
+/// Returns why git is not to be run unasked in a directory, if there is a reason. Whether it shows files that
+/// are not to be read is for `may_read` to say.
+pub(super) fn trouble_with_git(
+    here: &Path,
+    git: &Git,
+    may_read: impl Fn(&Path) -> bool,
+) -> Option<&'static str> {
     let found = here.ancestors().find_map(|folder| match at(folder) {
         At::Nothing => None,
-        found => Some(found),
+        found => Some((folder, found)),
     });
-    let (settings, own) = match found {
-        // Without a repository it says so and ends.
-        None | Some(At::Nothing) => return None,
-        Some(At::Trap) => {
+    let (tree, settings, own) = match found {
+        // It compares any two places then.
+        None if git.shows.as_ref().is_some_and(|shows| shows.changes) => {
+            return Some("There is no repository here, so git reads any files that it is given.");
+        }
+        // Otherwise it says so and ends.
+        None | Some((_, At::Nothing)) => return None,
+        Some((_, At::Trap)) => {
             return Some(
                 "The folder looks like a repository of its own, whose settings git obeys.",
             );
         }
-        Some(At::Repository { common, own }) => (common, own),
+        Some((tree, At::Repository { common, own })) => (tree, common, own),
     };
     let files = [settings.join("config"), own.join("config.worktree")];
+    let mut sha256 = false;
     for file in files {
         let Ok(text) = read(&file) else {
             return Some("The repository's settings cannot be checked.");
@@ -70,15 +78,68 @@ pub(super) fn trouble_with_git(here: &Path, git: &Git) -> Option<&'static str> {
         if runs_programs(&text) {
             return Some("The repository's settings make git run other programs.");
         }
+        sha256 |= text.to_lowercase().contains("sha256");
         if git.shows_addresses && has_credentials(&text) {
             return Some("The repository's settings have a password or token in them.");
         }
     }
-    if git.enters_submodules && has_submodules(&own.join("index")) {
-        return Some("The repository has submodules, whose settings git obeys, too.");
+    if git.enters_submodules || git.shows.is_some() {
+        let Some(index) = Index::read(&own.join("index"), sha256) else {
+            return Some("It cannot be checked which files the repository has.");
+        };
+        if git.enters_submodules && index.has_submodules() {
+            return Some("The repository has submodules, whose settings git obeys, too.");
+        }
+        let shows_secret = |shows: &Shows| {
+            let mut entries = index.entries();
+            entries.any(|entry| {
+                !may_read(&tree.join(entry.name)) && shows.may_show(&entry, here, tree)
+            })
+        };
+        if git.shows.as_ref().is_some_and(shows_secret) {
+            return Some("The repository has a file with secrets, which it may show.");
+        }
     }
     let hook = settings.join(HOOK).exists();
     hook.then_some("The repository has a hook that git runs.")
+}
+
+/// Returns what is to be known of a repository in a folder before git is run there, if there is something.
+pub(crate) fn trouble_with_repository(folder: &Path) -> Option<&'static str> {
+    trouble_with_git(folder, &Git::default(), |_| true)
+}
+
+impl Shows {
+    /// Says whether git may show a tracked file, of which nothing else is known.
+    fn may_show(&self, entry: &super::tracked::Entry<'_>, here: &Path, tree: &Path) -> bool {
+        if self.operands.iter().any(|word| entry.has_id(word)) {
+            return true;
+        }
+        if self.brief {
+            return false;
+        }
+        let file = tree.join(entry.name);
+        let plain = |word: &&String| {
+            let mut parts = Path::new(word.as_str()).components();
+            parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+                && here.join(word).symlink_metadata().is_ok()
+        };
+        let (places, others): (Vec<_>, Vec<_>) = self.places().partition(plain);
+        // Without `--`, what is not there is a commit, unless it is a pattern.
+        let is_commit = |word: &&String| {
+            self.files.is_none() && !word.starts_with(':') && !word.contains(['*', '?', '[', '\\'])
+        };
+        let is_limited = !places.is_empty() && others.iter().all(is_commit);
+        let is_meant = |place: &&String| {
+            let place: PathBuf = here.join(place).components().collect();
+            file.starts_with(place)
+        };
+        let meant = !is_limited || places.iter().any(is_meant);
+        // Without a commit among the words, only what was changed is shown.
+        let only_places = is_limited && places.len() == self.operands.len();
+        let of_changes = self.changes && (self.operands.is_empty() || only_places);
+        meant && !(of_changes && entry.is_unchanged(tree))
+    }
 }
 
 /// Returns why a program is not to be asked for its version unasked, if a file of the project chooses
@@ -101,7 +162,7 @@ pub(super) fn trouble_with_toolchain(here: &Path) -> Option<&'static str> {
 }
 
 /// Says whether a folder is laid out as git's own data are, so that git takes it for a repository.
-pub(super) fn is_bare(folder: &Path) -> bool {
+pub(crate) fn is_bare(folder: &Path) -> bool {
     let is_there = |name: &str| folder.join(name).symlink_metadata().is_ok();
     is_there("HEAD") && (is_there("commondir") || (is_there("objects") && is_there("refs")))
 }
@@ -136,10 +197,7 @@ enum At {
 fn at(folder: &Path) -> At {
     let own = folder.join(".git");
     match own.symlink_metadata() {
-        Ok(facts) if facts.is_dir() => At::Repository {
-            common: own.clone(),
-            own,
-        },
+        Ok(facts) if facts.is_dir() => with_common(own),
         Ok(facts) if facts.is_file() => worktree(folder, &own).unwrap_or(At::Trap),
         Ok(_) => At::Trap,
         Err(_) if is_bare(folder) => At::Trap,
@@ -151,24 +209,23 @@ fn at(folder: &Path) -> At {
 fn worktree(folder: &Path, file: &Path) -> Option<At> {
     let text = read(file).ok()?;
     let own = folder.join(text.strip_prefix("gitdir:")?.trim());
-    let common = match read(&own.join("commondir")) {
-        Ok(common) if !common.is_empty() => own.join(common.trim()),
-        _ => own.clone(),
-    };
-    own.is_dir().then_some(At::Repository { common, own })
+    own.is_dir().then(|| with_common(own))
 }
 
-/// Says whether an index may have submodules. Their mode is looked for anywhere in it: that it is found where
-/// something else is meant costs a question now and then.
-fn has_submodules(index: &Path) -> bool {
-    const MODE: [u8; 4] = 0o160_000_u32.to_be_bytes();
-    let Ok(file) = fs::File::open(index) else {
-        return false;
-    };
-    let mut bytes = Vec::new();
-    let read = file.take(INDEX_BYTES_MAX).read_to_end(&mut bytes);
-    let whole = read.is_ok_and(|read| u64::try_from(read).is_ok_and(|it| it < INDEX_BYTES_MAX));
-    !whole || bytes.windows(MODE.len()).any(|four| four == MODE)
+/// Finds the data that several working trees share. Git looks for the file that names them in every
+/// repository, also in one that has no further working trees.
+fn with_common(own: PathBuf) -> At {
+    match read(&own.join("commondir")) {
+        Ok(text) if text.is_empty() => At::Repository {
+            common: own.clone(),
+            own,
+        },
+        Ok(text) => At::Repository {
+            common: own.join(text.trim()),
+            own,
+        },
+        Err(_) => At::Trap,
+    }
 }
 
 /// Reads a small file; one that is not there is empty.

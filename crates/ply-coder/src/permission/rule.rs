@@ -71,6 +71,12 @@ impl Rule {
         }
     }
 
+    /// Says whether it allows a tool however its server describes it.
+    pub(super) fn is_unbound(&self) -> bool {
+        let is_mcp = matches!(&self.matcher, Matcher::Mcp { version: None, .. });
+        is_mcp && self.decision == Decision::Allow
+    }
+
     /// Says whether an access to a file or a server is allowed by the rule. Commands have
     /// [`Rule::allows_command`].
     pub(super) fn allows(&self, access: &Access, roots: &[PathBuf]) -> bool {

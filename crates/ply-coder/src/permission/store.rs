@@ -190,7 +190,12 @@ impl Section {
         let mut rules = Vec::new();
         for (decision, texts) in lists {
             for text in texts {
-                rules.push(Rule::parse(decision, text)?);
+                let rule = Rule::parse(decision, text)?;
+                // Answers from before they were bound to the tool's description; nobody knows what was
+                // allowed. Only the user's own configuration allows a tool whatever becomes of it.
+                if !rule.is_unbound() {
+                    rules.push(rule);
+                }
             }
         }
         Ok(rules)

@@ -56,7 +56,8 @@ struct State {
 pub(super) struct Background {
     pub(super) id: String,
     pub(super) command: String,
-    pub(super) confinement: Confinement,
+    /// How it is confined; none without a sandbox.
+    pub(super) confinement: Option<Confinement>,
     pub(super) log: Option<PathBuf>,
     input: tokio::sync::Mutex<Option<Box<dyn AsyncWrite + Send + Unpin>>>,
     orders: mpsc::Sender<Order>,
@@ -95,7 +96,7 @@ impl Shared {
 pub(super) struct Parts {
     pub(super) id: String,
     pub(super) command: String,
-    pub(super) confinement: Confinement,
+    pub(super) confinement: Option<Confinement>,
     pub(super) child: Child,
     pub(super) output: Merged,
     pub(super) input: Box<dyn AsyncWrite + Send + Unpin>,

@@ -23,6 +23,11 @@ pub struct Line {
     pub time: Duration,
     /// Whether it runs outside of the sandbox. A person has to allow that.
     pub outside: bool,
+    /// Whether it only looks. It may write temporary files then and nothing else, and has no network.
+    pub looks: bool,
+    /// Whether it may read files of passwords in the workspace, such as `.env`, although nobody looks at
+    /// commands. A person has to allow that.
+    pub secrets: bool,
 }
 
 impl Line {
@@ -36,6 +41,8 @@ impl Line {
             cwd,
             time: TIME_DEFAULT,
             outside: false,
+            looks: false,
+            secrets: false,
         }
     }
 

@@ -71,6 +71,8 @@ pub struct Listed {
     pub exit: Option<Exit>,
     /// The file with all of its output.
     pub log: Option<PathBuf>,
+    /// Whether it may do more than a command could that was started now.
+    pub beyond: bool,
 }
 
 /// Counts ids.
@@ -135,7 +137,7 @@ impl Processes {
     /// Dropped, nothing is left running.
     pub async fn start(&self, line: &Line) -> Result<String, Error> {
         let _place = self.reserve()?;
-        let confinement = self.confinement();
+        let confinement = self.confinement_of(line).await;
         let sandboxed = self.sandboxed(line, confinement).await?;
         let command = line.command(sandboxed.as_ref(), &self.withheld);
         let (child, output, input) = command.spawn_merged_with_input().await?;
@@ -148,7 +150,7 @@ impl Processes {
         table.entries.push(Arc::new(Background::new(Parts {
             id: id.clone(),
             command: line.command.clone(),
-            confinement,
+            confinement: sandboxed.is_some().then_some(confinement),
             child,
             output,
             input: Box::new(input),
@@ -160,11 +162,13 @@ impl Processes {
     /// Lists the processes in the background, also those that have ended.
     #[must_use]
     pub fn list(&self) -> Vec<Listed> {
+        let now = self.enforced();
         let listed = |entry: &Arc<Background>| Listed {
             id: entry.id.clone(),
             command: entry.command.clone(),
             exit: entry.exit(),
             log: entry.log.clone(),
+            beyond: entry.confinement < now,
         };
         self.table().entries.iter().map(listed).collect()
     }
@@ -196,7 +200,7 @@ impl Processes {
     pub async fn write(&self, id: &str, input: Option<&str>) -> Result<(), Error> {
         let process = self.find(id)?;
         let read_only = self.confinement() == Confinement::ReadOnly;
-        if read_only && process.confinement != Confinement::ReadOnly {
+        if read_only && process.confinement != Some(Confinement::ReadOnly) {
             return Err(Error::ReadOnlyWrite);
         }
         process.write(input).await

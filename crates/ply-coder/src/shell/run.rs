@@ -84,7 +84,8 @@ impl Processes {
         if self.is_closed() {
             return Err(Error::Closed);
         }
-        let sandboxed = self.sandboxed(line, self.confinement()).await?;
+        let confinement = self.confinement_of(line).await;
+        let sandboxed = self.sandboxed(line, confinement).await?;
         let command = line.command(sandboxed.as_ref(), &self.withheld);
         let (child, pipe) = command.spawn_merged().await?;
         let live = Live::default();
@@ -107,7 +108,10 @@ impl Processes {
         let ((output, exit, cause), ()) = tokio::join!(running, showing);
         let sandboxed = sandboxed.as_ref();
         let denial = sandboxed.and_then(|sandboxed| denial::find(&output, exit, sandboxed));
-        let notes = notes(cause, time, denial.as_ref());
+        let mut notes = notes(cause, time, denial.as_ref());
+        if sandboxed.is_some() {
+            notes.extend(self.made_repositories(confinement).await);
+        }
         Ok(Ran {
             output,
             exit,

@@ -63,6 +63,8 @@ pub struct Sandbox {
     pub writable: Vec<PathBuf>,
     /// Files and directories that they see empty.
     pub hidden: Vec<PathBuf>,
+    /// Files that commands see although they look like secrets of the workspace.
+    pub readable: Vec<PathBuf>,
     /// The user's home directory. Keys that lie there are hidden too.
     pub home: Option<PathBuf>,
     /// How much of the machine they may use.
@@ -93,6 +95,7 @@ impl Default for Sandbox {
             hosts: Vec::new(),
             writable: Vec::new(),
             hidden: Vec::new(),
+            readable: Vec::new(),
             home: None,
             bounds: Bounds::default(),
             cache: None,
@@ -102,16 +105,26 @@ impl Default for Sandbox {
     }
 }
 
-/// What commands may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// What commands may do, the least confined first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Confinement {
     /// Write to the workspace and temporary files. A person, or a rule of theirs, let each command run.
     #[default]
     Workspace,
-    /// The same, but for repositories; and nobody looks at them before they run.
+    /// The same, but for repositories and files of passwords such as `.env`; and nobody looks at them before
+    /// they run.
     Unattended,
     /// Write to temporary files only. Without a working sandbox no command runs then.
     ReadOnly,
+}
+
+/// Whether a command sees files of passwords in the workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Secrets {
+    /// It does.
+    Shown,
+    /// They are empty.
+    Hidden,
 }
 
 /// Which network a command has.

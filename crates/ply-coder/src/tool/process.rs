@@ -190,7 +190,12 @@ fn input(arguments: &Wanted, process: Option<Listed>) -> Result<Vec<Access>, Out
         Action::Stop => String::new(),
     };
     let process = process.ok_or_else(|| failed(&Error::UnknownId))?;
-    let Listed { id, command, .. } = process;
+    let Listed {
+        id,
+        command,
+        beyond,
+        ..
+    } = process;
     Ok(vec![match arguments.action {
         Action::Stop => Access::Stop {
             process: id,
@@ -200,6 +205,7 @@ fn input(arguments: &Wanted, process: Option<Listed>) -> Result<Vec<Access>, Out
             process: id,
             command,
             text,
+            beyond,
         },
     }])
 }

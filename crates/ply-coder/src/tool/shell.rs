@@ -10,6 +10,7 @@ use super::arguments::Arguments;
 use super::{Access, Order, Outcome, Prepared, Tool, ToolContext};
 use crate::BoxFuture;
 use crate::model::ToolSpec;
+use crate::permission::{Effect, names_secret};
 use crate::shell::{Cause, Line, TIME_DEFAULT, TIME_MAX};
 
 /// How long a title may get.
@@ -110,6 +111,8 @@ async fn prepare<'t>(arguments: Value, context: ToolContext<'t>) -> Result<Prepa
     line.time = time
         .unwrap_or(TIME_DEFAULT)
         .clamp(Duration::from_millis(1), TIME_MAX);
+    line.looks = Effect::of(&line.command) == Ok(Effect::Reads);
+    line.secrets = names_secret(&line.command, &line.cwd);
     let (command, cwd) = (line.command.clone(), line.cwd.clone());
     let (title, access) = match arguments.optional_text("outside_sandbox")? {
         None => (title(&command), Access::Shell { command, cwd }),

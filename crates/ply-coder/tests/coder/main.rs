@@ -7,6 +7,7 @@
     reason = "tests fail by panicking"
 )]
 
+mod corpus;
 mod files_buffers;
 mod files_change;
 mod files_read;
@@ -25,6 +26,7 @@ mod permission_store;
 mod sandbox_borders;
 mod sandbox_confines;
 mod sandbox_escapes;
+mod sandbox_guarded;
 mod sandbox_support;
 mod sandbox_unattended;
 mod shell_background;

@@ -5,61 +5,7 @@ use std::path::Path;
 use ply_coder::permission::{Decision, Effect, Mode, Permissions, Rule, Stores, Verdict};
 use ply_coder::tool::Access;
 
-const CORPUS: &str = include_str!("commands.txt");
-
-/// How many commands each kind has at least.
-const COMMANDS_MIN: usize = 60;
-
-/// Returns the commands of a kind.
-fn commands(kind: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut inside = false;
-    for line in CORPUS.lines() {
-        match line
-            .strip_prefix('[')
-            .and_then(|rest| rest.strip_suffix(']'))
-        {
-            Some(name) if !name.contains(' ') => inside = name == kind,
-            _ if line.is_empty() || line.starts_with('#') => {}
-            _ if inside => found.push(unescaped(line)),
-            _ => {}
-        }
-    }
-    assert!(found.len() >= COMMANDS_MIN, "{kind}: {}", found.len());
-    found
-}
-
-fn unescaped(text: &str) -> String {
-    let text = text.replace('␊', "\n").replace('␉', "\t");
-    let mut parts = text.split('⟨');
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (digits, rest) = part.split_once('⟩').unwrap();
-        out.push(char::from_u32(u32::from_str_radix(digits, 16).unwrap()).unwrap());
-        out.push_str(rest);
-    }
-    out
-}
-
-/// A project with a few files and a plain repository.
-fn project() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, text) in [
-        ("README.md", "a\n"),
-        ("Cargo.toml", "[package]\n"),
-        ("src/main.rs", "fn main() {}\n"),
-        ("src/lib.rs", "\n"),
-        ("docs/a.md", "\n"),
-        ("data.json", "{}\n"),
-        (".git/HEAD", "ref: refs/heads/main\n"),
-        (".git/config", "[core]\n\tbare = false\n"),
-    ] {
-        let path = folder.path().join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
-    folder
-}
+use crate::corpus::{commands, project};
 
 fn decide(root: &Path, rules: Vec<Rule>, mode: Mode, line: &str) -> Verdict {
     let root = root.canonicalize().unwrap();

@@ -201,9 +201,19 @@ async fn h15_sockets_of_other_programs_are_out_of_reach() {
     let Some(place) = Place::unattended(|sandbox| sandbox.temporary = usual).await else {
         return;
     };
+    // Bound by a name that depends on where its program is.
+    let relative = scratch.0.join("relative.sock");
+    let mut program = std::process::Command::new("perl");
+    let script = "use IO::Socket::UNIX; my $l = IO::Socket::UNIX->new(Local => q(relative.sock), Listen => 1) \
+                  or die; $| = 1; print qq(up\\n); <STDIN>";
+    program.args(["-e", script]).current_dir(&scratch.0);
+    let pipe = std::process::Stdio::piped;
+    let mut program = program.stdin(pipe()).stdout(pipe()).spawn().unwrap();
+    let mut said = [0; 3];
+    std::io::Read::read_exact(program.stdout.as_mut().unwrap(), &mut said).unwrap();
     for confinement in [Confinement::Unattended, Confinement::Workspace] {
         place.processes.confine(confinement);
-        for path in [&home, &temporary] {
+        for path in [&home, &temporary, &relative] {
             let script = format!(
                 "perl -MIO::Socket::UNIX -e 'exit !IO::Socket::UNIX->new(Peer => q({}))'",
                 path.display()
@@ -226,6 +236,8 @@ async fn h15_sockets_of_other_programs_are_out_of_reach() {
              exit !IO::Socket::UNIX->new(Peer => q(s))'",
         )
         .await;
+    program.kill().unwrap();
+    program.wait().unwrap();
     for listener in listeners {
         listener.set_nonblocking(true).unwrap();
         assert!(listener.accept().is_err(), "somebody came");

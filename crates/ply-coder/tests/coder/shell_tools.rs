@@ -180,6 +180,7 @@ async fn whatever_reaches_into_a_process_needs_permission() {
             process: "p1".to_owned(),
             command: "exec cat".to_owned(),
             text: text.to_owned(),
+            beyond: false,
         };
         assert_eq!(prepared.access, [expected], "{arguments}");
         assert_eq!(prepared.order, Order::Alone);

@@ -192,14 +192,10 @@ fn definitions(places: &[Place], name: &str) -> Vec<Place> {
 }
 
 fn places(found: Done<'_>) -> Vec<Place> {
-    let places = found.lines().filter_map(|line| {
-        let mut parts = line.splitn(3, ':');
-        let (path, number, text) = (parts.next()?, parts.next()?, parts.next()?);
-        Some(Place {
-            path: path.to_owned(),
-            line: number.parse().ok()?,
-            text: text.to_owned(),
-        })
+    let places = found.found().map(|(path, line, text)| Place {
+        path: path.to_owned(),
+        line,
+        text: text.to_owned(),
     });
     places.collect()
 }

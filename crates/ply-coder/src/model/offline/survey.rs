@@ -159,11 +159,7 @@ impl Survey {
 /// Reads `path:line:description = "…"` of each package.
 fn packages(found: Option<Done<'_>>) -> Vec<(String, String)> {
     let mut packages = Vec::new();
-    for line in found.iter().flat_map(Done::lines) {
-        let mut parts = line.splitn(3, ':');
-        let (Some(path), Some(_), Some(text)) = (parts.next(), parts.next(), parts.next()) else {
-            continue;
-        };
+    for (path, _, text) in found.iter().flat_map(Done::found) {
         let Some((directory, _)) = path.rsplit_once('/') else {
             continue;
         };

@@ -33,6 +33,15 @@ impl<'m> Done<'m> {
         text.lines()
             .filter(move |line| !line.is_empty() && !is_note(line))
     }
+
+    /// Returns what `grep` found: the path, the number and the text of each line.
+    pub(super) fn found(&self) -> impl Iterator<Item = (&'m str, u64, &'m str)> {
+        self.lines().filter_map(|line| {
+            let mut parts = line.splitn(3, ':');
+            let (path, number, text) = (parts.next()?, parts.next()?, parts.next()?);
+            Some((path, number.parse().ok()?, text))
+        })
+    }
 }
 
 /// The rounds of calls since the prompt.

@@ -9,7 +9,7 @@ use crate::permission::line::{self, Command, Join};
 use crate::permission::look::{self, Need, Reach};
 use crate::permission::place::{GuardKind, Place};
 use crate::permission::sweep::{Found, sweep};
-use crate::permission::{Mode, expand, launch, links, offer, repository, text};
+use crate::permission::{Mode, expand, launch, links, named, offer, repository, text};
 use crate::tool::Access;
 
 /// Commands after which the next one runs elsewhere. A rule cannot allow them, as it is not known then
@@ -21,12 +21,12 @@ struct Trouble(String);
 
 impl Judge<'_> {
     pub(super) fn shell(&self, line: &str, cwd: &Path) -> Finding {
-        let commands = line::read(line);
         if self.mode == Mode::Full {
-            let secret = commands.ok().and_then(|all| self.named_secret(&all, cwd));
+            let named = named::files(line, cwd);
+            let secret = named.iter().find_map(|file| self.hidden(file));
             return secret.map_or(Finding::Allow, Finding::ask);
         }
-        let commands = match commands {
+        let commands = match line::read(line) {
             Ok(commands) => commands,
             Err(unclear) => return Finding::ask(format!("It cannot be checked: {unclear}.")),
         };
@@ -122,7 +122,8 @@ impl Judge<'_> {
                         None => return trouble("It looks at a place that is asked about."),
                     }
                 }
-                let reason = repository::trouble_with_git(&from, git);
+                let may_read = |file: &Path| self.may_come_across(file);
+                let reason = repository::trouble_with_git(&from, git, may_read);
                 if let Some(reason) = reason {
                     return trouble(reason);
                 }
@@ -196,21 +197,6 @@ impl Judge<'_> {
         };
         let arguments = words.get(1..).unwrap_or_default();
         arguments.iter().rposition(guarded).map_or(0, |at| at + 2)
-    }
-
-    /// Returns why a line is asked about that names a secret, whatever the mode allows.
-    fn named_secret(&self, commands: &[Command], cwd: &Path) -> Option<String> {
-        let words = commands
-            .iter()
-            .flat_map(|command| command.words.iter().skip(1).chain(&command.targets));
-        words
-            .flat_map(|word| paths_in(&word.text))
-            .map(|path| cleaned(&cwd.join(path)))
-            .filter(|path| path.is_file())
-            .find_map(|path| {
-                let real = links::real(&path).unwrap_or_else(|| path.clone());
-                [path, real].iter().find_map(|path| self.hidden(path))
-            })
     }
 
     /// Returns the place that a command looks at, if it may without a question: both what the command

@@ -67,7 +67,8 @@ impl Judge<'_> {
             Access::Outside {
                 command, reason, ..
             } => self.outside(command, reason),
-            Access::Input { .. } | Access::Stop { .. } => self.input(),
+            Access::Input { beyond, .. } => self.input(*beyond),
+            Access::Stop { .. } => self.input(false),
             Access::Fetch(address) => self.fetch(access, address),
             Access::Mcp { .. } => self.mcp(access),
         }
@@ -206,7 +207,8 @@ impl Judge<'_> {
     }
 
     fn mcp(&self, access: &Access) -> Finding {
-        if self.mode == Mode::Full || self.is_ruled(access) {
+        // In every mode: no sandbox holds what a server does.
+        if self.is_ruled(access) {
             return Finding::Allow;
         }
         Finding::Ask {
@@ -224,9 +226,13 @@ impl Judge<'_> {
     }
 
     /// Decides about input for a process. Rules speak of commands, so none of them allows it.
-    fn input(&self) -> Finding {
+    ///
+    /// One that was let out of the sandbox, or started while each command was looked at, would do for the
+    /// model what it may not do any more.
+    fn input(&self, beyond: bool) -> Finding {
         match self.mode {
-            Mode::Full => Finding::Allow,
+            Mode::Full if !beyond => Finding::Allow,
+            Mode::Full => Finding::ask("The process may do more than commands may in this mode."),
             _ => Finding::ask("What it does depends on the program that gets it."),
         }
     }

@@ -171,7 +171,14 @@ impl Script<'_> {
                 Some('\\') if self.next().is_none_or(|c| c == '\n') => return false,
                 Some('\\') => {}
                 Some(c) if c == delimiter => return !open,
-                Some('[') => open = true,
+                // Whether a bracket that comes first closes, programs do not agree on either.
+                Some('[') => {
+                    open = true;
+                    let rest = self.0.strip_prefix('^').unwrap_or(self.0);
+                    if rest.starts_with([']', '[']) {
+                        return false;
+                    }
+                }
                 Some(']') => open = false,
                 Some(_) => {}
             }
@@ -247,6 +254,10 @@ mod tests {
             "p}",
             "s\\a\\b\\e",
             "y/a/b/",
+            "s,[],],g;s,w out,x,",
+            "s,[^],],g;s,w out,x,",
+            "s,[[:alpha:],],g;s,w out,x,",
+            "/[]/]/p;s/w out/x/",
             "\\,a,e",
             "0~3e",
             "",

@@ -4,7 +4,7 @@
 //! also looks at the repository: see [`Need::Repository`].
 
 use super::options::{Options, Parsed};
-use super::{Git, Need, Reach, Reads};
+use super::{Git, Need, Reach, Reads, Shows};
 
 /// Options of whatever shows differences. Missing on purpose: `--output` and `-O` (files), `--ext-diff`,
 /// `--textconv` (programs), `--no-index` (files outside of the repository).
@@ -134,6 +134,45 @@ const SUBCOMMANDS: &[Subcommand] = &[
 /// Subcommands that compare the working tree, and with it those of submodules.
 const SUBMODULES: &[&str] = &["status", "diff", "diff-files", "diff-index", "describe"];
 
+/// Subcommands that show the content of files unless one of [`BRIEF`] is given.
+const SHOWING: &[&str] = &["diff", "range-diff", "grep"];
+
+/// Subcommands that show it if one of [`PATCH`] is given.
+const PATCHING: &[&str] = &[
+    "log",
+    "whatchanged",
+    "diff-tree",
+    "diff-index",
+    "diff-files",
+];
+
+/// Options that show the content of files.
+#[rustfmt::skip]
+const PATCH: &[&str] = &[
+    "p", "u", "U", "W", "c", "L", "patch", "unified", "patch-with-stat", "patch-with-raw", "word-diff",
+    "word-diff-regex", "color-words", "function-context", "binary", "cc", "check",
+];
+
+/// Options that show only which files there are, or how much of them.
+#[rustfmt::skip]
+const BRIEF: &[&str] = &[
+    "s", "q", "stat", "numstat", "shortstat", "dirstat", "summary", "compact-summary", "name-only", "name-status", "raw",
+    "no-patch", "quiet",
+];
+
+/// The same of `grep`.
+const BRIEF_OF_GREP: &[&str] = &[
+    "l",
+    "L",
+    "c",
+    "q",
+    "name-only",
+    "files-with-matches",
+    "files-without-match",
+    "count",
+    "quiet",
+];
+
 /// Options before the subcommand that change nothing but the output.
 const EARLY: &[&str] = &[
     "--no-pager",
@@ -179,6 +218,10 @@ pub(super) fn reads(arguments: &[&str]) -> Option<Reads> {
     let (places, reach) = match nested(rest) {
         Some(shows_addresses) => {
             git.shows_addresses = shows_addresses;
+            let patches = arguments
+                .iter()
+                .any(|word| ["-p", "--patch"].contains(word));
+            git.shows = patches.then(Shows::default);
             (Vec::new(), Reach::Names)
         }
         None if *name == "config" => (setting(arguments)?, Reach::Names),
@@ -191,7 +234,9 @@ pub(super) fn reads(arguments: &[&str]) -> Option<Reads> {
         }
         None => {
             git.enters_submodules = SUBMODULES.contains(name);
-            known(name, arguments)?
+            let (places, reach, shows) = known(name, arguments)?;
+            git.shows = shows;
+            (places, reach)
         }
     };
     Some(Reads {
@@ -201,7 +246,7 @@ pub(super) fn reads(arguments: &[&str]) -> Option<Reads> {
     })
 }
 
-fn known(name: &str, arguments: &[&str]) -> Option<(Vec<String>, Reach)> {
+fn known(name: &str, arguments: &[&str]) -> Option<(Vec<String>, Reach, Option<Shows>)> {
     let subcommand = SUBCOMMANDS
         .iter()
         .find(|subcommand| subcommand.names.contains(&name))?;
@@ -239,7 +284,31 @@ fn known(name: &str, arguments: &[&str]) -> Option<(Vec<String>, Reach)> {
     if reach == Reach::Kept && places.is_empty() {
         places.push(".".to_owned());
     }
-    Some((places, reach))
+    let shows = shows_content(name, &parsed).map(|brief| {
+        let marked = arguments.iter().position(|word| *word == "--");
+        Shows {
+            operands: operands.iter().map(|word| (*word).to_owned()).collect(),
+            files: marked.map(|at| arguments.len() - at - 1),
+            changes: name == "diff" && !parsed.has(&["cached", "staged", "merge-base"]),
+            brief,
+        }
+    });
+    Some((places, reach, shows))
+}
+
+/// Says whether the content of files is shown, and if so, whether only of those whose object is named.
+fn shows_content(name: &str, parsed: &Parsed<'_>) -> Option<bool> {
+    let brief = match name {
+        "grep" => parsed.has(BRIEF_OF_GREP),
+        _ => parsed.has(BRIEF) && !parsed.has(PATCH),
+    };
+    match name {
+        // Whatever else it is told, it shows an object that is a file.
+        "show" => Some(brief),
+        "cat-file" => Some(true),
+        _ if PATCHING.contains(&name) => parsed.has(PATCH).then_some(false),
+        _ => (SHOWING.contains(&name) && !brief).then_some(false),
+    }
 }
 
 /// Returns everything in a word that may be the name of a file: `HEAD:.env`, `:(top).env`, `:!.env`.

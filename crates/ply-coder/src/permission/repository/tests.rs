@@ -15,7 +15,12 @@ const ADDRESSES: Git = Git {
     directory: None,
     shows_addresses: true,
     enters_submodules: true,
+    shows: None,
 };
+
+fn trouble_with_git(here: &Path, git: &Git) -> Option<&'static str> {
+    super::trouble_with_git(here, git, |_| true)
+}
 
 const PLAIN: &str = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n[remote \"origin\"]\n\
                      \turl = git@example.com:me/it.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n";
@@ -142,13 +147,118 @@ fn a_toolchain_of_the_projects_own_is_trouble() {
     assert!(trouble_with_toolchain(&folder.path().join("src")).is_some());
 }
 
+/// Returns an index with files of these modes.
+fn index(files: &[(u32, &str)]) -> Vec<u8> {
+    let mut bytes = b"DIRC\0\0\0\x02".to_vec();
+    bytes.extend(u32::try_from(files.len()).unwrap().to_be_bytes());
+    for (mode, name) in files {
+        let start = bytes.len();
+        bytes.extend([0; 24]);
+        bytes.extend(mode.to_be_bytes());
+        bytes.extend([0xab; 12 + 20]);
+        bytes.extend(u16::try_from(name.len()).unwrap().to_be_bytes());
+        bytes.extend(name.as_bytes());
+        let length = (bytes.len() - start + 1).next_multiple_of(8);
+        bytes.resize(start + length, 0);
+    }
+    bytes.extend([0; 20]);
+    bytes
+}
+
 #[test]
 fn submodules_are_found_in_the_index() {
     let folder = repository(PLAIN);
-    let index = folder.path().join(".git/index");
-    fs::write(&index, b"DIRC\0\0\0\x02....\0\0\x81\xa4....").unwrap();
+    let file = folder.path().join(".git/index");
+    fs::write(&file, index(&[(0o100_644, "a"), (0o100_755, "b/c")])).unwrap();
     assert_eq!(trouble_with_git(folder.path(), &ADDRESSES), None);
-    fs::write(&index, b"DIRC\0\0\0\x02....\0\0\xe0\0....").unwrap();
+    fs::write(&file, index(&[(0o100_644, "a"), (0o160_000, "sub")])).unwrap();
     assert!(trouble_with_git(folder.path(), &ADDRESSES).is_some());
+    assert_eq!(trouble_with_git(folder.path(), &Git::default()), None);
+    fs::write(&file, "damaged").unwrap();
+    assert!(trouble_with_git(folder.path(), &ADDRESSES).is_some());
+}
+
+#[test]
+fn a_repository_that_names_another_ones_settings_is_judged_by_those() {
+    let folder = repository(PLAIN);
+    let other = folder.path().join("other");
+    fs::create_dir_all(&other).unwrap();
+    fs::write(folder.path().join(".git/commondir"), "../other\n").unwrap();
+    fs::write(other.join("config"), "[core]\n\tfsmonitor = ./evil\n").unwrap();
+    assert!(trouble_with_git(folder.path(), &Git::default()).is_some());
+}
+
+#[test]
+fn h7_tracked_secrets_are_not_shown_unasked() {
+    let folder = repository(PLAIN);
+    let here = folder.path();
+    let files = index(&[(0o100_644, "config/.env"), (0o100_644, "src/a.rs")]);
+    fs::write(here.join(".git/index"), files).unwrap();
+    fs::write(here.join("src/a.rs"), "").unwrap();
+    let is_asked = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let reads = crate::permission::look::reads(&words).expect(line);
+        let Some(crate::permission::look::Need::Repository(git)) = reads.needs else {
+            panic!("{line}");
+        };
+        let may_read = |path: &Path| !path.ends_with(".env");
+        super::trouble_with_git(here, &git, may_read).is_some()
+    };
+    for line in [
+        "git diff",
+        "git diff HEAD~1",
+        "git diff --cached",
+        "git diff HEAD src/a.rs *.env",
+        "git diff -l5 HEAD",
+        "git diff --stat -p HEAD",
+        "git log -p",
+        "git log -p -- config",
+        "git log --word-diff",
+        "git log -L1,2:src/a.rs HEAD",
+        "git show",
+        "git show HEAD",
+        "git show --stat abab",
+        "git show main -- :/config",
+        "git stash show -p",
+        "git diff-tree -p HEAD",
+        "git whatchanged -u",
+        "git grep key HEAD",
+        "git grep key -- config",
+        "git cat-file -p abababab",
+        "git range-diff a b c",
+    ] {
+        assert!(is_asked(line), "{line}");
+    }
+    for line in [
+        "git log",
+        "git log --stat",
+        "git show --stat HEAD",
+        "git show HEAD src/a.rs",
+        "git show HEAD -- src",
+        "git diff HEAD~1 src/a.rs",
+        "git diff --name-only HEAD",
+        "git diff -- src/a.rs",
+        "git grep -l key",
+        "git grep key src",
+        "git cat-file -p HEAD",
+        "git stash show",
+        "git status",
+    ] {
+        assert!(!is_asked(line), "{line}");
+    }
+}
+
+#[test]
+fn without_a_repository_git_compares_any_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let shows = Git {
+        shows: Some(Shows {
+            changes: true,
+            ..Shows::default()
+        }),
+        ..Git::default()
+    };
+    // The folders above may be in a repository, though not on machines that test this.
+    assert!(trouble_with_git(folder.path(), &shows).is_some());
     assert_eq!(trouble_with_git(folder.path(), &Git::default()), None);
 }

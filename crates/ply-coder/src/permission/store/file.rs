@@ -5,16 +5,17 @@ use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 
 use super::{RULES_FILE_BYTES_MAX, StoreError};
 
-/// How often a lock is tried for, and how long is waited between.
-const LOCK_TRIES_MAX: u32 = 200;
-const LOCK_WAIT: Duration = Duration::from_millis(10);
+/// How long a lock is waited for. Each writer before us takes as long as the disk needs for two files.
+const LOCK_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// What tells one state of the file from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,16 +106,14 @@ impl Locked {
             .mode(0o600)
             .open(beside(&path, ".lock"))
             .map_err(StoreError::Write)?;
-        for _ in 0..LOCK_TRIES_MAX {
-            match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(Self { path, _lock: lock }),
-                Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => {
-                    thread::park_timeout(LOCK_WAIT);
-                }
-                Err(error) => return Err(StoreError::Write(error.into())),
+        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Self { path, _lock: lock }),
+            Err(Errno::WOULDBLOCK | Errno::INTR) => {
+                let lock = wait_for(lock)?;
+                Ok(Self { path, _lock: lock })
             }
+            Err(error) => Err(StoreError::Write(error.into())),
         }
-        Err(StoreError::Locked)
     }
 
     /// Puts a new text in place of the file, whole or not at all.
@@ -144,6 +143,28 @@ impl Locked {
             File::open(folder)?.sync_all()?;
         }
         Ok(Some(Stamp::of(&file.metadata()?)))
+    }
+}
+
+/// Waits in the kernel's queue for a lock that others have. Trying again from time to time found it taken each
+/// time while others wrote without a pause.
+fn wait_for(lock: File) -> Result<File, StoreError> {
+    let (tell, told) = mpsc::sync_channel(1);
+    let wait = move || {
+        let taken = loop {
+            match flock(&lock, FlockOperation::LockExclusive) {
+                Err(Errno::INTR) => {}
+                taken => break taken,
+            }
+        };
+        // Nobody may wait any more; then the file closes, and the lock is given back.
+        tell.send(taken.map(|()| lock)).ok();
+    };
+    let waiting = thread::Builder::new().name("rules lock".to_owned());
+    waiting.spawn(wait).map_err(StoreError::Write)?;
+    match told.recv_timeout(LOCK_TIME_MAX) {
+        Ok(taken) => taken.map_err(|error| StoreError::Write(error.into())),
+        Err(_) => Err(StoreError::Locked),
     }
 }
 

@@ -1,10 +1,10 @@
 //! How the commands of a session are confined.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::Processes;
-use crate::shell::sandbox::{Confinement, Gate, Network, Sandboxed, Support, Writable};
+use crate::shell::sandbox::{Confinement, Gate, Network, Sandboxed, Secrets, Support, Writable};
 use crate::shell::{Error, Line};
 
 impl Processes {
@@ -75,7 +75,9 @@ impl Processes {
             };
         }
         let support = self.support().await;
-        let is_required = self.sandbox.is_required(confinement);
+        let is_required = [confinement, self.confinement()]
+            .iter()
+            .any(|confinement| self.sandbox.is_required(*confinement));
         let reason = match support {
             Support::Works { missing, .. } if is_required && !missing.is_empty() => {
                 return Err(Error::SandboxRequired(missing.join(" ")));
@@ -110,7 +112,55 @@ impl Processes {
             _ => None,
         };
         let sandbox = &self.sandbox;
-        Ok(Sandboxed::new(sandbox, confinement, writable, gate))
+        let is_unattended = self.confinement() == Confinement::Unattended;
+        if is_unattended {
+            // What the user made since the last command is not that command's work, and is guarded too.
+            let guarded = Arc::clone(writable.guarded());
+            let looked = tokio::task::spawn_blocking(move || guarded.look_again());
+            looked.await.map_err(|error| Error::Ruleset(error.into()))?;
+        }
+        let secrets = match is_unattended && !line.secrets {
+            true => Secrets::Hidden,
+            false => Secrets::Shown,
+        };
+        Ok(Sandboxed::new(
+            sandbox,
+            confinement,
+            secrets,
+            writable,
+            gate,
+        ))
+    }
+
+    /// Returns how a command would be confined now; none where there is no sandbox.
+    pub(super) fn enforced(&self) -> Option<Confinement> {
+        self.is_confined().then(|| self.confinement())
+    }
+
+    /// Returns how a line is confined: one that only looks may write nothing, where that can be enforced.
+    pub(in crate::shell) async fn confinement_of(&self, line: &Line) -> Confinement {
+        let confinement = self.confinement();
+        match line.looks && !line.outside && self.support().await.works() {
+            true => Confinement::ReadOnly,
+            false => confinement,
+        }
+    }
+
+    /// Returns what is to be known about repositories that a command made which nobody looked at.
+    pub(in crate::shell) async fn made_repositories(
+        &self,
+        confinement: Confinement,
+    ) -> Vec<String> {
+        let found = self.writable.get();
+        let Some((_, writable)) = found.filter(|_| confinement == Confinement::Unattended) else {
+            return Vec::new();
+        };
+        let guarded = Arc::clone(writable.guarded());
+        let look = move || {
+            let new = guarded.look_again();
+            new.iter().map(|made| about_repository(made)).collect()
+        };
+        tokio::task::spawn_blocking(look).await.unwrap_or_default()
     }
 
     /// Returns where commands may write: what the first one found.
@@ -140,4 +190,19 @@ impl Processes {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Says what a repository means that a command made.
+fn about_repository(made: &Path) -> String {
+    let folder = match made.file_name() {
+        Some(name) if name == ".git" => made.parent().unwrap_or(made),
+        _ => made,
+    };
+    let trouble = crate::permission::trouble_with_repository(folder);
+    let trouble = trouble.map(|words| format!(" {words}")).unwrap_or_default();
+    format!(
+        "[it made a git repository at {}: git obeys the settings and hooks in there without a question.{trouble} \
+         Tell the user, unless they asked for it]",
+        made.display()
+    )
 }

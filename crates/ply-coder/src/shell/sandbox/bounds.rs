@@ -6,6 +6,8 @@ const PROCESSES_BASE: u64 = 1024;
 const PROCESSES_EACH: u64 = 64;
 /// How long a file may get, in bytes.
 const FILE_BYTES: u64 = 16 << 30;
+/// How much room stays free on a disk, in bytes. A command that writes 1 GiB/s is ended before it is used up.
+const FREE_BYTES: u64 = 512 << 20;
 
 /// How much of the machine one command may use, with everything it starts. What is not said is chosen by
 /// the size of the machine.
@@ -18,6 +20,9 @@ pub struct Bounds {
     pub memory: Option<u64>,
     /// How long a file that it writes may get, in bytes.
     pub file: Option<u64>,
+    /// How much room must stay free on the disks that it writes to, in bytes. A disk that has less when it
+    /// starts is not watched.
+    pub free: Option<u64>,
 }
 
 impl Bounds {
@@ -35,6 +40,7 @@ impl Bounds {
             processes: self.processes.or(Some(processes)),
             memory: self.memory.or_else(memory),
             file: self.file.or(Some(FILE_BYTES)),
+            free: self.free.or(Some(FREE_BYTES)),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ply_rpc::transport::child::Command;
 
 use super::gate::{self, Gate};
-use super::{Confinement, HELPER_WORD, Network, Sandbox, Writable};
+use super::{Confinement, HELPER_WORD, Network, Sandbox, Secrets, Writable};
 use crate::shell::environment;
 
 /// How a command is confined.
@@ -27,10 +27,11 @@ impl Sandboxed {
     pub(in crate::shell) fn new(
         sandbox: &Sandbox,
         confinement: Confinement,
+        secrets: Secrets,
         writable: &Writable,
         gate: Option<Arc<Gate>>,
     ) -> Option<Self> {
-        let mut order = writable.order(sandbox, confinement);
+        let mut order = writable.order(sandbox, confinement, secrets);
         let network = sandbox.network_for(confinement);
         order.no_network = network != Network::Shared;
         if gate.is_some() {

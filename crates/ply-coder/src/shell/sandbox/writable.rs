@@ -3,10 +3,12 @@
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::enter::order::Order;
+use super::guarded::{self, Guarded};
 use super::private::Private;
-use super::{Confinement, Sandbox, bounds, guarded};
+use super::{Confinement, Sandbox, Secrets, bounds};
 
 /// The directories that commands of a session may write to: real ones, spelled without links, none below
 /// another.
@@ -25,8 +27,8 @@ pub(in crate::shell) struct Writable {
     private: Option<Private>,
     /// The cache of commands that change the workspace.
     cache: Option<PathBuf>,
-    /// The repositories in there.
-    repositories: Vec<PathBuf>,
+    /// The repositories and secrets in there.
+    guarded: Arc<Guarded>,
     /// Keys that lie at home.
     keys: Vec<PathBuf>,
     /// How much of the machine commands may use.
@@ -77,7 +79,7 @@ impl Writable {
         Ok(Self {
             private,
             temporary,
-            repositories: guarded::repositories(&roots, &workspace),
+            guarded: Arc::new(Guarded::find(&roots, &workspace)),
             keys: guarded::keys(sandbox.home.as_deref()),
             workspace,
             cache,
@@ -95,7 +97,12 @@ impl Writable {
     }
 
     /// Returns what the helper is told about files, for commands that are confined so.
-    pub(super) fn order(&self, sandbox: &Sandbox, confinement: Confinement) -> Order {
+    pub(super) fn order(
+        &self,
+        sandbox: &Sandbox,
+        confinement: Confinement,
+        secrets: Secrets,
+    ) -> Order {
         let mut order = Order {
             apart: self.private.is_some(),
             writable: self.of(confinement),
@@ -103,6 +110,7 @@ impl Writable {
             processes: self.bounds.processes,
             memory: self.bounds.memory,
             file: self.bounds.file,
+            free: self.bounds.free,
             ..Order::default()
         };
         if let Some(private) = &self.private {
@@ -110,10 +118,23 @@ impl Writable {
             let is_private = |path: &PathBuf| self.temporary.contains(path);
             order.writable.retain(|path| !is_private(path));
         }
+        if confinement == Confinement::ReadOnly {
+            // One that lies among temporary files would be gone with them.
+            order.shown.clone_from(&self.workspace);
+        }
         if confinement == Confinement::Unattended {
-            order.protected.clone_from(&self.repositories);
+            order.protected = self.guarded.repositories();
+        }
+        if secrets == Secrets::Hidden {
+            let mut hidden = self.guarded.secrets();
+            hidden.retain(|secret| !sandbox.readable.contains(secret));
+            order.hidden.extend(hidden);
         }
         order
+    }
+
+    pub(in crate::shell) fn guarded(&self) -> &Arc<Guarded> {
+        &self.guarded
     }
 
     pub(in crate::shell) fn private(&self) -> Option<&Private> {
@@ -242,13 +263,14 @@ mod tests {
         let found = find(&sandbox, &[]);
         assert_eq!(found.cache(Confinement::Workspace), None);
     }
+
     #[test]
     fn where_commands_have_temporary_files_of_their_own_a_root_in_the_shared_ones_is_a_root() {
         let (_scratch, at) = scratch();
         let sandbox = sandbox(&[], &[at.join("temp")]);
         let root = at.join("temp/below");
         let found = Writable::find(&sandbox, std::slice::from_ref(&root), true).unwrap();
-        let order = found.order(&sandbox, Confinement::Unattended);
+        let order = found.order(&sandbox, Confinement::Unattended, Secrets::Shown);
         assert_eq!(order.writable, std::slice::from_ref(&root));
         let [(replaced, private)] = order.private.as_slice() else {
             panic!("{order:?}");
@@ -256,9 +278,10 @@ mod tests {
         assert_eq!(*replaced, at.join("temp"));
         assert!(private.is_dir() && private.starts_with(at.join("temp")));
         assert_eq!(order.protected, [root.join(".git")]);
-        let order = found.order(&sandbox, Confinement::Workspace);
+        let order = found.order(&sandbox, Confinement::Workspace, Secrets::Shown);
         assert!(order.apart && order.protected.is_empty());
-        let order = found.order(&sandbox, Confinement::ReadOnly);
+        let order = found.order(&sandbox, Confinement::ReadOnly, Secrets::Shown);
         assert!(order.writable.is_empty() && order.private.len() == 1);
+        assert_eq!(order.shown, [root]);
     }
 }

@@ -14,6 +14,12 @@ fn no_rule_allows_input_and_rules_for_commands_may_concern_it() {
 }
 
 #[test]
+fn input_for_a_process_that_may_do_more_is_asked_about_in_every_mode() {
+    check(&[], "beyond rm -rf x", [D, Q, Q, Q]);
+    check(&["shell(*)"], "beyond rm x", [D, Q, Q, Q]);
+}
+
+#[test]
 fn a_question_about_input_names_the_command_and_the_text() {
     let asked = permissions(&[]).decide(Mode::Ask, &[access("input echo `id`\n")]);
     let Verdict::Ask(question) = asked else {
@@ -29,7 +35,7 @@ fn a_server_with_a_slash_in_its_name_can_be_denied() {
     check(&["-mcp(a/b/c)"], "mcp a/b c", [D, D, D, D]);
     check(&["-mcp(a/b/c)"], "mcp a b/c", [D, D, D, D]);
     check(&["-mcp(a/b/*)"], "mcp a/b x", [D, D, D, D]);
-    check(&["-mcp(a/*)"], "mcp a/b x", [D, Q, Q, A]);
+    check(&["-mcp(a/*)"], "mcp a/b x", [D, Q, Q, Q]);
     Rule::parse(Decision::Allow, "mcp(a/b/c)").unwrap_err();
 }
 

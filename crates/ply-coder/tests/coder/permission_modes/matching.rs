@@ -96,7 +96,7 @@ fn h6_a_rule_for_a_tool_as_it_is_described_ends_with_the_description() {
     let same = format!("mcp(github/search#{})", "0".repeat(32));
     let other = format!("mcp(github/search#{})", "1".repeat(32));
     check(&[&same], "mcp github search", [D, A, A, A]);
-    check(&[&other], "mcp github search", [D, Q, Q, A]);
+    check(&[&other], "mcp github search", [D, Q, Q, Q]);
 }
 
 #[test]
@@ -117,9 +117,9 @@ fn brackets_in_a_path_are_names() {
 #[test]
 fn mcp_rules_match_server_and_tool() {
     check(&["mcp(github/search)"], "mcp github search", [D, A, A, A]);
-    check(&["mcp(github/search)"], "mcp github delete", [D, Q, Q, A]);
+    check(&["mcp(github/search)"], "mcp github delete", [D, Q, Q, Q]);
     check(&["mcp(github/*)"], "mcp github delete", [D, A, A, A]);
-    check(&["mcp(github/*)"], "mcp github2 delete", [D, Q, Q, A]);
+    check(&["mcp(github/*)"], "mcp github2 delete", [D, Q, Q, Q]);
     check(&["mcp(*)"], "mcp any tool", [D, A, A, A]);
 }
 

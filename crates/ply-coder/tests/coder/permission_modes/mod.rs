@@ -51,7 +51,8 @@ fn access(text: &str) -> Access {
             command: what.to_owned(),
             cwd: "/p".into(),
         },
-        "input" => Access::Input {
+        "input" | "beyond" => Access::Input {
+            beyond: kind == "beyond",
             process: "p1".to_owned(),
             command: "bash -i".to_owned(),
             text: what.to_owned(),

@@ -46,7 +46,7 @@ fn every_mode_decides_about_every_kind_and_place_as_the_table_says() {
         ("fetch https://docs.rs/x", [D, Q, Q, Q]),
         ("fetch http://127.0.0.1/x", [D, D, D, D]),
         ("fetch http://169.254.169.254/x", [D, D, D, D]),
-        ("mcp server tool", [D, Q, Q, A]),
+        ("mcp server tool", [D, Q, Q, Q]),
     ];
     for (what, expected) in table {
         check(&[], what, expected);

@@ -11,71 +11,19 @@ use super::super::permit::{By, Permit, Verdict};
 use super::super::subject::Subject;
 use super::{Action, Rules};
 
-const COMMANDS: &str = include_str!(concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../ply-coder/tests/coder/commands.txt"
-));
+#[path = "../../../../../ply-coder/tests/coder/corpus.rs"]
+mod corpus;
+
+use self::corpus::{COMMANDS_MIN, commands, project, unescaped};
+
 const LINES: &str = include_str!(concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../ply-coder/tests/coder/permission_shell.txt"
 ));
 
-/// How many commands each kind has at least.
-const COMMANDS_MIN: usize = 60;
 const KINDS: [&str; 7] = [
     "reads", "changes", "unknown", "runs", "network", "destroys", "unclear",
 ];
-
-fn commands(kind: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut inside = false;
-    for line in COMMANDS.lines() {
-        match line
-            .strip_prefix('[')
-            .and_then(|rest| rest.strip_suffix(']'))
-        {
-            Some(name) if !name.contains(' ') => inside = name == kind,
-            _ if line.is_empty() || line.starts_with('#') => {}
-            _ if inside => found.push(unescaped(line)),
-            _ => {}
-        }
-    }
-    assert!(found.len() >= COMMANDS_MIN, "{kind}: {}", found.len());
-    found
-}
-
-fn unescaped(text: &str) -> String {
-    let signs = [('␊', "\n"), ('␍', "\r"), ('␉', "\t"), ('␀', "\0")];
-    let text = signs
-        .iter()
-        .fold(text.to_owned(), |text, (sign, is)| text.replace(*sign, is));
-    let mut parts = text.split('⟨');
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (digits, rest) = part.split_once('⟩').unwrap();
-        out.push(char::from_u32(u32::from_str_radix(digits, 16).unwrap()).unwrap());
-        out.push_str(rest);
-    }
-    out
-}
-
-fn project() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for name in [
-        "README.md",
-        "Cargo.toml",
-        "src/main.rs",
-        "src/lib.rs",
-        "docs/a.md",
-        "data.json",
-    ] {
-        let path = folder.path().join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, "").unwrap();
-    }
-    std::fs::create_dir(folder.path().join(".git")).unwrap();
-    folder
-}
 
 fn run(command: &str) -> Subject {
     Subject {

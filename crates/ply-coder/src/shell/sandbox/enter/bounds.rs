@@ -1,6 +1,7 @@
 //! How much of the machine a command may use.
 
 use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::process::{Resource, Rlimit};
@@ -13,7 +14,7 @@ use super::order::Order;
 const OWN_HIGHEST_ID: (u32, u32) = (6, 14);
 /// The least that a namespace can have as its highest process id.
 const HIGHEST_ID_MIN: u64 = 301;
-/// How often the memory in use is added up.
+/// How often it is looked at what is in use.
 const WATCH_TIME: Duration = Duration::from_millis(200);
 
 /// Bounds this process and all that it starts. It must be in a namespace for processes if the order says
@@ -69,19 +70,82 @@ pub(super) fn offer_first() {
     drop(std::fs::write("/proc/self/oom_score_adj", "1000"));
 }
 
-/// Waits until all processes that are in sight use more memory than `most`, in bytes.
-pub(super) fn exceeded(most: u64) {
-    let page = rustix::param::page_size() as u64;
-    let pause = Timespec {
-        tv_sec: 0,
-        tv_nsec: WATCH_TIME.subsec_nanos().into(),
-    };
-    // Nothing tells that memory was used, so it is looked at from time to time.
-    while in_use().saturating_mul(page) <= most {
-        if let NanosleepRelativeResult::Err(_) = nanosleep(&pause) {
-            return;
+/// What a command uses together with all that it started, looked at from time to time: nothing tells that
+/// memory was used, or a disk.
+pub(super) struct Watch {
+    /// How much memory they may use, in bytes.
+    memory: Option<u64>,
+    /// How much of the system's memory was in files and shared, in bytes.
+    shared: u64,
+    /// Directories on disks that have room, and how much of it must stay, in bytes.
+    disks: Vec<(PathBuf, u64)>,
+}
+
+impl Watch {
+    /// Begins to watch; none if there is nothing to watch for.
+    pub(super) fn new(order: &Order) -> Option<Self> {
+        let private = order.private.iter().map(|(place, _)| place);
+        let places = order.writable.iter().chain(private);
+        let disks = order.free.map_or_else(Vec::new, |least| {
+            let has_room = |place: &&PathBuf| room(place).is_some_and(|room| room > least);
+            let watched = places.filter(has_room);
+            watched.map(|place| (place.clone(), least)).collect()
+        });
+        let watch = Self {
+            memory: order.memory,
+            shared: shared_memory(),
+            disks,
+        };
+        (watch.memory.is_some() || !watch.disks.is_empty()).then_some(watch)
+    }
+
+    /// Waits until one of the bounds is passed, and says which.
+    pub(super) fn passed(&self) -> String {
+        let pause = Timespec {
+            tv_sec: 0,
+            tv_nsec: WATCH_TIME.subsec_nanos().into(),
+        };
+        loop {
+            if let Some(words) = self.look() {
+                return words;
+            }
+            if let NanosleepRelativeResult::Err(error) = nanosleep(&pause) {
+                return format!("nobody watches what it uses any more ({error})");
+            }
         }
     }
+
+    fn look(&self) -> Option<String> {
+        let page = rustix::param::page_size() as u64;
+        // Files in memory belong to no process, and are not always mapped by one. What the system has more
+        // of than at the beginning is taken for the command's.
+        let grown = shared_memory().saturating_sub(self.shared);
+        let used = in_use().saturating_mul(page).saturating_add(grown);
+        if let Some(most) = self.memory.filter(|most| used > *most) {
+            let most = most >> 20;
+            return Some(format!("it used more than {most} MiB of memory"));
+        }
+        let full = |(place, least): &&(PathBuf, u64)| room(place).is_some_and(|it| it < *least);
+        let (place, least) = self.disks.iter().find(full)?;
+        let (place, least) = (place.display(), least >> 20);
+        Some(format!("less than {least} MiB are free at {place}"))
+    }
+}
+
+/// Returns how much room there is on the disk of a directory, in bytes.
+fn room(place: &Path) -> Option<u64> {
+    let about = rustix::fs::statvfs(place).ok()?;
+    Some(about.f_bavail.saturating_mul(about.f_frsize))
+}
+
+/// Returns how much of the system's memory is in files and shared, in bytes.
+fn shared_memory() -> u64 {
+    let table = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let kibibytes = table.lines().find_map(|line| {
+        let size = line.strip_prefix("Shmem:")?.trim().strip_suffix("kB")?;
+        size.trim().parse::<u64>().ok()
+    });
+    kibibytes.unwrap_or_default() << 10
 }
 
 /// Returns how many pages the processes have for themselves.
@@ -124,5 +188,22 @@ mod tests {
         assert_eq!(own_pages("2000 500 700 10"), Some(0));
         assert_eq!(own_pages(""), None);
         assert!(in_use() > 0);
+    }
+
+    #[test]
+    fn a_disk_without_room_is_not_watched_and_one_that_fills_up_is_named() {
+        let place = tempfile::tempdir().unwrap();
+        let order = |free| Order {
+            writable: vec![place.path().to_owned()],
+            free,
+            ..Order::default()
+        };
+        assert!(Watch::new(&order(None)).is_none());
+        assert!(Watch::new(&order(Some(u64::MAX))).is_none());
+        let mut watch = Watch::new(&order(Some(0))).unwrap();
+        assert_eq!(watch.look(), None);
+        watch.disks[0].1 = u64::MAX;
+        let words = watch.look().unwrap();
+        assert!(words.contains(place.path().to_str().unwrap()), "{words}");
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Namespaces and Landlock confine what is reached by a path or an address. What is left are ways around
 //! both: new namespaces and mounts, files by handle, the keys of the user's login, sockets of families
-//! that no network namespace holds, and the parts of the kernel that attacks on it begin with.
+//! that no network namespace holds, programs that others would run as the user, and the parts of the kernel
+//! that attacks on it begin with.
 
 use std::collections::BTreeMap;
 
@@ -42,10 +43,11 @@ const DENIED: [libc::c_long; 24] = [
     libc::SYS_vhangup,
 ];
 
-/// Calls that fail with `ENOSYS`, so that programs use older ones: the flags of the first are out of
+/// Calls that fail with `ENOSYS`, so that programs use older ones: what the first two are told is out of
 /// seccomp's sight, and the others carry calls past it.
-const UNKNOWN: [libc::c_long; 4] = [
+const UNKNOWN: [libc::c_long; 5] = [
     libc::SYS_clone3,
+    libc::SYS_openat2,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
     libc::SYS_io_uring_setup,
@@ -62,6 +64,38 @@ const NAMESPACES: [libc::c_int; 8] = [
     libc::CLONE_NEWUSER,
     libc::CLONE_NEWUTS,
 ];
+
+/// Bits of a mode by which a program runs with the rights of its owner or group, whoever starts it. In a
+/// workspace that others can reach, a command would leave them a way to be its user.
+const SET_ID: [libc::mode_t; 2] = [libc::S_ISUID, libc::S_ISGID];
+
+/// Calls that are given the mode of a file, and the place of it among their arguments.
+#[cfg(target_arch = "x86_64")]
+const MODES: [(libc::c_long, u8); 7] = [
+    (libc::SYS_chmod, 1),
+    (libc::SYS_creat, 1),
+    (libc::SYS_fchmod, 1),
+    (libc::SYS_fchmodat, 2),
+    (libc::SYS_fchmodat2, 2),
+    (libc::SYS_mknod, 1),
+    (libc::SYS_mknodat, 2),
+];
+#[cfg(not(target_arch = "x86_64"))]
+const MODES: [(libc::c_long, u8); 4] = [
+    (libc::SYS_fchmod, 1),
+    (libc::SYS_fchmodat, 2),
+    (libc::SYS_fchmodat2, 2),
+    (libc::SYS_mknodat, 2),
+];
+
+/// Calls that are given a mode if they make a file, and the place of the flags that say so; the mode follows.
+#[cfg(target_arch = "x86_64")]
+const OPENS: [(libc::c_long, u8); 2] = [(libc::SYS_open, 1), (libc::SYS_openat, 2)];
+#[cfg(not(target_arch = "x86_64"))]
+const OPENS: [(libc::c_long, u8); 1] = [(libc::SYS_openat, 2)];
+
+/// Flags of `open` with which it makes a file. The second one never stands without that of directories.
+const MAKES: [libc::c_int; 2] = [libc::O_CREAT, libc::O_TMPFILE & !libc::O_DIRECTORY];
 
 /// Requests to a terminal that type into it.
 const TYPING: [libc::c_ulong; 2] = [libc::TIOCSTI, libc::TIOCLINUX];
@@ -143,14 +177,34 @@ fn rules(order: &Order) -> Result<Rules, seccompiler::BackendError> {
         others.push(when(0, Ne, u64::from(family.cast_unsigned()))?);
     }
     rules.insert(libc::SYS_socket, vec![SeccompRule::new(others)?]);
+    for (call, mode) in MODES {
+        let rule = |bit| SeccompRule::new(vec![has_bit(mode, bit)?]);
+        rules.insert(
+            call,
+            SET_ID.into_iter().map(rule).collect::<Result<_, _>>()?,
+        );
+    }
+    for (call, flags) in OPENS {
+        let mut both = Vec::new();
+        for (makes, bit) in MAKES
+            .iter()
+            .flat_map(|makes| SET_ID.map(|bit| (makes, bit)))
+        {
+            let makes = has_bit(flags, makes.cast_unsigned())?;
+            both.push(SeccompRule::new(vec![makes, has_bit(flags + 1, bit)?])?);
+        }
+        rules.insert(call, both);
+    }
     Ok(rules)
 }
 
+fn has_bit(argument: u8, bit: u32) -> Result<SeccompCondition, seccompiler::BackendError> {
+    let bit = u64::from(bit);
+    when(argument, SeccompCmpOp::MaskedEq(bit), bit)
+}
+
 fn new_namespaces(flags: &[libc::c_int]) -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
-    let rule = |flag: &libc::c_int| {
-        let flag = u64::from(flag.cast_unsigned());
-        SeccompRule::new(vec![when(0, SeccompCmpOp::MaskedEq(flag), flag)?])
-    };
+    let rule = |flag: &libc::c_int| SeccompRule::new(vec![has_bit(0, flag.cast_unsigned())?]);
     flags.iter().map(rule).collect()
 }
 

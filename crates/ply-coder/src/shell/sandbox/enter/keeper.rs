@@ -148,8 +148,8 @@ fn arrange_inside(
 
 /// Waits for everything that ends in here until the command does, then tells how it ended and ends too.
 fn take_in_orphans(order: &Order, command: Pid, say_status: io::PipeWriter) -> ! {
-    if let Some(most) = order.memory {
-        watch_memory(most, &say_status);
+    if let Some(watch) = bounds::Watch::new(order) {
+        end_at_bounds(watch, &say_status);
     }
     loop {
         match wait(WaitOptions::empty()) {
@@ -160,17 +160,13 @@ fn take_in_orphans(order: &Order, command: Pid, say_status: io::PipeWriter) -> !
     }
 }
 
-/// Ends everything once it uses too much memory.
-fn watch_memory(most: u64, say_status: &io::PipeWriter) {
+/// Ends everything once it uses too much of the machine.
+fn end_at_bounds(watch: bounds::Watch, say_status: &io::PipeWriter) {
     let Ok(say_status) = say_status.try_clone() else {
         return;
     };
     let watch = move || {
-        bounds::exceeded(most);
-        let words = format!(
-            "\nply: ended because it used more than {} MiB of memory\n",
-            most >> 20
-        );
+        let words = format!("\nply: ended because {}\n", watch.passed());
         // Without it there is still the signal that it seems to have ended by.
         drop(io::stderr().write_all(words.as_bytes()));
         leave(&say_status, Signal::KILL.as_raw())

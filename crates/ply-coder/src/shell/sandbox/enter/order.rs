@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 const APART: &str = "--apart";
 const WRITE: &str = "--write";
+const SHOW: &str = "--show";
 const PRIVATE: &str = "--private";
 const PROTECT: &str = "--protect";
 const HIDE: &str = "--hide";
@@ -13,6 +14,7 @@ const GATE: &str = "--gate";
 const PROCESSES: &str = "--processes";
 const MEMORY: &str = "--memory";
 const FILE: &str = "--file";
+const FREE: &str = "--free";
 const REPORT: &str = "--report";
 const END: &str = "--";
 
@@ -23,6 +25,8 @@ pub(in crate::shell::sandbox) struct Order {
     pub(in crate::shell::sandbox) apart: bool,
     /// Directories that may be written to.
     pub(in crate::shell::sandbox) writable: Vec<PathBuf>,
+    /// Directories that may be read, whatever lies over them.
+    pub(in crate::shell::sandbox) shown: Vec<PathBuf>,
     /// Directories that are replaced by others, which may be written to.
     pub(in crate::shell::sandbox) private: Vec<(PathBuf, PathBuf)>,
     /// What lies in a writable directory and may only be read.
@@ -39,6 +43,8 @@ pub(in crate::shell::sandbox) struct Order {
     pub(in crate::shell::sandbox) memory: Option<u64>,
     /// How long a file may get, in bytes.
     pub(in crate::shell::sandbox) file: Option<u64>,
+    /// How much room must stay free where they may write, in bytes.
+    pub(in crate::shell::sandbox) free: Option<u64>,
     /// Whether the program is told what the sandbox can do.
     pub(in crate::shell::sandbox) report: bool,
 }
@@ -56,6 +62,7 @@ impl Order {
         words.extend(flags.map(|(word, _)| word.into()));
         let lists = [
             (WRITE, &self.writable),
+            (SHOW, &self.shown),
             (PROTECT, &self.protected),
             (HIDE, &self.hidden),
         ];
@@ -72,6 +79,7 @@ impl Order {
             (PROCESSES, self.processes),
             (MEMORY, self.memory),
             (FILE, self.file),
+            (FREE, self.free),
         ];
         for (word, bound) in bounds {
             let bound = bound.map(|bound| [word.into(), bound.to_string().into()]);
@@ -95,6 +103,7 @@ impl Order {
                 NO_NETWORK => order.no_network = true,
                 REPORT => order.report = true,
                 WRITE => order.writable.push(path()?),
+                SHOW => order.shown.push(path()?),
                 PROTECT => order.protected.push(path()?),
                 HIDE => order.hidden.push(path()?),
                 PRIVATE => order.private.push((path()?, path()?)),
@@ -102,6 +111,7 @@ impl Order {
                 PROCESSES => order.processes = Some(number(path()?.as_os_str())?),
                 MEMORY => order.memory = Some(number(path()?.as_os_str())?),
                 FILE => order.file = Some(number(path()?.as_os_str())?),
+                FREE => order.free = Some(number(path()?.as_os_str())?),
                 END => break,
                 _ => return None,
             }
@@ -125,6 +135,7 @@ mod tests {
         let order = Order {
             apart: true,
             writable: paths(&["/a", "/b"]),
+            shown: paths(&["/c"]),
             private: vec![("/tmp".into(), "/x/0".into())],
             protected: paths(&["/a/.git"]),
             hidden: paths(&["--", "--write"]),
@@ -133,6 +144,7 @@ mod tests {
             processes: Some(7),
             memory: Some(1 << 40),
             file: Some(0),
+            free: Some(9),
             report: true,
         };
         let mut words = order.arguments();

@@ -20,20 +20,49 @@ pub(super) fn of_others(order: &Order) -> Vec<PathBuf> {
         !around.any(|place| path.starts_with(place))
             && !writable.any(|place| path.starts_with(place))
     };
-    let mut found: Vec<_> = paths(&table).filter(is_there).collect();
+    let (absolute, relative): (Vec<_>, Vec<_>) =
+        bound(&table).partition(|(_, path)| path.starts_with('/'));
+    let absolute = absolute.into_iter().map(|(_, path)| PathBuf::from(path));
+    let mut found: Vec<_> = absolute.chain(resolved(&relative)).collect();
+    found.retain(is_there);
     found.sort();
     found.dedup();
     found
 }
 
-/// Returns the paths in the system's table of Unix sockets.
-fn paths(table: &str) -> impl Iterator<Item = PathBuf> {
-    let path = |line: &str| {
+/// Returns the sockets in the system's table that have a name in the file system, by their inodes.
+fn bound(table: &str) -> impl Iterator<Item = (&str, &str)> {
+    let socket = |line| {
+        let (mut inode, mut rest): (&str, &str) = ("", line);
         // The path is the eighth field and the last, and may have spaces.
-        let start = line.find(" /")?;
-        line.get(start + 1..).map(PathBuf::from)
+        for _ in 0..7 {
+            (inode, rest) = rest.trim_start().split_once(' ')?;
+        }
+        Some((inode, rest)).filter(|(_, path)| !path.is_empty() && !path.starts_with('@'))
     };
-    table.lines().skip(1).filter_map(path)
+    table.lines().skip(1).filter_map(socket)
+}
+
+/// Returns where sockets are whose names depend on where their programs were when they made them: taken for
+/// where they are now. A program that went elsewhere since is not found out.
+fn resolved(relative: &[(&str, &str)]) -> Vec<PathBuf> {
+    if relative.is_empty() {
+        return Vec::new();
+    }
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let at = |process: PathBuf| {
+        let cwd = std::fs::read_link(process.join("cwd")).ok()?;
+        let opened = std::fs::read_dir(process.join("fd")).ok()?.flatten();
+        let links = opened.filter_map(|opened| std::fs::read_link(opened.path()).ok());
+        let sockets = links.filter_map(|link| {
+            let name = link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?;
+            let (_, path) = relative.iter().find(|(inode, _)| *inode == name)?;
+            Some(cwd.join(path))
+        });
+        Some(sockets.collect::<Vec<_>>())
+    };
+    let found = processes.filter_map(|process| at(process.path()));
+    found.flatten().collect()
 }
 
 #[cfg(test)]
@@ -46,11 +75,14 @@ mod tests {
             00000000d6a8ea91: 00000002 00000000 00010000 0001 01 20523 /home/me/a b.sock\n\
             00000000a0a8ea91: 00000003 00000000 00000000 0001 03 20524\n\
             00000000a0a8ea91: 00000003 00000000 00000000 0001 03 20524 @/tmp/abstract\n\
-            00000000a0a8ea91: 00000003 00000000 00000000 0002 01 20525 /x\n";
-        let found: Vec<_> = paths(table).collect();
-        assert_eq!(
-            found,
-            [PathBuf::from("/home/me/a b.sock"), PathBuf::from("/x")]
-        );
+            00000000a0a8ea91: 00000003 00000000 00000000 0002 01 20525 /x\n\
+            00000000a0a8ea91: 00000002 00000000 00010000 0001 01    99 agent.sock\n";
+        let found: Vec<_> = bound(table).collect();
+        let expected = [
+            ("20523", "/home/me/a b.sock"),
+            ("20525", "/x"),
+            ("99", "agent.sock"),
+        ];
+        assert_eq!(found, expected);
     }
 }

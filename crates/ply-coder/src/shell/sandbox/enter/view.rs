@@ -41,6 +41,8 @@ const DEVICE_LINKS: [(&str, &str); 5] = [
 ];
 /// What lies over hidden directories and files: an empty directory and an empty file.
 const NOTHING: [&str; 2] = ["/dev/.nothing", "/dev/.empty"];
+/// What lies over links to repositories: files that say the same, with a number at their end.
+const POINTER: &str = "/dev/.repository";
 
 /// Arranges the files for a command, and goes to the directory again that it is to run in.
 pub(super) fn arrange(order: &Order, sockets: &[PathBuf]) -> Result<(), Error> {
@@ -51,6 +53,7 @@ pub(super) fn arrange(order: &Order, sockets: &[PathBuf]) -> Result<(), Error> {
     mount_change("/", quiet).map_err(|error| failed(error.into()))?;
     let writable = Attached::open_all(order)?;
     replace_system_places(&writable).map_err(failed)?;
+    let pointers = Pointer::write_all(order).map_err(failed)?;
     let root = open("/", OFlags::empty()).map_err(|error| failed(error.into()))?;
     ply_sys::apart::make_read_only(&root).map_err(failed)?;
     add_own_devices().map_err(failed)?;
@@ -65,11 +68,14 @@ pub(super) fn arrange(order: &Order, sockets: &[PathBuf]) -> Result<(), Error> {
         held: Vec::new(),
     };
     hide(order, sockets, &mut pins).map_err(failed)?;
+    for pointer in &pointers {
+        pointer.put(&mut pins).map_err(failed)?;
+    }
     protect(order, &mut pins).map_err(failed)?;
     std::env::set_current_dir(&cwd).map_err(|source| Error::Writable { path: cwd, source })
 }
 
-/// A copy of a mount that is put where a command may write.
+/// A copy of a mount that is put where a command may write, or read although something else lies there.
 struct Attached {
     path: PathBuf,
     mount: OwnedFd,
@@ -80,17 +86,22 @@ impl Attached {
     ///
     /// What replaces another place comes first: the workspace may lie there.
     fn open_all(order: &Order) -> Result<Vec<Self>, Error> {
-        let private = order.private.iter().map(|(path, from)| (path, from));
-        let writable = order.writable.iter().map(|path| (path, path));
+        let private = order.private.iter().map(|(path, from)| (path, from, false));
+        let writable = order.writable.iter().map(|path| (path, path, false));
+        let shown = order.shown.iter().map(|path| (path, path, true));
         let mut all = Vec::new();
-        for (path, from) in private.chain(writable) {
-            let found = open_directory(from).and_then(|found| {
+        for (path, from, read_only) in private.chain(writable).chain(shown) {
+            let copied = || -> io::Result<Option<OwnedFd>> {
+                let found = open_directory(from)?;
                 let mount = found.map(|found| copy(&found)).transpose()?;
+                if let Some(mount) = mount.as_ref().filter(|_| read_only) {
+                    ply_sys::apart::make_read_only(mount)?;
+                }
                 Ok(mount)
-            });
-            let mount = found.map_err(|error| Error::Writable {
+            };
+            let mount = copied().map_err(|source| Error::Writable {
                 path: path.clone(),
-                source: error.into(),
+                source,
             })?;
             let path = path.clone();
             all.extend(mount.map(|mount| Self { path, mount }));
@@ -192,7 +203,8 @@ fn hide(order: &Order, sockets: &[PathBuf], pins: &mut Pins<'_>) -> io::Result<(
         }
         let real = std::fs::read_link(name_of(&found))?;
         // The user opened a directory in there.
-        if order.writable.iter().any(|path| path.starts_with(&real)) {
+        let mut opened = order.writable.iter().chain(&order.shown);
+        if opened.any(|path| path.starts_with(&real)) {
             continue;
         }
         pins.hold(&real)?;
@@ -204,14 +216,49 @@ fn hide(order: &Order, sockets: &[PathBuf], pins: &mut Pins<'_>) -> io::Result<(
     Ok(())
 }
 
+/// A link to a repository. It cannot be made read-only, since nothing in it is looked up; so a file lies over
+/// it by which git finds the same repository, and which stays where it is.
+struct Pointer {
+    link: PathBuf,
+    file: PathBuf,
+}
+
+impl Pointer {
+    /// Writes the files, while that can be done.
+    fn write_all(order: &Order) -> io::Result<Vec<Self>> {
+        let mut all = Vec::new();
+        for link in order.protected.iter().filter(|path| path.is_symlink()) {
+            // What is not there cannot be changed either.
+            let Ok(real) = link.canonicalize() else {
+                continue;
+            };
+            let file = PathBuf::from(format!("{POINTER}-{}", all.len()));
+            let mut text = b"gitdir: ".to_vec();
+            text.extend_from_slice(real.as_os_str().as_encoded_bytes());
+            text.push(b'\n');
+            std::fs::write(&file, text)?;
+            let link = link.clone();
+            all.push(Self { link, file });
+        }
+        Ok(all)
+    }
+
+    fn put(&self, pins: &mut Pins<'_>) -> io::Result<()> {
+        pins.hold(&self.link)?;
+        let file = open(&self.file, OFlags::NOFOLLOW)?;
+        put(&copy(&file)?, &open(&self.link, OFlags::NOFOLLOW)?)
+    }
+}
+
 /// Makes read-only what lies in a writable directory and is not for commands to change.
 fn protect(order: &Order, pins: &mut Pins<'_>) -> io::Result<()> {
     for path in &order.protected {
-        if open(path, OFlags::empty()).is_err() {
+        // Over links lies something already.
+        if path.is_symlink() || open(path, OFlags::NOFOLLOW).is_err() {
             continue;
         }
         pins.hold(path)?;
-        let found = open(path, OFlags::empty())?;
+        let found = open(path, OFlags::NOFOLLOW)?;
         let mount = copy(&found)?;
         ply_sys::apart::make_read_only(&mount)?;
         put(&mount, &found)?;

@@ -8,7 +8,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::shell::sandbox::hosts::{Host, is_public, split};
+use crate::permission::is_private;
+use crate::shell::sandbox::hosts::{Host, split};
 
 /// How long the beginning of a request may be.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
@@ -121,16 +122,17 @@ fn read(bytes: &[u8]) -> Option<Wanted> {
             .next()
             .unwrap_or_default()
             .to_ascii_lowercase();
-        // A second request on the same connection would go to the same host; it ends here instead.
+        // A second request on the same connection would go to the same host; it ends here instead. And a
+        // server with several names would answer for whichever it is told.
         if !matches!(
             name.as_str(),
-            "connection" | "proxy-connection" | "proxy-authorization" | "keep-alive"
+            "host" | "connection" | "proxy-connection" | "proxy-authorization" | "keep-alive"
         ) {
             forward.push_str(header);
             forward.push_str("\r\n");
         }
     }
-    forward.push_str("Connection: close\r\n\r\n");
+    forward.push_str(&format!("Host: {authority}\r\nConnection: close\r\n\r\n"));
     let mut forward = forward.into_bytes();
     forward.extend_from_slice(rest);
     Some(Wanted {
@@ -145,7 +147,7 @@ fn read(bytes: &[u8]) -> Option<Wanted> {
 async fn connect(host: &str, port: u16, near: bool) -> io::Result<TcpStream> {
     let addresses = tokio::net::lookup_host((host, port)).await?;
     let addresses: Vec<SocketAddr> = addresses
-        .filter(|address| near || is_public(address.ip()))
+        .filter(|address| near || !is_private(address.ip()))
         .collect();
     if addresses.is_empty() {
         return Err(io::Error::other("it has no public address"));
@@ -177,7 +179,7 @@ mod tests {
         let forward = String::from_utf8(wanted.forward.unwrap()).unwrap();
         assert_eq!(
             forward,
-            "POST /x?y HTTP/1.1\r\nHost: evil\r\nConnection: close\r\n\r\nbody"
+            "POST /x?y HTTP/1.1\r\nHost: a.b:81\r\nConnection: close\r\n\r\nbody"
         );
         let wanted = read(b"GET http://a HTTP/1.1\r\n\r\n").unwrap();
         assert_eq!((wanted.host.as_str(), wanted.port), ("a", 80));
