@@ -11,6 +11,7 @@ mod delete;
 mod diff;
 mod elicitation;
 mod files;
+mod ground;
 mod hearing;
 mod history;
 mod init;
@@ -27,21 +28,26 @@ mod replay;
 mod rpc;
 mod sessions;
 mod shape;
+mod silence;
 mod state;
 mod stdio;
 mod stop;
 mod subject;
+mod sweep;
 mod talk;
 mod terminals;
 mod tool;
+mod trial;
 mod turn;
 mod wire;
 
 use std::time::Duration;
 
 use ply_wire::negotiate::Version;
+use tokio::time::Instant;
 
 pub use self::bench::Bench;
+use self::ground::Ground;
 pub use self::subject::{Prompts, Subject};
 use crate::findings::Findings;
 use crate::passive;
@@ -165,8 +171,33 @@ pub async fn check(
     subject: &Subject,
     version: Version,
     selection: &Selection,
-    mut progress: impl FnMut(&'static str),
+    progress: impl FnMut(&'static str),
 ) -> Findings {
+    check_until(
+        subject,
+        version,
+        selection,
+        progress,
+        std::future::pending(),
+    )
+    .await
+}
+
+/// As [`check`], but ends early when `stop` does, with what was found by then. Sessions are not deleted then: whoever stops a check
+/// does not want to wait.
+///
+/// # Cancel safety
+///
+/// As for [`check`].
+pub async fn check_until(
+    subject: &Subject,
+    version: Version,
+    selection: &Selection,
+    mut progress: impl FnMut(&'static str),
+    stop: impl Future<Output = ()>,
+) -> Findings {
+    tokio::pin!(stop);
+    let mut is_stopped = false;
     let all: Vec<Rule> = rules(version).collect();
     let wanted = all.iter().filter(|rule| selection.takes(rule));
     let wanted: Vec<Rule> = wanted.copied().collect();
@@ -175,6 +206,7 @@ pub async fn check(
     let in_passing = !wanted.is_empty() && !probes().any(|probe| probe.is_for(&wanted, version));
     let findings = Findings::new(wanted.iter().copied());
     let mut bench = Bench::new(subject.clone(), version, findings);
+    let ground = Ground::prepare(&subject.cwd);
     let mut deaf = (0, String::new());
     // What a probe could not find out, a later one may, or what went over the wire in passing.
     let mut unclear = Vec::new();
@@ -184,6 +216,12 @@ pub async fn check(
             continue;
         }
         bench.begin(probe.name);
+        if is_stopped {
+            let why = "the check was ended before this was tried".to_owned();
+            unclear.push((probe, why, bench.last_recording()));
+            continue;
+        }
+        ground.restore();
         if deaf.0 == DEAF_MAX {
             let why = format!("not tried after {DEAF_MAX} attempts: {}", deaf.1);
             unclear.push((probe, why, bench.last_recording()));
@@ -191,11 +229,25 @@ pub async fn check(
         }
         progress(probe.name);
         let limit = PROBE_TIME_MAX.max(subject.turn_patience * TURNS_MAX);
-        let ended = tokio::time::timeout(limit, (probe.run)(&mut bench)).await;
+        let began = Instant::now();
+        let ended = tokio::select! {
+            biased;
+            () = &mut stop => {
+                is_stopped = true;
+                let why = "the check was ended while this was tried".to_owned();
+                unclear.push((probe, why, bench.last_recording()));
+                continue;
+            }
+            ended = tokio::time::timeout(limit, (probe.run)(&mut bench)) => ended,
+        };
+        bench.findings.took.push((probe.name, began.elapsed()));
         deaf = match &ended {
             Ok(Err(stopped)) if is_deaf(stopped) => (deaf.0 + 1, stopped.to_string()),
             _ => (0, String::new()),
         };
+        if let Ok(Err(Stopped::Silent { method, waited })) = &ended {
+            bench.judge_silence(method, *waited);
+        }
         let why = match ended {
             Ok(Ok(())) => continue,
             Ok(Err(stopped)) => bench.explained(&stopped).await,
@@ -203,7 +255,17 @@ pub async fn check(
         };
         unclear.push((probe, why, bench.last_recording()));
     }
+    bench.judge_deafness();
+    sweep::judge_ids(&mut bench);
+    let left = match is_stopped {
+        true => None,
+        false => sweep::sweep(&mut bench).await,
+    };
+    let remark = bench.refusal();
     let mut findings = bench.finish().await;
+    ground.restore();
+    findings.remark = remark;
+    findings.left = left;
     let recordings = findings.recordings.clone();
     passive::judge(&recordings, Side::Agent, &mut findings);
     for (probe, why, recording) in unclear {
@@ -211,5 +273,6 @@ pub async fn check(
             findings.add_unclear(rule, &why, recording, probe.name);
         }
     }
+    findings.settle();
     findings
 }

@@ -34,7 +34,8 @@ use self::scene::{Scene, Start, Topic};
 pub use self::serve::serve;
 pub use self::subject::{AGENT, Subject};
 use crate::findings::Findings;
-use crate::rule::Rule;
+use crate::passive;
+use crate::rule::{Rule, Side};
 use crate::selection::Selection;
 
 /// Clients that never start the agent are not tried more often than this.
@@ -67,6 +68,10 @@ const TOPICS: &[Topic] = &[
 /// Returns every rule that binds a client, of a version.
 pub fn rules(version: Version) -> impl Iterator<Item = Rule> {
     let rules = TOPICS.iter().flat_map(|topic| topic.rules).copied();
+    // Every message is held against the schema, whatever scene brings it about.
+    let schema =
+        passive::rules().filter(|rule| rule.topic() == "SCHEMA" && rule.side == Side::Client);
+    let rules = rules.chain(schema);
     rules.filter(move |rule| rule.version() == version)
 }
 
@@ -93,8 +98,31 @@ pub async fn check(
     subject: &Subject,
     version: Version,
     selection: &Selection,
-    mut progress: impl FnMut(&'static str),
+    progress: impl FnMut(&'static str),
 ) -> Findings {
+    check_until(
+        subject,
+        version,
+        selection,
+        progress,
+        std::future::pending(),
+    )
+    .await
+}
+
+/// As [`check`], but ends early when `stop` does, with what was found by then.
+///
+/// # Cancel safety
+///
+/// As for [`check`].
+pub async fn check_until(
+    subject: &Subject,
+    version: Version,
+    selection: &Selection,
+    mut progress: impl FnMut(&'static str),
+    stop: impl Future<Output = ()>,
+) -> Findings {
+    tokio::pin!(stop);
     let rules = rules(version).filter(|rule| selection.takes(rule));
     let mut findings = Findings::new(rules);
     let mut known = Known::default();
@@ -113,7 +141,17 @@ pub async fn check(
         }
         progress(scene.name);
         let place = harness::place(&subject.scratch, version, number);
-        let outcome = harness::play(subject, version, scene, &place, &known).await;
+        let outcome = tokio::select! {
+            biased;
+            () = &mut stop => {
+                let ids = findings.verdicts().map(|verdict| verdict.rule.id);
+                let why = "the check was ended before this was tried";
+                unclear.extend(ids.map(|id| (id.to_owned(), why.to_owned(), scene.name)));
+                drop(std::fs::remove_dir_all(&place));
+                break;
+            }
+            outcome = harness::play(subject, version, scene, &place, &known) => outcome,
+        };
         if let Err(error) = std::fs::remove_dir_all(&place) {
             tracing::debug!(%error, "a scratch directory is left behind");
         }
@@ -160,8 +198,11 @@ pub async fn check(
             break;
         }
     }
+    let recordings = findings.recordings.clone();
+    passive::judge_schema(&recordings, Side::Client, &mut findings);
     for (rule, why, scene) in unclear {
         report::unclear(&mut findings, &rule, &why, scene);
     }
+    findings.settle();
     findings
 }

@@ -1,10 +1,14 @@
 //! What a run has found so far.
 
-use std::collections::BTreeMap;
+mod causes;
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use self::causes::Shown;
 use crate::recording::Recording;
-use crate::rule::Rule;
-use crate::verdict::{Evidence, Outcome, Verdict, broken};
+use crate::rule::{Level, Rule};
+use crate::verdict::{Evidence, Outcome, Sight, Verdict, broken};
 
 /// What a run has found so far: one verdict for each of its rules, and the recordings that show them.
 #[derive(Debug, Default)]
@@ -12,6 +16,15 @@ pub struct Findings {
     verdicts: BTreeMap<&'static str, Verdict>,
     /// Every connection of the run, in order.
     pub recordings: Vec<Recording>,
+    /// What the reader has to know before all else, such as that the agent has no model.
+    pub remark: Option<String>,
+    /// What the check could not clean up.
+    pub left: Option<String>,
+    /// How long each probe took.
+    pub took: Vec<(&'static str, Duration)>,
+    shown: Shown,
+    /// How many findings were taken in.
+    taken: usize,
 }
 
 impl Findings {
@@ -22,7 +35,7 @@ impl Findings {
             verdicts: verdicts
                 .map(|rule| (rule.id, Verdict::not_exercised(rule)))
                 .collect(),
-            recordings: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -49,19 +62,26 @@ impl Findings {
         let Some(verdict) = self.verdicts.get_mut(rule) else {
             return;
         };
-        let outcome = match found {
-            Found::Kept => Outcome::Pass,
-            Found::Broken => broken(verdict.rule.level),
-            Found::NotOffered => Outcome::NotApplicable,
-            Found::Unclear => Outcome::Inconclusive,
+        let outcome = match (verdict.rule.level, found) {
+            (_, Found::NotOffered) => Outcome::NotApplicable,
+            (Level::Unspecified, Found::Unclear) => Outcome::NotExercised,
+            (Level::Unspecified, _) => Outcome::Unspecified,
+            (_, Found::Kept) => Outcome::Pass,
+            (level, Found::Broken) => broken(level),
+            (_, Found::Unwise) => Outcome::Warn,
+            (_, Found::Unclear) => Outcome::Inconclusive,
         };
-        verdict.merge(Verdict {
-            rule: verdict.rule,
-            outcome,
+        if matches!(found, Found::Broken | Found::Unwise) {
+            self.shown.note(verdict.rule.id, &evidence);
+        }
+        self.taken += 1;
+        let sight = Sight {
             saw: saw.into(),
             evidence,
             probe,
-        });
+            order: self.taken,
+        };
+        verdict.merge(Verdict::new(verdict.rule, outcome, sight));
     }
 
     /// Takes in that it could not be found out about a rule, unless something is known of it already: this comes last.
@@ -81,6 +101,23 @@ impl Findings {
             self.add(rule, Found::Unclear, why, evidence, Some(probe));
         }
     }
+
+    /// Puts findings that have one cause under the rule that names it. This comes after everything else.
+    pub(crate) fn settle(&mut self) {
+        for (id, cause) in causes::of(&self.verdicts, &self.shown, &self.recordings) {
+            if let Some(verdict) = self.verdicts.get_mut(id) {
+                verdict.outcome = Outcome::Inconclusive;
+                verdict.because = Some(cause);
+            }
+        }
+    }
+
+    /// Returns the rules whose findings are those of another rule.
+    pub fn caused_by(&self, rule: &str) -> impl Iterator<Item = &'static str> {
+        let caused = self.verdicts.values();
+        let caused = caused.filter(move |verdict| verdict.because == Some(rule));
+        caused.map(|verdict| verdict.rule.id)
+    }
 }
 
 /// What a probe found about a rule.
@@ -90,6 +127,8 @@ pub enum Found {
     Kept,
     /// It was broken.
     Broken,
+    /// A part of it that is only recommended was not followed.
+    Unwise,
     /// What it is about is not offered.
     NotOffered,
     /// It could not be found out.

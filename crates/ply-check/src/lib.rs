@@ -11,6 +11,7 @@ pub mod peer;
 pub mod recording;
 pub mod report;
 pub mod rule;
+mod schema;
 pub mod selection;
 mod topic;
 pub mod trace;

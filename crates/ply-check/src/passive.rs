@@ -17,6 +17,7 @@ mod link;
 mod message;
 mod recorded;
 mod rules;
+mod schema;
 mod services;
 mod session;
 mod setup;
@@ -26,6 +27,7 @@ mod turn;
 mod update;
 
 pub use self::feed::judge;
+pub(crate) use self::feed::judge_schema;
 pub use self::finding::{Finding, Judgement};
 pub use self::recorded::Recorded;
 pub use self::rules::{rules, with_passive};
@@ -121,6 +123,7 @@ impl Passive {
     #[must_use]
     pub fn finish(mut self) -> Judgement {
         if !self.is_blind {
+            self.strangers();
             self.end_of_link();
         }
         self.report.finish()

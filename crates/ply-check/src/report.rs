@@ -16,7 +16,7 @@ use ply_wire::negotiate::Version;
 pub use self::baseline::{BadBaseline, Baseline};
 pub use self::text::{Detail, Style};
 use crate::findings::Findings;
-use crate::rule::Side;
+use crate::rule::{Level, Rule, Side};
 use crate::verdict::{Outcome, Verdict};
 
 /// What a run comes to.
@@ -81,7 +81,7 @@ impl Run {
     pub fn count(&self, outcome: Outcome) -> usize {
         let verdicts = self.findings.verdicts();
         verdicts
-            .filter(|verdict| verdict.outcome == outcome)
+            .filter(|verdict| verdict.outcome == outcome && verdict.because.is_none())
             .count()
     }
 
@@ -165,7 +165,8 @@ impl Report {
     pub fn new_verdicts(&self, outcome: Outcome) -> impl Iterator<Item = &Verdict> {
         let verdicts = self.runs.iter().flat_map(|run| run.findings.verdicts());
         verdicts.filter(move |verdict| {
-            verdict.outcome == outcome && !self.baseline.has(&verdict.rule, outcome)
+            let is_own = verdict.outcome == outcome && verdict.because.is_none();
+            is_own && !self.baseline.has(&verdict.rule, outcome)
         })
     }
 
@@ -184,6 +185,21 @@ impl Report {
                 format!("ply check trace --side {side} --only {id} {options}{trace}")
             }
             (None, None) => format!("ply check {side} --only {id} {options}-- {subject}"),
+        }
+    }
+
+    /// Returns how binding a rule is and where it is written, in words.
+    fn origin(rule: &Rule) -> String {
+        let level = match rule.level {
+            Level::Must => "MUST",
+            Level::Should => "SHOULD",
+            Level::May => "MAY",
+            Level::Unspecified => "unspecified",
+        };
+        let side = name(rule.side);
+        match rule.source() {
+            Some(source) => format!("{level}, {side}; {} {}", source.words(), source.link),
+            None => format!("{level}, {side}"),
         }
     }
 

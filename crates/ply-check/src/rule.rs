@@ -1,7 +1,11 @@
 //! A rule of the protocol, as data.
 
+mod source;
+
 use ply_wire::negotiate::Version;
 use serde::Serialize;
+
+pub use self::source::{Source, Text};
 
 /// How binding a rule is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -13,6 +17,8 @@ pub enum Level {
     Should,
     /// A choice, with a consequence for the other side.
     May,
+    /// No text says what this side has to do: what it does is told, and counts for nothing.
+    Unspecified,
 }
 
 /// Who is bound by a rule.
@@ -56,6 +62,8 @@ pub struct Rule {
     pub matters: &'static str,
     /// What to change.
     pub fix: &'static str,
+    /// What is odd about its text, such as two pages that contradict each other; empty if nothing is.
+    pub note: &'static str,
     /// Whether it holds in every version, whatever its id begins with.
     pub in_both_versions: bool,
 }
@@ -82,6 +90,7 @@ impl Rule {
             says,
             matters: "",
             fix: "",
+            note: "",
             in_both_versions: false,
         }
     }
@@ -97,6 +106,20 @@ impl Rule {
     #[must_use]
     pub const fn may(mut self) -> Self {
         self.level = Level::May;
+        self
+    }
+
+    /// Says that no text tells this side what to do.
+    #[must_use]
+    pub const fn unspecified(mut self) -> Self {
+        self.level = Level::Unspecified;
+        self
+    }
+
+    /// Says what is odd about its text.
+    #[must_use]
+    pub const fn note(mut self, note: &'static str) -> Self {
+        self.note = note;
         self
     }
 
@@ -141,6 +164,12 @@ impl Rule {
             true => Version::V2,
             false => Version::V1,
         }
+    }
+
+    /// Returns where it is written; none for an id that is in no list.
+    #[must_use]
+    pub fn source(&self) -> Option<Source> {
+        source::of(self)
     }
 
     /// Returns its topic, such as `CANCEL`.

@@ -7,7 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ply_check::{Rule, Selection, Side, agent, passive};
+use ply_check::rule::Text;
+use ply_check::{Level, Rule, Selection, Side, agent, passive};
 use ply_wire::negotiate::Version;
 
 fn rules() -> Vec<Rule> {
@@ -97,5 +98,19 @@ fn every_topic_can_be_selected() {
         };
         assert!(selection.takes(rule), "{}", rule.id);
         assert!(selection.unknown(&rules).is_empty(), "{}", rule.id);
+    }
+}
+
+#[test]
+fn every_rule_says_where_it_is_written_and_none_without_a_text_counts() {
+    for rule in rules() {
+        let source = rule.source();
+        let source = source.unwrap_or_else(|| panic!("{} has no source", rule.id));
+        assert!(source.link.starts_with("https://"), "{}", rule.id);
+        let is_silent = source.text == Text::Silent;
+        let is_uncounted = rule.level == Level::Unspecified;
+        assert_eq!(is_silent, is_uncounted, "{}", rule.id);
+        let is_behaviour = source.text == Text::Sdk;
+        assert!(!is_behaviour || rule.level != Level::Must, "{}", rule.id);
     }
 }

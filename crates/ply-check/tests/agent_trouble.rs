@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use ply_check::agent::{self, Subject};
-use ply_check::{Findings, Frame, Outcome, Selection};
+use ply_check::{Findings, Frame, Level, Outcome, Selection};
 use ply_wire::negotiate::Version;
 
 async fn check(command: &[&str], only: &str) -> Findings {
@@ -23,9 +23,11 @@ async fn check(command: &[&str], only: &str) -> Findings {
     agent::check(&subject, Version::V1, &selection, |_| {}).await
 }
 
+/// Returns the outcomes of all rules but those that no text decides, which are not counted.
 fn outcomes(findings: &Findings) -> Vec<(&'static str, Outcome)> {
     let verdicts = findings.verdicts();
     verdicts
+        .filter(|verdict| verdict.rule.level != Level::Unspecified)
         .map(|verdict| (verdict.rule.id, verdict.outcome))
         .collect()
 }

@@ -13,8 +13,31 @@ pub type Fault = (
 /// Returns whether there is a fault of this name.
 #[must_use]
 pub fn is_known(name: &str) -> bool {
-    FAULTS.iter().any(|(known, ..)| *known == name)
+    let odd = ODDITIES.iter().map(|(known, _)| known);
+    let mut known = FAULTS.iter().map(|(known, ..)| known).chain(odd);
+    known.any(|known| *known == name)
 }
+
+/// What the mutant may do that looks odd and breaks no rule: the name, and what it does.
+#[rustfmt::skip]
+pub const ODDITIES: &[(&str, &str)] = &[
+    ("odd-without-a-model", "fails every prompt, as an agent without a key does"),
+    ("odd-serves-custom-methods", "serves every method that begins with an underscore"),
+    ("odd-new-ids-in-replays", "replays messages and tool calls of version 1 under new ids"),
+    ("odd-new-titles-in-replays", "replays tool calls of version 1 under other titles"),
+    ("odd-empty-chunks", "sends empty chunks that are not replayed"),
+    ("odd-local-times", "lists times of version 1 without a zone"),
+    ("odd-locked-options", "has options of version 1 that cannot be set"),
+    ("odd-silence-about-junk", "says nothing about lines that are no messages"),
+    ("odd-relative-directories", "takes relative directories in version 1, and lists them"),
+    ("odd-answers-arrays", "answers an array of version 1 with an array"),
+    ("odd-refused-calls-stay-pending", "says nothing more of a call of version 1 that was refused"),
+    ("odd-cancelled-is-no", "takes a cancelled question of version 1 for a refusal"),
+    ("odd-starts-with-a-question", "begins work of version 2 with `requires_action`"),
+    ("odd-state-unknown", "tells the draft's state `unknown` in the middle of work"),
+    ("odd-deaf-to-withdrawals", "ignores `$/cancel_request` in version 1"),
+    ("odd-inner-errors", "refuses methods of another version with -32603"),
+];
 
 /// Every fault of the mutant agent.
 #[rustfmt::skip]
@@ -22,6 +45,7 @@ pub const FAULTS: &[Fault] = &[
     // Framing and JSON-RPC.
     ("answers-without-jsonrpc", Some("V1-RPC-01"), Some("V2-RPC-01"), "leaves `jsonrpc` out of answers"),
     ("errors-with-result", Some("V1-RPC-03"), Some("V2-RPC-01"), "answers with a result and an error"),
+    ("error-codes-are-text", Some("V1-RPC-03"), Some("V2-RPC-01"), "has a text for the code of errors"),
     ("errors-without-message", Some("V1-RPC-03"), Some("V2-RPC-01"), "leaves the message out of errors"),
     ("answers-notifications", Some("V1-RPC-04"), Some("V2-RPC-01"), "answers notifications that it does not know"),
     ("text-ids-become-numbers", Some("V1-RPC-05"), Some("V2-RPC-01"), "answers the id \"7\" with 7"),
@@ -29,8 +53,8 @@ pub const FAULTS: &[Fault] = &[
     ("null-ids-served", None, Some("V2-RPC-02"), "serves a request whose id is null"),
     ("unknown-methods-are-inner-errors", Some("V1-RPC-08"), Some("V2-RPC-01"), "answers an unknown method with -32603"),
     ("dies-of-new-notifications", Some("V1-RPC-09"), None, "ends when it hears an unknown notification"),
-    ("silent-about-bad-json", Some("V1-RPC-10"), Some("V2-RPC-01"), "does not answer lines that are no JSON"),
-    ("dies-of-bad-json", Some("V1-RPC-10"), Some("V2-RPC-01"), "ends when it reads a line that is no JSON"),
+    ("silent-about-bad-json", Some("V1-RPC-10"), None, "does not answer lines that are no JSON"),
+    ("dies-of-bad-json", Some("V1-RPC-10"), None, "ends when it reads a line that is no JSON"),
     ("bad-params-are-inner-errors", Some("V1-RPC-11"), Some("V2-RPC-01"), "answers parameters that do not fit with -32603"),
     ("snake-case-members", Some("V1-RPC-12"), None, "has a member in snake_case"),
     ("deaf-while-asking", Some("V1-RPC-15"), None, "serves nothing while it waits for an answer itself"),
@@ -41,6 +65,7 @@ pub const FAULTS: &[Fault] = &[
     ("outlives-its-input", Some("V1-STDIO-07"), None, "stays when its input ends"),
     // The greeting.
     ("echoes-any-version", Some("V1-INIT-08"), Some("V2-INIT-04"), "says yes to version 99"),
+    ("swaps-versions", Some("V1-INIT-07"), None, "answers version 1 with 2, and version 2 with 1"),
     ("forgets-version-1", None, Some("V2-INIT-08"), "answers 2 to a client that asks for 1"),
     ("nameless", Some("V1-INIT-06"), Some("V2-INIT-02"), "does not say who it is"),
     ("takes-anonymous-clients", None, Some("V2-INIT-03"), "takes a greeting without `info`"),
@@ -71,6 +96,9 @@ pub const FAULTS: &[Fault] = &[
     ("not-found-without-id", None, Some("V2-SESS-09"), "does not say which session it does not know"),
     ("takes-relative-roots", Some("V1-SESS-15"), None, "takes additional directories that are relative"),
     ("dead-servers-end-sessions", Some("V1-SESS-18"), None, "makes no session when an MCP server cannot be started"),
+    ("refuses-servers", Some("V1-MCP-01"), None, "refuses every MCP server on standard streams"),
+    ("never-starts-servers", Some("V1-SESS-07"), Some("V2-MCP-04"), "starts no MCP server"),
+    ("first-variables-count", None, Some("V2-MCP-03"), "takes the first value of a variable that is named twice"),
     ("skips-odd-servers", Some("V1-MCP-06"), Some("V2-SESS-04"), "leaves out MCP servers that it cannot read"),
     // Sessions that come back.
     ("replays-nothing", Some("V1-LOAD-04"), Some("V2-RESUME-03"), "brings back a session without its conversation"),
@@ -82,8 +110,10 @@ pub const FAULTS: &[Fault] = &[
     ("loads-unknown-sessions", Some("V1-LOAD-14"), None, "loads a session that does not exist"),
     ("resume-always-replays", Some("V1-RESUME-03"), Some("V2-RESUME-02"), "replays the conversation unasked"),
     ("replays-from-anywhere", None, Some("V2-RESUME-05"), "takes a cursor that it does not know"),
+    ("resumes-as-running", None, Some("V2-RESUME-08"), "tells that a session at rest is running when it is resumed"),
     ("resumes-without-state", None, Some("V2-RESUME-08"), "does not tell the state of a resumed session"),
     // Closing, listing, deleting, naming.
+    ("close-is-not-answered", Some("V1-CLOSE-03"), Some("V2-INIT-10"), "does not answer a close"),
     ("close-answers-null", Some("V1-CLOSE-03"), Some("V2-RPC-05"), "answers a close with null"),
     ("close-leaves-the-turn", Some("V1-CLOSE-02"), Some("V2-CLOSE-02"), "closes a session and lets its turn run"),
     ("close-fails-twice", None, Some("V2-CLOSE-05"), "fails to close what is closed"),
@@ -110,9 +140,24 @@ pub const FAULTS: &[Fault] = &[
     ("commands-without-description", Some("V1-CMD-03"), Some("V2-CMD-01"), "has a command without a description"),
     ("commands-with-a-slash", None, Some("V2-CMD-01"), "has a slash in the name of a command"),
     ("inputs-without-type", None, Some("V2-CMD-02"), "has an input of a command without a type"),
+    // What only the schema forbids.
+    ("updates-without-kind", Some("V1-SCHEMA-01"), Some("V2-SCHEMA-01"), "leaves `sessionUpdate` out of an update"),
+    ("content-is-text", Some("V1-SCHEMA-01"), Some("V2-SCHEMA-01"), "has a text where a block belongs"),
+    ("meta-is-text", Some("V1-SCHEMA-01"), Some("V2-SCHEMA-01"), "has a text for `_meta`"),
+    ("questions-as-notifications", Some("V1-SCHEMA-01"), Some("V2-SCHEMA-01"), "asks for permission without an id"),
+    ("options-without-name", Some("V1-PERM-04"), Some("V2-SCHEMA-01"), "leaves the names of options out"),
+    ("terminal-data-is-text", None, Some("V2-SCHEMA-01"), "has terminal output that is no base64"),
+    // What belongs to which session.
+    ("talks-of-nobodys-session", Some("V1-SESS-09"), None, "tells of a session that nobody made"),
+    ("session-ids-repeat-in-processes", Some("V1-SESS-01"), Some("V2-SESS-01"), "gives out the same ids in every process"),
+    ("unknown-modes-in-updates", Some("V1-MODE-04"), None, "tells a mode that there is not"),
+    ("partial-option-updates", Some("V1-CONF-12"), None, "tells one option in an update of all"),
+    ("completed-calls-fail", Some("V1-TOOL-11"), Some("V2-TOOL-09"), "says that a completed call failed"),
+    ("asks-after-the-cancel", Some("V1-CANCEL-04"), None, "asks for permission when the turn was cancelled"),
     // Prompts and turns.
     ("prompts-unknown-sessions", Some("V1-PROMPT-14"), Some("V2-SESS-09"), "takes a prompt for a session that does not exist"),
     ("speaks-after-the-turn", Some("V1-PROMPT-03"), None, "says what it has to say when the turn is over"),
+    ("no-stop-reason", Some("V1-PROMPT-06"), None, "answers a prompt without a stop reason"),
     ("answers-prompts-twice", Some("V1-PROMPT-07"), None, "answers a prompt twice"),
     ("talks-after-the-turn", Some("V1-PROMPT-10"), None, "goes on talking when the turn is over"),
     ("reasons-of-its-own", Some("V1-STOP-01"), Some("V2-STOP-04"), "ends a turn for the reason `done`"),
@@ -161,6 +206,7 @@ pub const FAULTS: &[Fault] = &[
     ("questions-of-another-session", Some("V1-PERM-03"), Some("V2-PERM-01"), "asks for a session that does not exist"),
     ("questions-without-subject", Some("V1-PERM-03"), Some("V2-PERM-01"), "does not say what it asks about"),
     ("options-share-an-id", Some("V1-PERM-04"), Some("V2-PERM-01"), "offers two options with one id"),
+    ("writes-before-the-answer", Some("V1-PERM-09"), Some("V2-PERM-07"), "writes the file and then asks"),
     ("any-answer-is-consent", Some("V1-PERM-09"), Some("V2-PERM-07"), "does what the user rejected"),
     ("cancelled-questions-are-consent", Some("V1-PERM-09"), Some("V2-PERM-08"), "does what the user did not allow"),
     ("rejected-calls-stay-open", Some("V1-PERM-12"), None, "leaves a rejected tool call open"),

@@ -116,14 +116,20 @@ async fn miss(fault: &'static str, rule: Rule) -> Option<String> {
     let mutant = Mutant::new(Some(fault));
     let mut findings = check(&mutant.subject, rule.version(), &selection, |_| {}).await;
     let outcome = |findings: &Findings| findings.verdict(rule.id).map(|verdict| verdict.outcome);
+    let is_seen = |findings: &Findings| {
+        let verdict = findings.verdict(rule.id);
+        verdict.is_some_and(|verdict| !verdict.saw.is_empty())
+    };
     // Some rules are judged by what the probes of others bring about.
-    if outcome(&findings) == Some(Outcome::NotExercised) {
+    if matches!(
+        outcome(&findings),
+        Some(Outcome::NotExercised | Outcome::Pass)
+    ) {
         selection.only.clear();
         let mutant = Mutant::new(Some(fault));
         findings = check(&mutant.subject, rule.version(), &selection, |_| {}).await;
     }
-    let outcome = outcome(&findings);
-    let is_found = outcome == Some(broken(rule.level));
+    let is_found = outcome(&findings) == Some(broken(rule.level)) && is_seen(&findings);
     (!is_found).then(|| format!("{fault}: {}", tell(&findings, rule.id)))
 }
 
@@ -193,4 +199,37 @@ fn faults_have_names_and_rules_of_their_own() {
         assert!(second.is_none_or(|id| id.starts_with("V2-")), "{name}");
         assert!(!does.is_empty(), "{name} does nothing");
     }
+}
+
+/// Returns what a whole check finds against a mutant: broken rules and warnings, each cause once.
+async fn found(fault: &str, version: Version) -> (Findings, Vec<&'static str>) {
+    let mutant = Mutant::new(Some(fault));
+    let findings = check(&mutant.subject, version, &Selection::default(), |_| {}).await;
+    let found = findings.verdicts();
+    let found = found.filter(|verdict| matches!(verdict.outcome, Outcome::Fail | Outcome::Warn));
+    let found = found.map(|verdict| verdict.rule.id).collect();
+    (findings, found)
+}
+
+#[tokio::test]
+async fn a_write_before_the_permission_is_seen_in_a_whole_check() {
+    for (version, rule) in [(Version::V1, "V1-PERM-09"), (Version::V2, "V2-PERM-07")] {
+        let (findings, found) = found("writes-before-the-answer", version).await;
+        assert!(found.contains(&rule), "{}", tell(&findings, rule));
+    }
+}
+
+#[tokio::test]
+async fn codes_that_are_text_are_one_finding() {
+    let (findings, found) = found("error-codes-are-text", Version::V1).await;
+    let told: Vec<_> = found.iter().map(|id| tell(&findings, id)).collect();
+    assert_eq!(found, ["V1-RPC-03"], "{}", told.join("\n"));
+    assert!(findings.caused_by("V1-RPC-03").count() > 3);
+}
+
+#[tokio::test]
+async fn a_missing_stop_reason_is_one_finding() {
+    let (findings, found) = found("no-stop-reason", Version::V1).await;
+    let told: Vec<_> = found.iter().map(|id| tell(&findings, id)).collect();
+    assert_eq!(found, ["V1-PROMPT-06"], "{}", told.join("\n"));
 }

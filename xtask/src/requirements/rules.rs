@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::id::Id;
 
-const LEVELS: [&str; 3] = ["must", "should", "may"];
+/// How much a rule binds; the last one marks what no text says.
+pub(crate) const LEVELS: [&str; 4] = ["must", "should", "may", "none"];
 const SIDES: [&str; 3] = ["agent", "client", "both"];
 
 /// One rule: whom it binds and how much, not what it says.

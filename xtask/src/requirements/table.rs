@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::checks::Checks;
 use super::coverage::{Coverage, State};
-use super::rules::{Rule, Rules};
+use super::rules::{LEVELS, Rule, Rules};
 
 /// Tests shown per rule; more are counted.
 const TESTS_SHOWN_MAX: usize = 3;
@@ -49,7 +49,7 @@ fn summary(page: &mut String, title: &str, rows: &[&Row<'_>]) {
         ),
     );
     for side in ["agent", "client", "both"] {
-        for level in ["must", "should", "may"] {
+        for level in LEVELS {
             counts(page, side, level, rows, |rule| {
                 rule.side == side && rule.level == level
             });

@@ -23,6 +23,7 @@ pub(super) const TOPIC: Topic<Bench> = Topic {
             "V1-AUTH-02",
             "A way to log in that was not offered is refused.",
         )
+        .unspecified()
         .matters("The client believes that the user is logged in.")
         .fix("Answer `authenticate` with -32602 if the id is not one of `authMethods`."),
         Rule::agent("V1-AUTH-03", "A successful login returns an empty object.")

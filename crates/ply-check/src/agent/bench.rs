@@ -14,6 +14,7 @@ pub(crate) use self::process::Agent;
 use self::process::Remains;
 use super::hearing::Hearing;
 use super::subject::Subject;
+use super::trial::Trial;
 use crate::findings::{Findings, Found};
 use crate::peer::{Peer, Service, Stopped};
 use crate::recording::Recording;
@@ -32,18 +33,25 @@ pub struct Bench {
     /// The version that is spoken.
     pub version: Version,
     pub(crate) findings: Findings,
-    probe: &'static str,
+    pub(super) probe: &'static str,
     /// An agent that was greeted and can be used once more.
     spare: Option<Agent>,
     /// What agents still answer.
-    hearing: Hearing,
+    pub(super) hearing: Hearing,
+    /// How it is found out whether they can prompt.
+    trial: Arc<Trial>,
     /// The last agent that ended or fell silent, so that it can be told why.
     remains: Remains,
 }
 
 impl Bench {
     pub(super) fn new(subject: Subject, version: Version, findings: Findings) -> Self {
+        let trial = Arc::new(Trial {
+            subject: subject.clone(),
+            version,
+        });
         Self {
+            trial,
             subject,
             version,
             findings,
@@ -52,6 +60,11 @@ impl Bench {
             hearing: Hearing::default(),
             remains: Remains::default(),
         }
+    }
+
+    /// Returns why the agent cannot prompt, if that was found out.
+    pub(super) fn refusal(&self) -> Option<String> {
+        self.hearing.refusal()
     }
 
     pub(super) fn begin(&mut self, probe: &'static str) {
@@ -108,6 +121,7 @@ impl Bench {
             peer,
             child: Some(child),
             hearing: self.hearing.clone(),
+            trial: Arc::clone(&self.trial),
             remains: Arc::clone(&self.remains),
             hello: Value::Null,
             version: self.version,
@@ -198,6 +212,22 @@ impl Bench {
         };
         self.findings
             .add(rule, found, saw, evidence, Some(self.probe));
+    }
+
+    /// Notes that a part of a rule that is only recommended was not followed.
+    pub(crate) fn advise(
+        &mut self,
+        rule: &str,
+        agent: &Agent,
+        frames: &[usize],
+        saw: impl Into<String>,
+    ) {
+        let evidence = Evidence {
+            recording: agent.place,
+            frames: frames.to_vec(),
+        };
+        self.findings
+            .add(rule, Found::Unwise, saw, evidence, Some(self.probe));
     }
 
     /// Notes that what a rule is about is not offered.

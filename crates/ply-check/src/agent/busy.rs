@@ -48,7 +48,7 @@ pub(super) async fn waiting(
     session: &str,
 ) -> Result<Option<Busy>, Stopped> {
     let method = "session/request_permission";
-    agent.hearing.try_for(Wish::Turn)?;
+    agent.may_prompt().await?;
     agent.service.on(method, |_| Reply::Hold);
     let blocks = json!([{"type": "text", "text": subject.prompts.change}]);
     let params = json!({"sessionId": session, "prompt": blocks});
@@ -89,6 +89,14 @@ async fn open_question(bench: &mut Bench) -> Result<(), Stopped> {
         .and_then(Value::as_str)
         .unwrap_or_default()
         .to_owned();
+    // An option that cannot be set while nothing runs is locked, which no turn changes.
+    let can_set = match option_params(bench.version, &opened) {
+        Some(params) => {
+            let set = agent.ask("session/set_config_option", params).await?;
+            set.result().is_some()
+        }
+        None => false,
+    };
     let Some(busy) = waiting(&bench.subject, bench.version, &mut agent, &session).await? else {
         return Ok(());
     };
@@ -117,7 +125,9 @@ async fn open_question(bench: &mut Bench) -> Result<(), Stopped> {
             saw,
         );
     }
-    option_amid(bench, &mut agent, &opened).await?;
+    if can_set {
+        option_amid(bench, &mut agent, &opened).await?;
+    }
     // The question is still there, and its answer reaches it.
     let outcome = json!({"outcome": {"outcome": "cancelled"}});
     let cancel = json!({"sessionId": session});
@@ -131,23 +141,26 @@ async fn open_question(bench: &mut Bench) -> Result<(), Stopped> {
     Ok(())
 }
 
-/// Sets an option to the value it has.
-async fn option_amid(bench: &mut Bench, agent: &mut Agent, opened: &Value) -> Result<(), Stopped> {
-    if bench.version == Version::V2 {
-        return Ok(());
+/// Returns what sets an option to the value it has, if there is one to choose.
+fn option_params(version: Version, opened: &Value) -> Option<Value> {
+    if version == Version::V2 {
+        return None;
     }
-    let options = opened.get("configOptions").and_then(Value::as_array);
-    let mut options = options.into_iter().flatten();
-    let select =
-        options.find(|option| option.get("type").and_then(Value::as_str) == Some("select"));
-    let Some(option) = select else {
-        return Ok(());
-    };
+    let mut options = opened.get("configOptions")?.as_array()?.iter();
+    let option =
+        options.find(|option| option.get("type").and_then(Value::as_str) == Some("select"))?;
     let (id, value) = (
-        option.get(shape::config_id(bench.version)),
+        option.get(shape::config_id(version)),
         option.get("currentValue"),
     );
-    let params = json!({"sessionId": opened.get("sessionId"), "configId": id, "value": value});
+    Some(json!({"sessionId": opened.get("sessionId"), "configId": id, "value": value}))
+}
+
+/// Sets an option to the value it has, in the middle of a turn.
+async fn option_amid(bench: &mut Bench, agent: &mut Agent, opened: &Value) -> Result<(), Stopped> {
+    let Some(params) = option_params(bench.version, opened) else {
+        return Ok(());
+    };
     let answer = agent.ask("session/set_config_option", params).await?;
     let saw = format!(
         "{}, in the middle of a turn",

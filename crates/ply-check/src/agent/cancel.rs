@@ -20,7 +20,6 @@ pub(super) const TOPIC: Topic<Bench> = Topic {
             .matters("Users get an error message for pressing stop.")
             .fix("Catch errors of aborted work, and answer with a result."),
         Rule::agent("V1-CANCEL-07", "Nothing of a cancelled turn comes after its answer.")
-            .may()
             .matters("Late updates land in the next turn.")
             .fix("Send what is still to tell, then answer the prompt, then be silent."),
         Rule::agent("V1-CANCEL-09", "`session/cancel` itself gets no answer.")
@@ -30,10 +29,11 @@ pub(super) const TOPIC: Topic<Bench> = Topic {
             .matters("One press of stop costs the whole conversation.")
             .fix("Reset what marks the turn as cancelled before the next prompt."),
         Rule::agent("V1-CANCEL-11", "A cancel with nothing to cancel does nothing, also to the next prompt.")
-            .should()
+            .unspecified()
             .matters("The next prompt ends before it begins.")
             .fix("Drop the notification if no turn of that session runs."),
         Rule::agent("V1-CANCEL-12", "The outcome `cancelled` of a question ends the turn as cancelled.")
+            .unspecified()
             .matters("The agent works around an answer that meant stop.")
             .fix("Take the outcome as a cancel of the turn, not as a refusal of one tool."),
         Rule::agent("V1-CANCEL-13", "A cancel touches only the session that it names.")
@@ -67,6 +67,7 @@ pub(super) const TOPIC: Topic<Bench> = Topic {
             .matters("Users fill in forms that nobody reads.")
             .fix("Send `$/cancel_request` for open elicitations of the cancelled work."),
         Rule::agent("V2-CANCEL-14", "A cancel for a session that is unknown or idle is ignored.")
+            .should()
             .matters("The next prompt ends before it begins, or the connection breaks.")
             .fix("Drop the notification if no work of that session runs."),
     ],

@@ -130,13 +130,14 @@ async fn of_a_prompt(bench: &mut Bench) -> Result<(), Stopped> {
             // Support is optional. An agent without it goes on, and is stopped in the usual way.
             let ended = turn.finish(&mut agent, ANSWERED_WITHIN).await?;
             if ended.is_none() {
+                bench.not_offered("V1-CREQ-03", "`$/cancel_request`");
                 agent
                     .notify("session/cancel", json!({"sessionId": session}))
                     .await?;
                 turn.finish(&mut agent, STOP_PATIENCE).await?;
             }
-            // One that cannot be stopped at all is another matter.
-            if turn.answered(&agent).is_none() {
+            // One that cannot be stopped, or not in this way, is another matter.
+            if ended.is_none() {
                 return Ok(());
             }
             agent.listen(QUIET).await?;

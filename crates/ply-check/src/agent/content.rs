@@ -27,7 +27,7 @@ pub(super) const TOPIC: Topic<Bench> = Topic {
             .matters("Prompts of clients that annotate are refused.")
             .fix("Read annotations as advice, and ignore what is not known."),
         Rule::agent("V1-CONTENT-11", "A prompt with a kind of block that was not announced is refused with -32602.")
-            .should()
+            .unspecified()
             .matters("Users believe that the agent has seen their picture.")
             .fix("Check every block against the own `promptCapabilities` before the turn starts."),
         Rule::agent("V1-MSGID-01", "`messageId`, if given, is a string.")

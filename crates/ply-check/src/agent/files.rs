@@ -1,5 +1,7 @@
 //! Files of the client, which version 1 lets agents use.
 
+use std::path::{Component, Path, PathBuf};
+
 use ply_wire::negotiate::Version;
 use serde_json::{Value, json};
 
@@ -10,9 +12,6 @@ use super::turn::{self, Choice, Course, Place, permit, word};
 use crate::peer::{Reply, Stopped};
 use crate::rule::Rule;
 use crate::topic::{Probe, Topic};
-
-/// What every file holds.
-const CONTENT: &str = "# A scratch project\n\nNothing is in it.\n";
 
 pub(super) const TOPIC: Topic<Bench> = Topic {
     rules: &[
@@ -117,14 +116,42 @@ async fn offered(bench: &mut Bench) -> Result<(), Stopped> {
     Ok(())
 }
 
-/// Serves files that all hold the same, and takes every write.
+/// Serves the files of the session's directory: agents look whether a write has happened.
 fn serve(agent: &mut Agent, written: Value) {
     permit(agent, Choice::Allow);
-    let read = |_: &Value| Reply::Result(json!({"content": CONTENT}));
-    agent.service.on("fs/read_text_file", read);
-    agent.service.on("fs/write_text_file", move |_| {
-        Reply::Result(written.clone())
+    let cwd = agent.cwd.clone();
+    agent.service.on("fs/read_text_file", move |params| {
+        let content = inside(&cwd, params).and_then(|path| std::fs::read_to_string(path).ok());
+        match content {
+            Some(content) => Reply::Result(json!({"content": window(&content, params)})),
+            None => Reply::Error(-32002, "Resource not found"),
+        }
     });
+    let cwd = agent.cwd.clone();
+    agent.service.on("fs/write_text_file", move |params| {
+        let content = word(params, "content").unwrap_or_default();
+        let done = inside(&cwd, params).map(|path| std::fs::write(path, content));
+        match done {
+            Some(Ok(())) => Reply::Result(written.clone()),
+            _ => Reply::Error(-32603, "The file cannot be written"),
+        }
+    });
+}
+
+/// Returns the path that a call names, if it is in the session's directory.
+fn inside(cwd: &Path, params: &Value) -> Option<PathBuf> {
+    let path = PathBuf::from(word(params, "path")?);
+    let is_plain = |part: Component<'_>| !matches!(part, Component::ParentDir);
+    (path.starts_with(cwd) && path.components().all(is_plain)).then_some(path)
+}
+
+/// Returns the lines that a call asks for.
+fn window(content: &str, params: &Value) -> String {
+    let number = |key: &str| params.get(key).and_then(Value::as_u64);
+    let number = |key: &str| number(key).and_then(|number| usize::try_from(number).ok());
+    let skipped = number("line").unwrap_or(1).saturating_sub(1);
+    let lines = content.split_inclusive('\n').skip(skipped);
+    lines.take(number("limit").unwrap_or(usize::MAX)).collect()
 }
 
 /// Looks at the calls for files in a turn.

@@ -3,6 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use tokio::sync::OnceCell;
+
+use super::trial;
 use crate::peer::Stopped;
 
 /// How often in a row something may not be answered before it is asked no more.
@@ -16,6 +19,8 @@ pub(super) struct Hearing(Arc<Missed>);
 struct Missed {
     sessions: AtomicU32,
     turns: AtomicU32,
+    /// Why the agent cannot prompt, once that was tried; none if it can.
+    trial: OnceCell<Option<String>>,
 }
 
 /// What is asked.
@@ -38,6 +43,19 @@ impl Hearing {
             Wish::Turn => "not tried: no turn comes to its end",
         };
         Err(Stopped::Other(why.to_owned()))
+    }
+
+    /// Refuses to prompt an agent that has no working model: its turns show nothing but that. The first call tries it.
+    pub(super) async fn can_prompt(&self, trial: &trial::Trial) -> Result<(), Stopped> {
+        match self.0.trial.get_or_init(|| trial.run()).await {
+            None => Ok(()),
+            Some(why) => Err(Stopped::Other(why.clone())),
+        }
+    }
+
+    /// Returns why the agent cannot prompt, if that is known.
+    pub(super) fn refusal(&self) -> Option<String> {
+        self.0.trial.get().cloned().flatten()
     }
 
     /// Takes in what came of it.

@@ -12,6 +12,7 @@ use crate::topic::{Probe, Topic};
 pub(super) const TOPIC: Topic<Bench> = Topic {
     rules: &[
         Rule::agent("V1-INIT-05", "The answer to `initialize` names the chosen version and what the agent can do.")
+            .note("The documentation asks for the capabilities, and the schema has them optional: leaving them out breaks nothing.")
             .matters("Without it a client cannot know what it may ask for.")
             .fix("Answer with `protocolVersion` as a whole number and `agentCapabilities` as an object."),
         Rule::agent("V1-INIT-06", "The agent says its name and version in `agentInfo`.")
@@ -101,9 +102,11 @@ pub(super) const TOPIC: Topic<Bench> = Topic {
             .matters("The agent would ask for what no client of version 2 has.")
             .fix("Ignore `fs` and `terminal` in the client's capabilities."),
         Rule::agent("V2-INIT-16", "A second `initialize` after other requests is refused with -32600 and changes nothing.")
+            .should()
             .matters("Sessions would go on under rules that their client did not agree on.")
             .fix("Answer -32600 once any other request was taken."),
         Rule::agent("V2-INIT-17", "Before `initialize`, requests get -32600 and notifications are ignored.")
+            .should()
             .matters("They would be served by rules that nobody has agreed on.")
             .fix("Answer everything else with -32600 until the greeting."),
         Rule::agent("V2-INIT-18", "From a client of a newer version the agent takes what it can read.")

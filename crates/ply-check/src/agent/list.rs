@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use ply_wire::negotiate::Version;
 use serde_json::{Value, json};
 
 use super::bench::{Agent, Bench};
-use super::judging::tell;
-use super::sessions::can_list;
+use super::judging::{QUIET, tell};
+use super::sessions::{RELATIVE, can_list};
 use super::shape;
 use super::talk::talk;
 use crate::peer::{Answer, Stopped};
@@ -16,6 +17,8 @@ use crate::topic::{Probe, Topic};
 
 /// Pages that are read of a listing.
 const PAGES_MAX: usize = 20;
+/// How often a listing may change after a turn before it counts.
+const SETTLED_WITHIN: usize = 4;
 /// Entries of a page, beyond which it has no limit worth the name.
 const PAGE_ENTRIES_MAX: usize = 2_000;
 
@@ -195,9 +198,15 @@ fn judge_entry(bench: &mut Bench, agent: &Agent, answer: &Answer, entry: &Value)
     let text = |key: &str| entry.get(key).and_then(Value::as_str);
     let frames = answer.frames();
     let is_named = text("sessionId").is_some_and(|id| !id.is_empty());
-    let is_placed = text("cwd").is_some_and(shape::is_absolute);
+    // Probes make sessions in relative directories, and agents that take them list them.
+    let is_ours = text("cwd").is_some_and(|cwd| RELATIVE.contains(&cwd));
+    let is_placed = is_ours || text("cwd").is_some_and(shape::is_absolute);
     let when = entry.get("updatedAt").filter(|when| !when.is_null());
-    let is_timed = when.is_none_or(|when| when.as_str().is_some_and(shape::is_timestamp));
+    let is_time = match bench.version {
+        Version::V1 => shape::is_iso_time,
+        Version::V2 => shape::is_timestamp,
+    };
+    let is_timed = when.is_none_or(|when| when.as_str().is_some_and(is_time));
     let saw = match (is_named, is_placed) {
         (false, _) => "an entry has no `sessionId`",
         (_, false) => "the `cwd` of an entry is not absolute",
@@ -223,8 +232,9 @@ fn judge_entry(bench: &mut Bench, agent: &Agent, answer: &Answer, entry: &Value)
 
 /// Lists again: what was listed is listed with the same time.
 async fn unchanged(bench: &mut Bench, agent: &mut Agent, before: &[Value]) -> Result<(), Stopped> {
-    let again = agent.ask("session/list", json!({})).await?;
-    let after = entries(&again).cloned().unwrap_or_default();
+    let mut before = before.to_vec();
+    let mut again = agent.ask("session/list", json!({})).await?;
+    let mut after = entries(&again).cloned().unwrap_or_default();
     let key = |entry: &Value| {
         (
             entry.get("sessionId").cloned(),
@@ -232,11 +242,25 @@ async fn unchanged(bench: &mut Bench, agent: &mut Agent, before: &[Value]) -> Re
         )
     };
     // Others may use the same store, but not the session that was made here.
-    let own = |entry: &&Value| {
-        entry.get("cwd").and_then(Value::as_str).map(Path::new) == Some(agent.cwd.as_path())
+    let own = |entry: &Value, cwd: &Path| {
+        entry.get("cwd").and_then(Value::as_str).map(Path::new) == Some(cwd)
     };
-    let mut own = before.iter().filter(own);
-    let is_kept = own.all(|entry| after.iter().any(|later| key(later) == key(entry)));
+    let cwd = agent.cwd.clone();
+    let is_same = |before: &[Value], after: &[Value]| {
+        let mut own = before.iter().filter(|entry| own(entry, &cwd));
+        own.all(|entry| after.iter().any(|later| key(later) == key(entry)))
+    };
+    // What a turn changes may settle after its end, but not by being listed again and again.
+    for _ in 0..SETTLED_WITHIN {
+        if is_same(&before, &after) {
+            break;
+        }
+        agent.listen(QUIET).await?;
+        before = after;
+        again = agent.ask("session/list", json!({})).await?;
+        after = entries(&again).cloned().unwrap_or_default();
+    }
+    let is_kept = is_same(&before, &after);
     let saw = "after a listing, a session is gone or has another time";
     bench.judge_all(
         &["V1-LIST-09", "V2-LIST-01"],

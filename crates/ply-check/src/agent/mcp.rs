@@ -1,10 +1,13 @@
 //! MCP servers of a session.
 
+use std::path::PathBuf;
+
 use ply_wire::negotiate::Version;
 use serde_json::{Value, json};
 
 use super::bench::{Agent, Bench};
 use super::judging::tell;
+use super::talk::talk;
 use crate::peer::Stopped;
 use crate::rule::Rule;
 use crate::topic::{Probe, Topic};
@@ -28,7 +31,7 @@ pub(super) const TOPIC: Topic<Bench> = Topic {
             .matters("The tools that the user has set up are not there.")
             .fix("Connect to each of them when the session begins."),
         Rule::agent("V1-SESS-18", "A server that cannot be started does not keep the session from beginning.")
-            .should()
+            .unspecified()
             .matters("One broken entry in the settings shuts the user out.")
             .fix("Begin the session without the server, and say what failed."),
         Rule::agent("V2-MCP-02", "`args`, `env` and `headers` of a server may be left out.")
@@ -174,13 +177,24 @@ async fn unreadable(bench: &mut Bench) -> Result<(), Stopped> {
     }
     if agent.offers("/session/mcp/stdio") {
         let twice = json!([{"name": "A", "value": "1"}, {"name": "A", "value": "2"}]);
-        let entry = json!({"type": "stdio", "name": "x", "command": NOWHERE, "env": twice});
+        let note = Note::new(agent.cwd.clone()).await;
+        let mut entry = server(
+            Version::V2,
+            "/bin/sh",
+            &["-c", r#"printf '%s' "$A" > "$0""#, &note.path()],
+        );
+        if let Some(entry) = entry.as_object_mut() {
+            entry.insert("env".to_owned(), twice);
+        }
         let answer = agent
             .new_session_with(&json!({"mcpServers": [entry]}))
             .await?;
-        let is_kept = answer.result().is_some() || answer.error_code().is_some();
-        let saw = tell("session/new", &answer);
-        bench.judge("V2-MCP-03", is_kept, &agent, &answer.frames(), saw);
+        let told = note.wait_for(|told| !told.is_empty()).await;
+        if told.is_some() || answer.error_code().is_some() {
+            let is_kept = told.as_deref().is_none_or(|value| value == "2");
+            let saw = "of a variable that was named twice, the first value counts";
+            bench.judge("V2-MCP-03", is_kept, &agent, &answer.frames(), saw);
+        }
     } else if bench.version == Version::V2 {
         bench.not_offered("V2-MCP-03", "MCP servers on standard streams");
     }
@@ -188,8 +202,34 @@ async fn unreadable(bench: &mut Bench) -> Result<(), Stopped> {
     Ok(())
 }
 
-/// Gives a server that notes what it is told first. Agents may connect later than the session begins, so that only a
-/// connection shows something.
+/// A file in which a server notes something.
+struct Note(PathBuf);
+
+impl Note {
+    async fn new(cwd: PathBuf) -> Self {
+        let path = cwd.join("ply-check-mcp.txt");
+        drop(tokio::fs::remove_file(&path).await);
+        Self(path)
+    }
+
+    fn path(&self) -> String {
+        self.0.to_string_lossy().into_owned()
+    }
+
+    /// Waits a while for words that fit.
+    async fn wait_for(&self, fits: impl Fn(&str) -> bool) -> Option<String> {
+        for _ in 0..LOOKS {
+            let told = tokio::fs::read_to_string(&self.0).await.unwrap_or_default();
+            if fits(&told) {
+                return Some(told);
+            }
+            tokio::time::sleep(BETWEEN_LOOKS).await;
+        }
+        None
+    }
+}
+
+/// Gives a server that notes what it is told first. Agents may connect later than the session begins, so a turn is waited for too.
 async fn reachable(bench: &mut Bench) -> Result<(), Stopped> {
     let mut agent = bench.greeted().await?;
     if !has_stdio(bench.version, &agent) {
@@ -197,11 +237,11 @@ async fn reachable(bench: &mut Bench) -> Result<(), Stopped> {
         bench.give_back(agent);
         return Ok(());
     }
-    let note = agent.cwd.join("ply-check-mcp.txt");
-    drop(tokio::fs::remove_file(&note).await);
-    let path = note.to_string_lossy().into_owned();
+    // A session without a server must be possible, or a refusal shows nothing.
+    agent.new_session().await?;
+    let note = Note::new(agent.cwd.clone()).await;
     let script = r#"read -r line; printf '%s' "$line" > "$0""#;
-    let entry = server(bench.version, "/bin/sh", &["-c", script, &path]);
+    let entry = server(bench.version, "/bin/sh", &["-c", script, &note.path()]);
     let patience = agent.patience;
     agent.patience *= 3;
     let answer = agent
@@ -209,15 +249,28 @@ async fn reachable(bench: &mut Bench) -> Result<(), Stopped> {
         .await;
     agent.patience = patience;
     let answer = answer?;
-    for _ in 0..LOOKS {
-        let told = tokio::fs::read_to_string(&note).await.unwrap_or_default();
-        if told.contains("initialize") {
-            let rules = ["V1-MCP-01", "V1-SESS-07", "V2-MCP-04"];
-            bench.judge_all(&rules, true, &agent, &answer.frames(), "");
-            break;
-        }
-        tokio::time::sleep(BETWEEN_LOOKS).await;
+    let session = answer
+        .message
+        .pointer("/result/sessionId")
+        .and_then(Value::as_str);
+    let is_refused = answer.error_code() == Some(-32602);
+    let saw = format!(
+        "{}, with a server on standard streams",
+        tell("session/new", &answer)
+    );
+    bench.judge("V1-MCP-01", !is_refused, &agent, &answer.frames(), saw);
+    let Some(session) = session.map(str::to_owned) else {
+        return Ok(());
+    };
+    let greeted = |told: &str| told.contains("initialize");
+    let mut told = note.wait_for(greeted).await;
+    if told.is_none() {
+        // Some connect when a prompt needs tools.
+        talk(&bench.subject, bench.version, &mut agent, &session).await?;
+        told = note.wait_for(greeted).await;
     }
-    drop(tokio::fs::remove_file(&note).await);
+    let rules = ["V1-SESS-07", "V2-MCP-04"];
+    let saw = "a session began and had a turn, and its MCP server was not connected to";
+    bench.judge_all(&rules, told.is_some(), &agent, &answer.frames(), saw);
     Ok(())
 }

@@ -16,6 +16,7 @@ pub(super) const TOPIC: Topic<Bench> = Topic {
             .matters("The client shows no mode, or one that is not there.")
             .fix("Send `currentModeId` and `availableModes`, each with `id` and `name`."),
         Rule::agent("V1-MODE-02", "A mode that is not there is refused.")
+            .unspecified()
             .gate("modes")
             .matters("The client shows a mode that the agent is not in.")
             .fix("Answer -32602 if the id is none of `availableModes`."),
@@ -59,6 +60,7 @@ pub(super) const TOPIC: Topic<Bench> = Topic {
             .matters("Clients replace their list by the answer and lose the rest.")
             .fix("Answer with the complete `configOptions`."),
         Rule::agent("V1-CONF-10", "A value that is not offered is refused, and nothing changes.")
+            .unspecified()
             .gate("configOptions")
             .matters("The client shows one value, and the agent works with another.")
             .fix("Answer -32602 for unknown options and values."),
@@ -90,7 +92,7 @@ pub(super) const TOPIC: Topic<Bench> = Topic {
     probes: &[
         Probe {
             name: "modes",
-            rules: &["V1-MODE-01", "V1-MODE-02", "V1-MODE-04", "V1-MODE-07"],
+            rules: &["V1-MODE-01", "V1-MODE-02", "V1-MODE-03", "V1-MODE-04", "V1-MODE-07", "V1-CONF-12"],
             run: |bench| Box::pin(modes::modes(bench)),
         },
         Probe {

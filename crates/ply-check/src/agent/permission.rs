@@ -24,7 +24,7 @@ pub(super) const TOPIC: Topic<Bench> = Topic {
             .matters("Users said no, and it happened.")
             .fix("Run the tool only for an option that was offered and allows it; take everything else as a no."),
         Rule::agent("V1-PERM-12", "A call that was refused is closed as `failed`, and the turn goes on to its end.")
-            .should()
+            .unspecified()
             .matters("The card waits for an answer that was given, or the user gets an error for saying no.")
             .fix("Report `failed`, tell the model about the refusal, and let it finish."),
         Rule::agent("V2-PERM-01", "A question has a session, a title and at least one option, each with an id of its own.")

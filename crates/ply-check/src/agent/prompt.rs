@@ -37,6 +37,7 @@ pub(super) const TOPIC: Topic<Bench> = Topic {
             .matters("Users talk to nobody.")
             .fix("Answer with an error, such as -32002, and start no turn."),
         Rule::agent("V1-PROMPT-16", "A turn that fails is answered with an error.")
+            .unspecified()
             .matters("Clients cannot tell a failure from an end.")
             .fix("Answer the prompt with a JSON-RPC error; version 1 has no stop reason for it."),
         Rule::agent("V2-PROMPT-03", "A block of a kind that is not supported makes the agent refuse the prompt with -32602.")

@@ -16,7 +16,7 @@ pub(super) const TOPIC: Topic<Bench> = Topic {
     rules: &[
         Rule::agent("V1-RPC-01", "Every message is one JSON-RPC 2.0 object: a request, a notification or an answer.")
             .matters("Clients drop what they cannot tell apart, and the user waits for an answer that was sent.")
-            .fix("Write `\"jsonrpc\":\"2.0\"` in every message, and go on after a message of the client that lacks it."),
+            .fix("Write `\"jsonrpc\":\"2.0\"` in every message."),
         Rule::agent("V1-RPC-02", "Messages are UTF-8, in both directions.")
             .matters("Names, paths and text in other scripts come back broken.")
             .fix("Read and write bytes as UTF-8, whatever the locale says, and never cut inside a character."),
@@ -44,6 +44,9 @@ pub(super) const TOPIC: Topic<Bench> = Topic {
             .matters("A newer client ends the agent by telling it something new.")
             .fix("Drop notifications with an unknown method, of any size, and read on."),
         Rule::agent("V1-RPC-10", "A line that is no JSON is answered with -32700, JSON that is no message with -32600, both with the id null, and the connection goes on.")
+            .in_both_versions()
+            .note("JSON-RPC 2.0 has these codes; the protocol forbids clients to send such lines, and does not say what an agent does about them.")
+            .unspecified()
             .matters("One bad line ends the user's session, or goes by without a trace.")
             .fix("Catch errors of the parser for each line, answer them, and read the next line."),
         Rule::agent("V1-RPC-11", "Parameters that do not fit a method are answered with -32602.")
@@ -52,9 +55,9 @@ pub(super) const TOPIC: Topic<Bench> = Topic {
         Rule::agent("V1-RPC-12", "Members have camelCase names.")
             .matters("Clients do not see members with other names, so what they hold is lost.")
             .fix("Rename the members as the schema spells them."),
-        Rule::agent("V1-RPC-13", "Every path is absolute; a relative one is refused.")
+        Rule::agent("V1-RPC-13", "Every path that the agent sends is absolute.")
             .matters("Relative paths mean another place for either side, and files are changed where nobody looks.")
-            .fix("Send absolute paths, and refuse relative ones with -32602."),
+            .fix("Join paths with the session's directory before they are sent."),
         Rule::agent("V1-RPC-14", "Lines are counted from 1.")
             .matters("The editor jumps to the line before, or nowhere.")
             .fix("Add one to lines that are counted from 0 before they are sent."),
@@ -70,6 +73,7 @@ pub(super) const TOPIC: Topic<Bench> = Topic {
             .matters("A detail for display keeps the user from connecting.")
             .fix("Fall back to the default of such members, as the schema marks them."),
         Rule::agent("V1-RPC-18", "An array is answered with one -32600 with the id null, and nothing in it is done.")
+            .unspecified()
             .matters("What a batch does is not defined; half of it done is worse than nothing.")
             .fix("Refuse a line that is an array as a whole."),
         Rule::agent("V2-RPC-01", "The rules of version 1 on framing and JSON-RPC hold.")
@@ -105,7 +109,7 @@ pub(super) const TOPIC: Topic<Bench> = Topic {
         },
         Probe {
             name: "methods that do not exist",
-            rules: &["V1-RPC-08", "V1-EXT-03", "V1-ERR-01", "V2-RPC-01", "V2-EXT-04", "V2-ERR-01"],
+            rules: &["V1-RPC-08", "V1-EXT-03", "V2-RPC-01", "V2-EXT-04"],
             run: |bench| Box::pin(unknown_methods(bench)),
         },
         Probe {
@@ -125,22 +129,22 @@ pub(super) const TOPIC: Topic<Bench> = Topic {
         },
         Probe {
             name: "lines that are no messages",
-            rules: &["V1-RPC-10", "V1-ERR-01", "V2-RPC-01", "V2-ERR-01"],
+            rules: &["V1-RPC-10"],
             run: |bench| Box::pin(lines::no_messages(bench)),
         },
         Probe {
             name: "bytes that are no UTF-8, and a byte order mark",
-            rules: &["V1-RPC-02", "V1-RPC-09", "V1-RPC-10", "V2-RPC-01"],
+            rules: &["V1-RPC-10"],
             run: |bench| Box::pin(lines::bad_bytes(bench)),
         },
         Probe {
             name: "messages without their version",
-            rules: &["V1-RPC-01", "V2-RPC-01"],
+            rules: &["V1-RPC-10"],
             run: |bench| Box::pin(lines::no_version(bench)),
         },
         Probe {
             name: "arrays",
-            rules: &["V1-RPC-18", "V2-BATCH-01", "V2-BATCH-02"],
+            rules: &["V1-RPC-18", "V2-BATCH-01"],
             run: |bench| Box::pin(lines::arrays(bench)),
         },
         Probe {
@@ -198,18 +202,13 @@ async fn unknown_methods(bench: &mut Bench) -> Result<(), Stopped> {
     let mut agent = bench.greeted().await?;
     for method in ["session/nope", "_vendor/nope"] {
         let answer = agent.ask(method, json!({})).await?;
-        let is_kept = answer.error_code() == Some(-32601);
         let frames = answer.frames();
+        // Nobody can know that an agent does not serve every custom method.
+        let is_served = method.starts_with('_') && answer.result().is_some();
+        let is_kept = is_served || answer.error_code() == Some(-32601);
         let rules: &[_] = match method.starts_with('_') {
-            true => &[
-                "V1-RPC-08",
-                "V1-EXT-03",
-                "V1-ERR-01",
-                "V2-RPC-01",
-                "V2-EXT-04",
-                "V2-ERR-01",
-            ],
-            false => &["V1-RPC-08", "V1-ERR-01", "V2-RPC-01", "V2-ERR-01"],
+            true => &["V1-RPC-08", "V1-EXT-03", "V2-RPC-01", "V2-EXT-04"],
+            false => &["V1-RPC-08", "V2-RPC-01"],
         };
         bench.judge_all(rules, is_kept, &agent, &frames, tell(method, &answer));
     }

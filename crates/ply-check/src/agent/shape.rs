@@ -81,6 +81,11 @@ pub(super) fn is_timestamp(text: &str) -> bool {
     text.parse::<jiff::Timestamp>().is_ok()
 }
 
+/// Returns whether a text is a date and a time of day as ISO 8601 has it, with or without an offset.
+pub(super) fn is_iso_time(text: &str) -> bool {
+    is_timestamp(text) || text.parse::<jiff::civil::DateTime>().is_ok()
+}
+
 /// Returns the name of the member that holds the id of a config option.
 pub(super) fn config_id(version: Version) -> &'static str {
     match version {

@@ -12,9 +12,9 @@ use crate::topic::Topic;
 /// States are judged wherever a turn brings them; the probes are those of prompts, permissions and cancels.
 pub(super) const TOPIC: Topic<Bench> = Topic {
     rules: &[
-        Rule::agent("V2-STATE-01", "`running` is reported when work starts.")
+        Rule::agent("V2-STATE-01", "`running` is reported when work starts, or `requires_action` if it starts with a question.")
             .matters("Clients show an idle session while it works, and offer no stop.")
-            .fix("Send `state_update` with `running` before anything of the work."),
+            .fix("Send `state_update` with `running` or `requires_action` before anything of the work."),
         Rule::agent("V2-STATE-02", "`idle` is reported when no work is left.")
             .matters("Clients show a busy session for ever.")
             .fix("Send `state_update` with `idle` at the end of the work."),
@@ -22,6 +22,7 @@ pub(super) const TOPIC: Topic<Bench> = Topic {
             "V2-STATE-03",
             "The `idle` that ends work has a stop reason.",
         )
+        .should()
         .matters("Clients cannot tell a finished turn from a refused or a cut one.")
         .fix("Put `stopReason` into the `idle` that follows `running`."),
         Rule::agent(
@@ -39,7 +40,7 @@ pub(super) const TOPIC: Topic<Bench> = Topic {
         .fix("Send `running` when the work goes on, `idle` when it ends."),
         Rule::agent(
             "V2-STATE-11",
-            "States are the three known ones; custom ones begin with `_`.",
+            "States are known ones, the draft's `unknown` included; custom ones begin with `_`.",
         )
         .matters("Clients show a busy session that they cannot explain.")
         .fix("Report `running`, `requires_action` and `idle`."),
@@ -74,14 +75,15 @@ pub(super) fn look(bench: &mut Bench, agent: &Agent, course: &Course) {
     };
     for frame in told().filter(|frame| state(frame).is_some()) {
         let state = state(frame).unwrap_or_default();
-        let is_known =
-            matches!(state, "running" | "requires_action" | "idle") || state.starts_with('_');
+        let is_known = is_known(state);
         let saw = "a state is none that there is";
         bench.judge("V2-STATE-11", is_known, agent, &[frame.number], saw);
     }
     // A prompt to a session that is at work finds it running already.
     if was_idle(agent, course) {
-        let running = told().find(|frame| state(frame) == Some("running"));
+        let is_active =
+            |frame: &&Frame| matches!(state(frame), Some("running" | "requires_action"));
+        let running = told().find(is_active);
         let work = told().find(|frame| is_of_turn(frame));
         let is_first = match (running, work) {
             (Some(running), Some(work)) => running.number < work.number,
@@ -89,8 +91,8 @@ pub(super) fn look(bench: &mut Bench, agent: &Agent, course: &Course) {
         };
         let first = work.map_or(course.end, |frame| frame.number);
         let saw = match running {
-            Some(_) => "work was reported before `running`",
-            None => "work began and ended without `running`",
+            Some(_) => "work was reported before `running` or `requires_action`",
+            None => "work began and ended without `running` or `requires_action`",
         };
         bench.judge("V2-STATE-01", is_first, agent, &[course.prompt, first], saw);
     }
@@ -104,6 +106,11 @@ pub(super) fn look(bench: &mut Bench, agent: &Agent, course: &Course) {
         &course.ends(),
         saw,
     );
+}
+
+/// Returns whether a state is one that the draft has, or a custom one.
+pub(crate) fn is_known(state: &str) -> bool {
+    matches!(state, "running" | "requires_action" | "idle" | "unknown") || state.starts_with('_')
 }
 
 /// Looks at what follows `requires_action`: once the user has answered, work that goes on is work that runs.

@@ -143,6 +143,10 @@ async fn other_ends(bench: &mut Bench) -> Result<(), Stopped> {
 /// Looks at how a turn ended.
 pub(super) fn look(bench: &mut Bench, agent: &Agent, course: &Course) {
     let frames = course.ends();
+    if course.version == Version::V1 && course.answer.result().is_some() {
+        let saw = "the answer to a prompt has no stop reason";
+        bench.judge("V1-PROMPT-06", course.stop.is_some(), agent, &frames, saw);
+    }
     let Some(stop) = course.stop.as_deref() else {
         return;
     };

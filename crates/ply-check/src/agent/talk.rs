@@ -39,7 +39,7 @@ pub(super) async fn talk(
     agent: &mut Agent,
     session: &str,
 ) -> Result<Talk, Stopped> {
-    agent.hearing.try_for(Wish::Turn)?;
+    agent.may_prompt().await?;
     let prompt = subject.prompts.short.clone();
     let patience = std::mem::replace(&mut agent.patience, subject.turn_patience);
     let blocks = json!([{"type": "text", "text": prompt}]);

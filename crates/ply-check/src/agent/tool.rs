@@ -2,10 +2,14 @@
 
 mod shape;
 
+use ply_client::Direction;
+use serde_json::Value;
+
 pub(super) use self::shape::is_absolute;
 use super::bench::{Agent, Bench};
-use super::turn::{self, Choice, Course, Life, permit};
+use super::turn::{self, Choice, Course, Life, asked_about, permit, word};
 use crate::peer::Stopped;
+use crate::recording::Frame;
 use crate::rule::Rule;
 use crate::topic::{Probe, Topic};
 
@@ -141,6 +145,23 @@ fn ids(bench: &mut Bench, agent: &Agent, course: &Course) {
     }
 }
 
+/// Returns whether our side refused a call.
+fn is_refused(course: &Course, id: &str) -> bool {
+    let asked = |frame: &&Frame| {
+        let call = asked_about(frame).and_then(|call| word(call, "toolCallId"));
+        call.as_deref() == Some(id)
+    };
+    course.asks().filter(asked).any(|ask| {
+        let answer = course.frames.iter().find(|frame| {
+            frame.direction == Direction::ToAgent && frame.is_answer() && frame.id() == ask.id()
+        });
+        let option =
+            answer.and_then(|frame| frame.json.as_ref()?.pointer("/result/outcome/optionId"));
+        let allowed = turn::allowed(ask.params().unwrap_or(&Value::Null));
+        answer.is_some() && option != allowed.pointer("/outcome/optionId")
+    })
+}
+
 fn end(bench: &mut Bench, agent: &Agent, course: &Course, life: &Life) {
     let frames = [life.first, life.last(), course.end];
     let is_final = life.is_final();
@@ -161,7 +182,12 @@ fn end(bench: &mut Bench, agent: &Agent, course: &Course, life: &Life) {
         "a call was still `{}` at the end of its turn",
         life.status()
     );
-    turn::judge(bench, &["V1-TOOL-11"], is_final, agent, &frames, &saw);
+    // No text says what becomes of a call that was refused; an open card is unkind to the user.
+    if !is_final && is_refused(course, &life.id) {
+        bench.advise("V1-TOOL-11", agent, &frames, &*saw);
+    } else {
+        bench.judge("V1-TOOL-11", is_final, agent, &frames, &*saw);
+    }
     if life.status() == "completed" || !is_final {
         let saw = match is_final {
             true => "a call was completed and never in progress".to_owned(),

@@ -17,7 +17,7 @@ pub(super) use self::calls::{Life, asked_about, lives};
 pub(super) use self::permit::{Choice, allowed, offers, permit};
 pub(super) use self::place::Place;
 pub(super) use self::review::review;
-pub(super) use self::signs::{is_of_turn, is_user_message, state, word};
+pub(super) use self::signs::{is_of_turn, is_user_message, new_user_message, state, word};
 use super::bench::{Agent, Bench};
 use super::hearing::Wish;
 use crate::peer::{Answer, Call, Held, Stopped};
@@ -66,7 +66,7 @@ pub(super) async fn begin_with(
     session: &str,
     blocks: Value,
 ) -> Result<Turn, Stopped> {
-    agent.hearing.try_for(Wish::Turn)?;
+    agent.may_prompt().await?;
     let params = json!({"sessionId": session, "prompt": blocks});
     let call = agent.begin("session/prompt", params).await?;
     Ok(Turn {

@@ -117,12 +117,21 @@ fn look_at(bench: &mut Bench, place: usize, recording: &Recording) {
             place,
             frame,
         };
-        let fault = fault(frame);
+        let is_array = frame.json.as_ref().is_some_and(Value::is_array);
+        // An array that answers an array is for its probe to judge.
+        let fault = fault(frame).filter(|_| !(is_foul && is_array));
         seen.judge(
             &["V1-STDIO-03", "V2-RPC-01"],
             fault.is_none(),
             fault.unwrap_or_default(),
         );
+        // Whatever was asked, an answer has the shape of one.
+        if !frame.is_cut
+            && frame.is_answer()
+            && let Some(json) = &frame.json
+        {
+            seen.answer(json);
+        }
         // What a probe has provoked on purpose is for the probe to judge.
         if !is_foul
             && !frame.is_cut
@@ -166,14 +175,7 @@ impl Seen<'_> {
         }
     }
 
-    fn envelope(&mut self, json: &Value) {
-        let version = json.get("jsonrpc").and_then(Value::as_str);
-        let saw = "a message lacks `\"jsonrpc\":\"2.0\"`";
-        self.judge(&["V1-RPC-01", "V2-RPC-01"], version == Some("2.0"), saw);
-        self.judge(&["V2-BATCH-02"], !json.is_array(), "a line is an array");
-        if !self.frame.is_answer() {
-            return;
-        }
+    fn answer(&mut self, json: &Value) {
         let (result, error) = (json.get("result"), json.get("error"));
         let is_error = error.is_some_and(|error| {
             error.get("code").is_some_and(Value::is_i64)
@@ -183,6 +185,17 @@ impl Seen<'_> {
         let saw =
             "an answer has both a result and an error, or an error without its code or message";
         self.judge(&["V1-RPC-03", "V2-RPC-01"], is_kept, saw);
+    }
+
+    fn envelope(&mut self, json: &Value) {
+        let version = json.get("jsonrpc").and_then(Value::as_str);
+        let saw = "a message lacks `\"jsonrpc\":\"2.0\"`";
+        self.judge(&["V1-RPC-01", "V2-RPC-01"], version == Some("2.0"), saw);
+        self.judge(&["V2-BATCH-02"], !json.is_array(), "a line is an array");
+        if !self.frame.is_answer() {
+            return;
+        }
+        let (result, error) = (json.get("result"), json.get("error"));
         let id = self.frame.id();
         let is_kept = match error {
             Some(_) => id.is_some(),

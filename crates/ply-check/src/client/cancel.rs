@@ -259,7 +259,7 @@ async fn take_back(stage: &mut Stage) -> Result<(), Stopped> {
                 &[call.frame, notice],
                 saw,
             );
-            stage.unclear(&["V1-CREQ-03"], saw);
+            stage.not_offered(&["V1-CREQ-03"], "`$/cancel_request`");
             return Ok(());
         }
         Err(stopped) => return Err(stopped),
@@ -267,7 +267,12 @@ async fn take_back(stage: &mut Stage) -> Result<(), Stopped> {
     let frames = [call.frame, notice, answer.frame];
     let is_lawful = answer.result().is_some() || answer.error_code() == Some(-32800);
     let saw = "a request that was taken back was answered with another error than -32800";
-    stage.judge(&rules, is_lawful, &frames, saw);
+    stage.judge(&["V2-CREQ-01"], is_lawful, &frames, saw);
+    // Only those who support it are bound, and an error of its own shows no support.
+    match is_lawful {
+        true => stage.judge(&["V1-CREQ-03"], true, &frames, ""),
+        false => stage.not_offered(&["V1-CREQ-03"], "`$/cancel_request`"),
+    }
     // It may have been answered before the notice came.
     let was_first = answer.result().is_some_and(|_| !is_cancelled(&answer));
     let is_kept = is_cancelled(&answer) || was_first;

@@ -69,7 +69,7 @@ pub(super) const TOPIC: Topic = Topic {
             "Agents read or change files that the user did not give.",
             "Answer -32601 before anything is touched.",
         )
-        .should(),
+        .unspecified(),
         rule(
             "V1-FS-11",
             "Paths outside of the session's directories are refused.",
@@ -211,9 +211,18 @@ async fn read_files(stage: &mut Stage) -> Result<(), Stopped> {
         stage.judge(&["V1-FS-04"], is_kept, &answer.frames(), saw);
     }
     let first = read(stage, &ten, json!({"line": 1, "limit": 1})).await?;
-    let is_first = text(&first).is_some_and(|found| found.trim_end() == "line 1");
+    let found = text(&first).unwrap_or_default();
+    let is_only = found.trim_end() == "line 1";
     stage.judge(
-        &["V1-RPC-14", "V1-FS-04"],
+        &["V1-FS-04"],
+        is_only,
+        &first.frames(),
+        format!("line 1 alone gave {found:?}"),
+    );
+    // A client that hands out more than was asked for still counts from 1.
+    let is_first = found.lines().next() == Some("line 1");
+    stage.judge(
+        &["V1-RPC-14"],
         is_first,
         &first.frames(),
         "line 1 is not the first line",

@@ -83,6 +83,7 @@ fn found(stage: &mut Stage) -> Findings {
     }
     // The same traffic is judged again after the next turn.
     stage.notes.truncate(known);
+    findings.settle();
     findings
 }
 

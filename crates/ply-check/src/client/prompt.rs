@@ -27,7 +27,7 @@ pub(super) const TOPIC: Topic = Topic {
             "The client shows a turn that never ends.",
             "End everything that waits when the pipe closes.",
         )
-        .should(),
+        .unspecified(),
         rule(
             "V1-ERR-03",
             "Error codes that are not known are shown like others.",
@@ -46,7 +46,7 @@ pub(super) const TOPIC: Topic = Topic {
             "Agents of last season cannot be used.",
             "Find the message by the next `user_message`.",
         )
-        .should(),
+        .unspecified(),
         rule(
             "V2-PROMPT-17",
             "The answer to a prompt is not the end of its work.",
@@ -59,7 +59,7 @@ pub(super) const TOPIC: Topic = Topic {
             "The client stops listening while the agent works.",
             "Count an idle only after the prompt's own message or a running state.",
         )
-        .should(),
+        .unspecified(),
     ],
     scenes: &[
         Scene {

@@ -23,6 +23,7 @@ const AGENTS_MAX: usize = 32;
 enum What {
     Kept,
     Broken,
+    Unwise,
     NotOffered,
     Unclear,
 }
@@ -41,6 +42,7 @@ impl Note {
         let what = match found {
             Found::Kept => What::Kept,
             Found::Broken => What::Broken,
+            Found::Unwise => What::Unwise,
             Found::NotOffered => What::NotOffered,
             Found::Unclear => What::Unclear,
         };
@@ -56,6 +58,7 @@ impl Note {
         match self.what {
             What::Kept => Found::Kept,
             What::Broken => Found::Broken,
+            What::Unwise => Found::Unwise,
             What::NotOffered => Found::NotOffered,
             What::Unclear => Found::Unclear,
         }

@@ -46,7 +46,8 @@ pub(super) const TOPIC: Topic = Topic {
             "Lines that are no messages do not end the connection.",
             "One stray print of the agent ends the session.",
             "Skip the line, or answer -32700 with a null id.",
-        ),
+        )
+        .unspecified(),
         rule(
             "V1-RPC-15",
             "Requests are answered while the client's own wait for their answers.",
@@ -58,7 +59,8 @@ pub(super) const TOPIC: Topic = Topic {
             "Arrays are neither sent nor run.",
             "Arrays are no part of the protocol; who runs them is alone.",
             "Answer an array with one -32600 with a null id, or skip it.",
-        ),
+        )
+        .unspecified(),
         rule(
             "V1-EXT-03",
             "A request of an extension that is not known is answered with -32601.",

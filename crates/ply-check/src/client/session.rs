@@ -18,14 +18,14 @@ pub(super) const TOPIC: Topic = Topic {
             "Commands and messages that agents send early are lost, or the connection ends.",
             "Keep such updates until the answer comes.",
         )
-        .should(),
+        .unspecified(),
         rule(
             "V1-PROMPT-11",
             "Updates may come outside of a turn.",
             "Background work and command lists of agents are lost, or the connection ends.",
             "Show them like any other.",
         )
-        .should(),
+        .unspecified(),
         rule(
             "V1-LOAD-07",
             "The replay of a loaded session is taken in before its answer.",

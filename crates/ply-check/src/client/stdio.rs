@@ -52,7 +52,7 @@ pub(super) const TOPIC: Topic = Topic {
             "Processes are left behind that nobody knows of.",
             "End the process groups of all terminals when the connection ends.",
         )
-        .should(),
+        .unspecified(),
     ],
     scenes: &[
         Scene {

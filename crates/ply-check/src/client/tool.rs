@@ -24,7 +24,7 @@ pub(super) const TOPIC: Topic = Topic {
             LOST,
             "Make the call from the update.",
         )
-        .should(),
+        .unspecified(),
         rule(
             "V1-TOOL-18",
             "Content of a tool call that is not known is skipped.",

@@ -20,7 +20,7 @@ pub(super) const TOPIC: Topic = Topic {
             LOST,
             "Ignore what you do not know.",
         )
-        .should(),
+        .unspecified(),
         rule(
             "V1-PLAN-05",
             "A plan replaces the one before it, also by an empty one.",

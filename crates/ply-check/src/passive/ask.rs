@@ -14,6 +14,7 @@ const KINDS: &[&str] = &["allow_once", "allow_always", "reject_once", "reject_al
 impl Passive {
     pub(super) fn ask(&mut self, params: &Value, open: &mut Open) {
         let is_v2 = self.link.is_v2();
+        self.ask_after_cancel(open);
         let options = list(params, "/options");
         let mut ids: Vec<&str> = options
             .iter()
@@ -61,6 +62,23 @@ impl Passive {
             self.keeps("V1-PERM-04", Side::Agent, is_kept, what);
         }
         self.mention(open);
+    }
+
+    /// Judges a question that is asked when the turn was cancelled long enough ago.
+    fn ask_after_cancel(&mut self, open: &Open) {
+        let now = self.t;
+        for rule in ["V1-CANCEL-04", "V2-CANCEL-05"] {
+            self.look(rule, Side::Agent);
+        }
+        let cancel = self.session_of(open).and_then(|session| session.cancel);
+        if let Some((cancel, _)) = cancel.filter(|(_, t)| now - t >= CROSSING_S) {
+            let what = "permission was asked for in a turn that had been cancelled";
+            let rule = match self.link.is_v2() {
+                true => "V2-CANCEL-05",
+                false => "V1-CANCEL-04",
+            };
+            self.find_with(rule, Side::Agent, cancel, what);
+        }
     }
 
     /// A question of version 1 may be the first to name a tool call.
@@ -134,6 +152,7 @@ impl Passive {
     }
 
     fn dismissed(&mut self, open: &Open) {
+        let frame = self.frame;
         if open.taken_back.is_some() {
             self.look("V2-CREQ-04", Side::Client);
         }
@@ -141,6 +160,13 @@ impl Passive {
             return;
         };
         session.is_stop_chosen = true;
+        if let Some(call) = open
+            .tool_call
+            .as_ref()
+            .and_then(|id| session.calls.get_mut(id))
+        {
+            call.rejected = Some(frame);
+        }
         if session
             .cancel
             .is_some_and(|(cancel, _)| cancel > open.frame)

@@ -14,6 +14,15 @@ pub(super) enum Asks {
     Nothing,
 }
 
+impl Asks {
+    fn other(self) -> Self {
+        match self {
+            Self::Answer => Self::Nothing,
+            Self::Nothing => Self::Answer,
+        }
+    }
+}
+
 /// Methods of drafts that no version has yet. They are nobody's invention, and nothing is known of them.
 const DRAFTS: &[&str] = &[
     "auth/status",
@@ -62,6 +71,15 @@ impl Passive {
         }
     }
 
+    /// Returns whether a request is for something that the other side does not offer.
+    pub(super) fn is_ungated(&self, from: Side, method: &str) -> bool {
+        let row = self
+            .rows()
+            .and_then(|rows| find(rows, from, method, Asks::Answer));
+        let gate = row.and_then(|row| row.gate);
+        gate.is_some_and(|gate| !self.is_advertised(from.other(), gate))
+    }
+
     fn rows(&self) -> Option<&'static [MethodInfo]> {
         match self.link.version? {
             0 | 1 => Some(v1::METHODS),
@@ -78,6 +96,12 @@ impl Passive {
         if find(other, from, method, asks).is_some() {
             let what = format!("{} is no method of version {version}", quote(method));
             self.find("V1-INIT-10", from, what);
+        } else if find(self.rows().unwrap_or_default(), from, method, asks.other()).is_some() {
+            let (method, kind) = match asks {
+                Asks::Nothing => (quote(method), "a request, and was sent without an id"),
+                Asks::Answer => (quote(method), "a notification, and was sent with an id"),
+            };
+            self.find("V1-SCHEMA-01", from, format!("{method} is {kind}"));
         } else if !is_known(v1::METHODS) && !is_known(v2::METHODS) {
             let method = quote(method);
             let what = format!("{method} is no method, and custom ones begin with `_`");

@@ -8,6 +8,7 @@ use super::finding::quote;
 use super::link::Open;
 use super::message::{Message, text};
 use crate::rule::Side;
+use crate::schema::Part;
 
 /// The codes of answers to what could not be read, which have no id to repeat.
 const UNREADABLE: [i64; 2] = [-32700, -32600];
@@ -83,8 +84,12 @@ impl Passive {
             method: method.to_owned(),
             frame: self.frame,
             session: text(params, "/sessionId").map(str::to_owned),
+            is_ungated: self.is_ungated(from, method),
             ..Open::default()
         };
+        if method != "initialize" {
+            self.fits(from, Part::Params, method, params);
+        }
         self.dispatch(from, method, params, &mut open);
         self.link.open(from, id, open);
     }
@@ -125,6 +130,7 @@ impl Passive {
         self.method(from, method, Asks::Nothing);
         self.link.has_notified.insert(from);
         self.look("V1-RPC-04", from.other());
+        self.fits(from, Part::Params, method, params);
         match (from, method) {
             (Side::Agent, "session/update") => self.update(params),
             (Side::Client, "session/cancel") => self.cancel(params),
@@ -186,6 +192,15 @@ impl Passive {
                 let what = format!("the result of {} is no object", quote(&open.method));
                 self.find_with("V2-RPC-05", from, open.frame, what);
             }
+        }
+        // Whoever has no options need not know how to answer.
+        let sets_option = open.method == "session/set_config_option";
+        let has_options = self
+            .session_of(&open)
+            .is_some_and(|session| session.has_options);
+        let is_stray = open.is_ungated || (sets_option && !has_options);
+        if let Some(result) = result.filter(|_| open.method != "initialize" && !is_stray) {
+            self.fits(from, Part::Result, &open.method, result);
         }
         match from {
             Side::Agent => self.agent_answers(&open, result, error),

@@ -10,6 +10,7 @@ use super::finding::quote;
 use super::link::Open;
 use super::message::{given, list, text};
 use crate::rule::Side;
+use crate::schema::Part;
 
 /// Where version 2 has markers, which are objects.
 const MARKERS: &[&str] = &[
@@ -110,6 +111,15 @@ impl Passive {
         if self.link.is_unknown() {
             return;
         }
+        let hello = self
+            .link
+            .hello
+            .clone()
+            .filter(|_| version == self.link.asked);
+        if let Some(hello) = hello {
+            self.fits_at(open.frame, Side::Client, Part::Params, "initialize", &hello);
+        }
+        self.fits(Side::Agent, Part::Result, "initialize", result);
         match self.link.is_v2() {
             true => self.welcome_v2(result),
             false => self.welcome_v1(result, version),
@@ -118,8 +128,10 @@ impl Passive {
     }
 
     fn welcome_v1(&mut self, result: &Value, version: Option<u64>) {
-        let is_whole = version.is_some() && given(result, "/agentCapabilities").is_some();
-        let what = "the answer lacks `protocolVersion` or `agentCapabilities`";
+        // The schema has them optional, whatever the documentation says.
+        let capabilities = given(result, "/agentCapabilities");
+        let is_whole = version.is_some() && capabilities.is_none_or(Value::is_object);
+        let what = "the answer lacks `protocolVersion`, or `agentCapabilities` is no object";
         self.keeps("V1-INIT-05", Side::Agent, is_whole, what);
         let what = "`agentInfo` lacks a name or a version";
         let is_kept = is_info(result, "/agentInfo");

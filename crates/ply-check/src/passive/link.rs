@@ -60,6 +60,8 @@ pub(super) struct Open {
     pub(super) taken_back: Option<f64>,
     /// A second `initialize` on a connection that is in use.
     pub(super) is_repeated: bool,
+    /// It uses what the other side does not offer, so that nothing is expected of its answer.
+    pub(super) is_ungated: bool,
     /// Whether the session was not introduced.
     pub(super) is_for_unknown: bool,
     /// Whether a replay was asked for.
@@ -167,6 +169,30 @@ impl Passive {
         };
         let what = "the client goes on with a version above its newest";
         self.find(rule, Side::Client, what);
+    }
+
+    /// Judges what was said in sessions that nobody made, loaded or resumed.
+    pub(super) fn strangers(&mut self) {
+        let is_setup = |open: &Open| {
+            let setup = [
+                "session/new",
+                "session/load",
+                "session/resume",
+                "session/fork",
+            ];
+            setup.contains(&open.method.as_str())
+        };
+        let is_waiting = self
+            .link
+            .waiting_mut(Side::Client)
+            .any(|open| is_setup(open));
+        if is_waiting || !self.link.is_v1() {
+            return;
+        }
+        for frame in self.sessions.strangers() {
+            let what = "an update is of a session that nobody made, loaded or resumed";
+            self.find_at("V1-SESS-09", Side::Agent, vec![frame], what);
+        }
     }
 
     /// Judges what is left when the agent ended by itself, in good order, with the client still there.

@@ -79,6 +79,7 @@ impl Recorded {
         let mut findings = Findings::new(rules.filter(|rule| selection.takes(rule)));
         findings.recordings.push(self.recording.clone());
         feed::add(self.judged.clone(), 0, side, &mut findings);
+        findings.settle();
         findings
     }
 }

@@ -24,6 +24,7 @@ const TOPICS: [&[Rule]; 7] = [
 
 /// Requirements that version 2 has under an id of its own, and that a recording shows in the same way.
 const IN_V2: &[(&str, &str)] = &[
+    ("V1-SCHEMA-01", "V2-SCHEMA-01"),
     ("V1-RPC-01", "V2-RPC-01"),
     ("V1-RPC-02", "V2-RPC-01"),
     ("V1-RPC-03", "V2-RPC-01"),

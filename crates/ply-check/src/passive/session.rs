@@ -15,6 +15,8 @@ pub(super) struct Sessions {
     known: HashMap<String, Session>,
     /// Updates of sessions that nobody introduced: the first frame of each.
     early: HashMap<String, usize>,
+    /// Parts of turns of such sessions: the first frame of each.
+    strangers: HashMap<String, usize>,
     is_full: bool,
 }
 
@@ -32,6 +34,8 @@ pub(super) struct Session {
     pub(super) loaded: Option<f64>,
     /// Prompts of version 1 without an answer.
     pub(super) running: usize,
+    /// A prompt was sent to it here.
+    pub(super) was_prompted: bool,
     /// When the last turn ended.
     pub(super) ended: Option<f64>,
     /// The last cancel of the running work: its frame and time.
@@ -42,6 +46,8 @@ pub(super) struct Session {
     /// It was active when it was asked to close.
     pub(super) was_closed_at_work: bool,
     pub(super) modes: Option<Vec<String>>,
+    /// It was told to have options that can be set.
+    pub(super) has_options: bool,
     /// In version 2: the frame since when it is active, if it is.
     pub(super) active: Option<usize>,
     pub(super) has_state: bool,
@@ -89,11 +95,37 @@ impl Sessions {
     /// Introduces a session and returns it with the frame of an update that came too early.
     pub(super) fn introduce(&mut self, id: &str) -> (Option<&mut Session>, Option<usize>) {
         let early = self.early.remove(id);
+        self.strangers.remove(id);
         if self.known.len() >= SESSIONS_MAX && !self.known.contains_key(id) {
             self.is_full = true;
             return (None, early);
         }
         (Some(self.known.entry(id.to_owned()).or_default()), early)
+    }
+
+    /// Returns whether a session is at work.
+    pub(super) fn has_running(&self) -> bool {
+        self.known.values().any(|session| session.running > 0)
+    }
+
+    /// Notes what was said in a session that nobody introduced.
+    pub(super) fn note_stranger(&mut self, id: &str, frame: usize) {
+        if self.strangers.len() < SESSIONS_MAX {
+            self.strangers.entry(id.to_owned()).or_insert(frame);
+        }
+    }
+
+    /// Returns the first frame of each session in which something was said and which nobody ever introduced.
+    pub(super) fn strangers(&self) -> Vec<usize> {
+        let is_whole = !self.is_full && self.known.values().any(|session| session.is_made);
+        let mut frames: Vec<_> = self
+            .strangers
+            .values()
+            .copied()
+            .filter(|_| is_whole)
+            .collect();
+        frames.sort_unstable();
+        frames
     }
 
     pub(super) fn note_early(&mut self, id: &str, frame: usize) {

@@ -148,12 +148,16 @@ impl Passive {
             "session/load" | "session/resume" => self.reopened(open, result),
             "session/close" => self.closed(open, result),
             "session/list" => {
-                if let Some(result) = result {
+                if let Some(result) = result.filter(|_| !open.is_ungated) {
                     self.listed(open, result);
                 }
             }
             "session/set_config_option" => {
-                if let Some(result) = result {
+                // Whoever has no options need not know how to answer.
+                let has_options = self
+                    .session_of(open)
+                    .is_some_and(|session| session.has_options);
+                if let Some(result) = result.filter(|_| has_options) {
                     let is_whole = result.get("configOptions").is_some_and(Value::is_array);
                     self.look("V1-CONF-09", Side::Agent);
                     if !is_whole {
@@ -199,6 +203,7 @@ impl Passive {
         let (session, early) = self.sessions.introduce(id);
         if let Some(session) = session {
             session.modes = modes(result);
+            session.has_options = !list(result, "/configOptions").is_empty();
             session.is_made = true;
             session.has_past |= open.method == "session/fork";
         }
@@ -237,6 +242,7 @@ impl Passive {
             }
             if let Some(result) = result {
                 session.modes = modes(result).or(session.modes.take());
+                session.has_options |= !list(result, "/configOptions").is_empty();
             }
         }
         let Some(result) = result else {

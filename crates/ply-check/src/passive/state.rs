@@ -9,7 +9,8 @@ use super::turn::STOP_REASONS;
 use super::{CROSSING_S, Passive};
 use crate::rule::Side;
 
-const STATES: &[&str] = &["running", "idle", "requires_action"];
+/// The last one is a draft's.
+const STATES: &[&str] = &["running", "idle", "requires_action", "unknown"];
 
 impl Passive {
     pub(super) fn prompt_accepted(

@@ -125,9 +125,12 @@ impl Passive {
         let was_announced = std::mem::replace(&mut call.is_announced, true);
         let is_mentioned = call.is_mentioned;
         let was_over = call.is_over();
+        let before = call.status.clone();
         if let Some(status) = text(update, "/status") {
             call.status = status.to_owned();
         }
+        let is_changed = was_over && call.status != before && kind == "tool_call_update";
+        let after = call.status.clone();
         if let Some(capabilities) = update.get("capabilities") {
             let can = given(capabilities, "/cancel").is_some_and(Value::is_object);
             if std::mem::replace(&mut call.can_be_cancelled, can) && !can {
@@ -151,6 +154,18 @@ impl Passive {
                 let what = format!("the tool call {} was never announced", quote(id));
                 self.find("V1-TOOL-01", Side::Agent, what);
             }
+        }
+        if was_over {
+            self.look("V2-TOOL-09", Side::Agent);
+        }
+        if is_changed {
+            let (before, after) = (quote(&before), quote(&after));
+            let what = format!("a call that was {before} became {after}");
+            let rule = match self.link.is_v2() {
+                true => "V2-TOOL-09",
+                false => "V1-TOOL-11",
+            };
+            self.find_with(rule, Side::Agent, first, what);
         }
         if was_rejected {
             self.look("V1-PERM-12", Side::Agent);

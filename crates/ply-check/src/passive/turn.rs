@@ -40,6 +40,7 @@ impl Passive {
             session.is_stop_chosen = false;
         }
         session.running += 1;
+        session.was_prompted = true;
     }
 
     pub(super) fn cancel(&mut self, params: &Value) {
@@ -80,6 +81,11 @@ impl Passive {
         self.look("V1-PROMPT-10", Side::Agent);
         let reason = result.map(|result| text(result, "/stopReason").unwrap_or_default());
         if let Some(reason) = reason {
+            self.look("V1-PROMPT-06", Side::Agent);
+            if reason.is_empty() {
+                let what = "the answer to a prompt has no stop reason";
+                return self.find_with("V1-PROMPT-06", Side::Agent, open.frame, what);
+            }
             self.look("V1-STOP-01", Side::Agent);
             if !is_listed(reason, STOP_REASONS, false) {
                 let what = format!("the stop reason {} is not one of version 1", quote(reason));
@@ -99,7 +105,10 @@ impl Passive {
         let has_calls = session.calls.values().any(|call| of_turn(call.frame));
         let still_open = session.calls.values_mut();
         let still_open = still_open.filter(|call| {
-            call.is_announced && of_turn(call.frame) && !call.is_over() && !call.is_told
+            // No text says what becomes of a call that the user refused.
+            let is_refused = call.rejected.is_some();
+            let is_open = call.is_announced && !call.is_over() && !is_refused;
+            is_open && of_turn(call.frame) && !call.is_told
         });
         let mut calls: Vec<usize> = still_open
             .map(|call| {

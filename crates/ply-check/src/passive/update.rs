@@ -73,18 +73,27 @@ impl Passive {
             return;
         };
         if !self.sessions.is_known(id) {
+            if OF_A_TURN.contains(&kind) {
+                self.sessions.note_stranger(id, self.frame);
+            }
             return self.sessions.note_early(id, self.frame);
         }
         self.look("V1-SESS-11", Side::Agent);
         self.when(id, kind);
+        self.cross_talk(id, kind);
         match self.link.is_v2() {
             true => self.members_v2(id, kind, update),
-            false => self.members_v1(kind, update),
+            false => self.members_v1(id, kind, update),
         }
         match kind {
             "tool_call" | "tool_call_update" => self.tool_call(id, kind, update),
             "available_commands_update" => self.commands(list(update, "/availableCommands")),
-            "config_option_update" => self.options(list(update, "/configOptions")),
+            "config_option_update" => {
+                if let Some(session) = self.sessions.get_mut(id) {
+                    session.has_options = true;
+                }
+                self.options(list(update, "/configOptions"));
+            }
             "state_update" => self.state(id, update),
             _ => {}
         }
@@ -180,7 +189,7 @@ impl Passive {
         resume.map(|open| open.frame)
     }
 
-    fn members_v1(&mut self, kind: &str, update: &Value) {
+    fn members_v1(&mut self, id: &str, kind: &str, update: &Value) {
         match kind {
             "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk" => {
                 let null = Value::Null;
@@ -191,10 +200,44 @@ impl Passive {
                 let is_kept = text(update, "/currentModeId").is_some();
                 let what = "a change of mode lacks `currentModeId`";
                 self.keeps("V1-MODE-04", Side::Agent, is_kept, what);
+                self.known_mode(id, text(update, "/currentModeId"));
             }
             "usage_update" => self.usage(update),
             "session_info_update" => self.session_info(update),
             _ => {}
+        }
+    }
+
+    /// Judges that a mode which is told is one of those that the session has.
+    fn known_mode(&mut self, id: &str, mode: Option<&str>) {
+        let modes = self
+            .sessions
+            .get_mut(id)
+            .and_then(|session| session.modes.clone());
+        if let (Some(modes), Some(mode)) = (modes, mode)
+            && !modes.iter().any(|known| known == mode)
+        {
+            let what = format!("the mode {} is none of the available ones", quote(mode));
+            self.find("V1-MODE-04", Side::Agent, what);
+        }
+    }
+
+    /// Judges that what belongs to a turn is not told of a session without one while another session has one.
+    fn cross_talk(&mut self, id: &str, kind: &str) {
+        if !self.link.is_v1() || !OF_A_TURN.contains(&kind) {
+            return;
+        }
+        let is_quiet = self.sessions.get_mut(id).is_some_and(|session| {
+            let is_used = session.was_prompted || session.has_past || session.loading > 0;
+            session.is_made && !is_used
+        });
+        self.look("V1-SESS-09", Side::Agent);
+        if is_quiet && self.sessions.has_running() {
+            let what = format!(
+                "the update {} is of a session that was not prompted, while another one was",
+                quote(kind)
+            );
+            self.find("V1-SESS-09", Side::Agent, what);
         }
     }
 

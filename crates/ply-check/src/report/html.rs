@@ -42,7 +42,11 @@ impl Report {
     }
 
     fn write_run(&self, out: &mut String, run: &Run) -> fmt::Result {
-        writeln!(out, "<h2>{}</h2>\n<ul class=\"counts\">", Self::title(run))?;
+        writeln!(out, "<h2>{}</h2>", Self::title(run))?;
+        if let Some(remark) = &run.findings.remark {
+            writeln!(out, "<p class=\"warn\"><b>{}</b></p>", escape(remark))?;
+        }
+        writeln!(out, "<ul class=\"counts\">")?;
         for (outcome, class, words) in OUTCOMES {
             let count = run.count(outcome);
             writeln!(out, "<li class=\"{class}\"><b>{count}</b> {words}</li>")?;
@@ -81,11 +85,17 @@ impl Report {
             rule.level,
             escape(rule.says)
         )?;
-        if verdict.outcome > Outcome::Pass {
+        if verdict.outcome > Outcome::Pass || !verdict.saw.is_empty() {
+            let saw: Vec<_> = verdict.sights().map(|(saw, _)| saw).collect();
+            let hidden: Vec<_> = run.findings.caused_by(rule.id).collect();
             let rows = [
-                ("Seen", &*verdict.saw),
+                ("Seen", &*saw.join("; ")),
+                ("Because", verdict.because.unwrap_or_default()),
+                ("Hides", &*hidden.join(", ")),
                 ("Matters", rule.matters),
                 ("Fix", rule.fix),
+                ("Level", &*Self::origin(rule)),
+                ("Note", rule.note),
             ];
             writeln!(out, "<dl>")?;
             for (name, text) in rows.iter().filter(|(_, text)| !text.is_empty()) {
@@ -107,11 +117,12 @@ impl Report {
     }
 }
 
-const OUTCOMES: [(Outcome, &str, &str); 6] = [
+const OUTCOMES: [(Outcome, &str, &str); 7] = [
     (Outcome::Fail, "fail", "broken"),
     (Outcome::Warn, "warn", "warnings"),
     (Outcome::Inconclusive, "warn", "inconclusive"),
     (Outcome::Pass, "pass", "kept"),
     (Outcome::NotApplicable, "none", "not applicable"),
+    (Outcome::Unspecified, "none", "unspecified"),
     (Outcome::NotExercised, "none", "not exercised"),
 ];

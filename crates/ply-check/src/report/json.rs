@@ -9,11 +9,12 @@ use crate::verdict::{Outcome, Verdict};
 const FORMAT: u32 = 1;
 
 /// Every outcome with its name in data.
-const OUTCOMES: [(Outcome, &str); 6] = [
+const OUTCOMES: [(Outcome, &str); 7] = [
     (Outcome::Pass, "pass"),
     (Outcome::Fail, "fail"),
     (Outcome::Warn, "warn"),
     (Outcome::NotApplicable, "not_applicable"),
+    (Outcome::Unspecified, "unspecified"),
     (Outcome::NotExercised, "not_exercised"),
     (Outcome::Inconclusive, "inconclusive"),
 ];
@@ -40,10 +41,16 @@ impl Report {
         let counts = OUTCOMES.map(|(outcome, name)| (name.to_owned(), json!(run.count(outcome))));
         let verdicts = run.findings.verdicts();
         let verdicts = verdicts.map(|verdict| self.verdict_json(run, verdict));
+        let probes = run.findings.took.iter().map(|(name, took)| {
+            json!({"name": name, "tookMs": u64::try_from(took.as_millis()).unwrap_or(u64::MAX)})
+        });
         json!({
             "side": self.side_of(run),
             "protocolVersion": run.number(),
             "tookMs": u64::try_from(run.took.as_millis()).unwrap_or(u64::MAX),
+            "remark": run.findings.remark,
+            "left": run.findings.left,
+            "probes": probes.collect::<Vec<_>>(),
             "counts": counts.into_iter().collect::<serde_json::Map<_, _>>(),
             "verdicts": verdicts.collect::<Vec<_>>(),
         })
@@ -63,11 +70,17 @@ impl Report {
         json!({
             "id": rule.id,
             "level": rule.level,
+            "side": rule.side,
+            "source": rule.source(),
+            "note": rule.note,
             "topic": rule.topic(),
             "gate": rule.gate,
             "says": rule.says,
             "outcome": verdict.outcome,
             "saw": verdict.saw,
+            "more": verdict.more,
+            "uncounted": verdict.uncounted,
+            "because": verdict.because,
             "known": self.baseline.has(rule, verdict.outcome),
             "probe": verdict.probe,
             "recording": verdict.evidence.recording,

@@ -57,8 +57,9 @@ impl Report {
         match verdict.outcome {
             _ if self.fails(verdict) => writeln!(
                 out,
-                "><failure message=\"{saw}\">{}\n{frames}\nagain: {again}</failure></testcase>",
-                escape(rule.fix)
+                "><failure message=\"{saw}\">{}\n{}\n{frames}\nagain: {again}</failure></testcase>",
+                escape(rule.fix),
+                escape(&Self::origin(rule))
             ),
             _ if self.is_unclear(verdict) => {
                 writeln!(
@@ -75,6 +76,10 @@ impl Report {
                 let why = match verdict.outcome {
                     Outcome::NotExercised => "not exercised".to_owned(),
                     Outcome::NotApplicable => saw,
+                    Outcome::Unspecified => format!("unspecified: {saw}"),
+                    Outcome::Inconclusive if verdict.because.is_some() => {
+                        format!("follows from {}", verdict.because.unwrap_or_default())
+                    }
                     _ => format!("known: {saw}"),
                 };
                 writeln!(out, "><skipped message=\"{why}\"/></testcase>")
@@ -87,12 +92,13 @@ impl Report {
     }
 
     fn is_unclear(&self, verdict: &Verdict) -> bool {
-        verdict.outcome == Outcome::Inconclusive && !self.is_known(verdict)
+        let is_own = verdict.outcome == Outcome::Inconclusive && verdict.because.is_none();
+        is_own && !self.is_known(verdict)
     }
 
     fn is_skipped(&self, verdict: &Verdict) -> bool {
         let has_no_part = verdict.outcome < Outcome::Pass;
-        has_no_part || self.is_known(verdict)
+        has_no_part || verdict.because.is_some() || self.is_known(verdict)
     }
 
     fn is_known(&self, verdict: &Verdict) -> bool {

@@ -43,7 +43,8 @@ impl Report {
         let level = match verdict.outcome {
             Outcome::Fail => "error",
             Outcome::Warn => "warning",
-            Outcome::Inconclusive => "note",
+            // What follows from another finding is told there.
+            Outcome::Inconclusive if verdict.because.is_none() => "note",
             _ => return None,
         };
         let frames = evidence::of(&run.findings, verdict);
@@ -72,7 +73,12 @@ impl Report {
             "partialFingerprints": {
                 "plyCheckRule/v1": format!("{side}/v{}/{}", run.number(), verdict.rule.id),
             },
-            "properties": {"frames": frames.collect::<Vec<_>>(), "again": self.again(verdict)},
+            "properties": {
+                "frames": frames.collect::<Vec<_>>(),
+                "more": verdict.more,
+                "hides": run.findings.caused_by(verdict.rule.id).collect::<Vec<_>>(),
+                "again": self.again(verdict),
+            },
         });
         if !self.baseline.is_empty() {
             let is_known = self.baseline.has(&verdict.rule, verdict.outcome);
@@ -94,12 +100,14 @@ impl Report {
 }
 
 fn rule(rule: &Rule) -> Value {
+    let source = rule.source();
     json!({
+        "helpUri": source.as_ref().map(|source| source.link.clone()),
         "id": rule.id,
         "shortDescription": {"text": rule.says},
         "fullDescription": {"text": rule.matters},
         "help": {"text": rule.fix},
-        "properties": {"level": rule.level, "topic": rule.topic(), "gate": rule.gate},
+        "properties": {"level": rule.level, "topic": rule.topic(), "gate": rule.gate, "side": rule.side, "source": source, "note": rule.note},
     })
 }
 

@@ -1,6 +1,7 @@
 //! The report for people: what failed, why it matters, how to fix it.
 
 use std::fmt::{self, Write as _};
+use std::time::Duration;
 
 use ply_client::text::Line;
 
@@ -24,6 +25,11 @@ pub enum Style {
     /// With colours.
     Coloured,
 }
+
+/// How long a run takes before its slowest probes are named.
+const LONG_RUN: Duration = Duration::from_secs(60);
+/// How many of them.
+const SLOWEST: usize = 5;
 
 const RED: &str = "31";
 const GREEN: &str = "32";
@@ -55,16 +61,27 @@ impl Report {
     fn write_text(&self, out: &mut String, detail: Detail, painter: &Painter) -> fmt::Result {
         for run in &self.runs {
             self.write_head(out, run, painter)?;
+            if let Some(remark) = &run.findings.remark {
+                writeln!(out, "{}", painter.paint(YELLOW, &Line(remark).to_string()))?;
+            }
             let mut verdicts: Vec<_> = run.findings.verdicts().collect();
             verdicts.sort_by_key(|verdict| std::cmp::Reverse(verdict.outcome));
             for verdict in verdicts {
                 let is_finding = verdict.outcome > Outcome::Pass;
+                let is_odd = verdict.outcome == Outcome::Unspecified && !verdict.saw.is_empty();
                 match detail {
+                    // What follows from another finding is told there.
+                    Detail::Findings if verdict.because.is_some() => {}
+                    Detail::Findings if is_odd => self.write_finding(out, run, verdict, painter)?,
                     _ if is_finding => self.write_finding(out, run, verdict, painter)?,
                     Detail::All => write_line(out, verdict, painter)?,
                     Detail::Findings => {}
                 }
             }
+            if let Some(left) = &run.findings.left {
+                writeln!(out, "\n{}", painter.paint(YELLOW, &Line(left).to_string()))?;
+            }
+            write_slowest(out, run, painter)?;
             writeln!(out)?;
         }
         let words = match self.result() {
@@ -92,6 +109,7 @@ impl Report {
             (Outcome::Warn, "warnings"),
             (Outcome::Inconclusive, "inconclusive"),
             (Outcome::NotApplicable, "not applicable"),
+            (Outcome::Unspecified, "unspecified"),
             (Outcome::NotExercised, "not exercised"),
         ];
         let counts = counts.map(|(outcome, words)| format!("{} {words}", run.count(outcome)));
@@ -117,9 +135,25 @@ impl Report {
                 Line(text)
             ),
         };
-        row("saw", &verdict.saw)?;
+        for (saw, _) in verdict.sights() {
+            row("saw", saw)?;
+        }
+        if verdict.uncounted > 0 {
+            row("saw", &format!("and {} times more", verdict.uncounted))?;
+        }
+        if let Some(cause) = verdict.because {
+            row("because", &format!("{cause} is broken"))?;
+        }
+        let caused: Vec<_> = run.findings.caused_by(verdict.rule.id).collect();
+        let caused = match caused.is_empty() {
+            true => String::new(),
+            false => format!("not judged because of this: {}", caused.join(", ")),
+        };
+        row("hides", &caused)?;
         row("matters", verdict.rule.matters)?;
         row("fix", verdict.rule.fix)?;
+        row("level", &Self::origin(&verdict.rule))?;
+        row("note", verdict.rule.note)?;
         for shown in evidence::of(&run.findings, verdict) {
             let (arrow, number, line) = (shown.arrow(), shown.number, &shown.line);
             row(&format!("{arrow} #{number}"), line)?;
@@ -131,6 +165,23 @@ impl Report {
     }
 }
 
+/// Names the probes that took longest, if the run took long.
+fn write_slowest(out: &mut String, run: &Run, painter: &Painter) -> fmt::Result {
+    if run.took < LONG_RUN {
+        return Ok(());
+    }
+    let mut took = run.findings.took.clone();
+    took.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
+    let slowest = took.iter().take(SLOWEST);
+    let slowest = slowest.map(|(name, time)| format!("{name} ({:.1} s)", time.as_secs_f64()));
+    let slowest = slowest.collect::<Vec<_>>().join(", ");
+    writeln!(
+        out,
+        "\n{}",
+        painter.paint(DIM, &format!("slowest probes: {slowest}"))
+    )
+}
+
 fn write_line(out: &mut String, verdict: &Verdict, painter: &Painter) -> fmt::Result {
     let (colour, word) = match verdict.outcome {
         Outcome::Fail => (RED, "broken"),
@@ -138,6 +189,7 @@ fn write_line(out: &mut String, verdict: &Verdict, painter: &Painter) -> fmt::Re
         Outcome::Inconclusive => (YELLOW, "inconclusive"),
         Outcome::Pass => (GREEN, "kept"),
         Outcome::NotApplicable => (DIM, "not applicable"),
+        Outcome::Unspecified => (DIM, "unspecified"),
         Outcome::NotExercised => (DIM, "not exercised"),
     };
     let id = painter.paint(BOLD, &format!("{:<14}", verdict.rule.id));

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 pub(crate) use self::arguments::Check;
 use self::arguments::Target;
 use crate::program::error::Error;
-use crate::program::run::signals::Signals;
+use crate::program::run::signals::{Signal, Signals};
 
 /// The exit code when a rule is broken.
 const BROKEN: u8 = 20;
@@ -23,15 +23,25 @@ const UNCLEAR: u8 = 21;
 /// Checks what the arguments name.
 pub(crate) async fn run(arguments: Check) -> Result<ExitCode, Error> {
     match arguments.target {
-        Target::Agent(arguments) => until_signal(agent::run(arguments)).await,
+        Target::Agent(arguments) => agent::run(arguments).await,
         Target::Client(arguments) if arguments.serve => {
             until_signal(client::serve_person(arguments)).await
         }
-        Target::Client(arguments) => until_signal(client::run(arguments)).await,
+        Target::Client(arguments) => client::run(arguments).await,
         Target::Trace(arguments) => trace::run(&arguments),
         Target::Rules(arguments) => rules::run(&arguments),
         Target::Serve(arguments) => client::serve(&arguments).await,
     }
+}
+
+/// Waits for a signal that asks to end, and keeps which one it was.
+pub(crate) async fn stopped(signals: &mut Signals, heard: &mut Option<Signal>) {
+    *heard = Some(signals.next().await);
+}
+
+/// Returns the exit code of a check: that of the signal which ended it, or of what it found.
+pub(crate) fn exit_code(heard: Option<Signal>, found: ExitCode) -> ExitCode {
+    heard.map_or(found, |signal| ExitCode::from(signal.exit_code()))
 }
 
 /// Runs a check until it is done, or a signal asks to end. Dropped, a check ends what it started and removes its directories, which

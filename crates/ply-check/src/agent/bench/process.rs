@@ -11,7 +11,9 @@ use ply_wire::negotiate::Version;
 use serde_json::{Value, json};
 
 use crate::agent::hearing::{Hearing, Wish};
+use crate::agent::trial::Trial;
 use crate::peer::{Answer, Peer, Stopped};
+use crate::topic::Running;
 
 /// How long an agent that is done with may take to end, at each step.
 const END_TIME_MAX: Duration = Duration::from_millis(500);
@@ -26,6 +28,7 @@ pub(crate) struct Agent {
     /// There until it is dropped.
     pub(super) child: Option<Child>,
     pub(in crate::agent) hearing: Hearing,
+    pub(super) trial: Arc<Trial>,
     pub(super) remains: Remains,
     /// What it said to `initialize`.
     pub(crate) hello: Value,
@@ -94,6 +97,15 @@ impl Agent {
         let came = self.peer.need(method, params).await;
         self.hearing.learn(Wish::Session, &came);
         came
+    }
+
+    /// Refuses to prompt an agent that has no working model, or does not end its turns.
+    pub(in crate::agent) fn may_prompt(&self) -> Running<'static> {
+        let (hearing, trial) = (self.hearing.clone(), Arc::clone(&self.trial));
+        Box::pin(async move {
+            hearing.try_for(Wish::Turn)?;
+            hearing.can_prompt(&trial).await
+        })
     }
 
     /// Makes a session.

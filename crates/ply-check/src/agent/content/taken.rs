@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::agent::bench::{Agent, Bench};
 use crate::agent::hearing::Wish;
-use crate::agent::turn::{self, Choice, QUIET, is_user_message, permit, said};
+use crate::agent::turn::{self, Choice, QUIET, new_user_message, permit, said};
 use crate::peer::Stopped;
 
 /// A picture of one dot, as small as they come.
@@ -118,7 +118,7 @@ async fn refused(
     );
     if code.is_some() && bench.version == Version::V2 {
         agent.listen(QUIET).await?;
-        let told = agent.seen_since(turn.call.frame, |frame| is_user_message(frame, None));
+        let told = new_user_message(agent, turn.call.frame);
         let saw = "a prompt was refused and reported as a user message";
         bench.judge("V2-PROMPT-12", told.is_none(), agent, &course.ends(), saw);
     }

@@ -73,8 +73,14 @@ fn question(bench: &mut Bench, agent: &Agent, frame: usize, params: &Value) {
         "form" => form(bench, agent, frame, params),
         "url" => {
             let url = word(params, "url").unwrap_or_default();
-            let saw = "the address of a page has credentials, or is neither `https` nor local";
+            let saw = "the address of a page has credentials in it";
             both(bench, "V1-ELIC-25", is_clean(&url), agent, frame, saw);
+            if !is_safe(&url) {
+                let saw = "the address of a page is neither `https` nor local";
+                for rule in ["V1-ELIC-25", "V2-ELIC-01"] {
+                    bench.advise(rule, agent, &[frame], saw);
+                }
+            }
         }
         _ => {}
     }
@@ -112,15 +118,24 @@ fn is_plain(field: &Value) -> bool {
     }
 }
 
+/// Returns the scheme and the host of an address.
+fn parts(url: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = url.split_once("://")?;
+    Some((
+        scheme,
+        rest.split(['/', '?', '#']).next().unwrap_or_default(),
+    ))
+}
+
 fn is_clean(url: &str) -> bool {
-    let Some((scheme, rest)) = url.split_once("://") else {
-        return false;
-    };
-    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let is_local = ["localhost", "127.", "[::1]"]
-        .iter()
-        .any(|local| host.starts_with(local));
-    !host.contains('@') && (scheme == "https" || is_local)
+    parts(url).is_some_and(|(_, host)| !host.contains('@'))
+}
+
+fn is_safe(url: &str) -> bool {
+    parts(url).is_some_and(|(scheme, host)| {
+        let mut local = ["localhost", "127.", "[::1]"].iter();
+        scheme == "https" || local.any(|local| host.starts_with(local))
+    })
 }
 
 fn was_asked(agent: &Agent, id: &str) -> bool {
@@ -152,14 +167,12 @@ mod tests {
             "http://localhost:80/",
             "http://127.0.0.1",
         ] {
-            assert!(is_clean(url), "{url}");
+            assert!(is_clean(url) && is_safe(url), "{url}");
         }
-        for url in [
-            "http://example.org",
-            "https://me:word@example.org",
-            "example.org",
-        ] {
+        for url in ["https://me:word@example.org", "example.org"] {
             assert!(!is_clean(url), "{url}");
         }
+        // The protocol only recommends `https`.
+        assert!(is_clean("http://example.org") && !is_safe("http://example.org"));
     }
 }

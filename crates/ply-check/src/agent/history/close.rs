@@ -150,7 +150,7 @@ pub(super) async fn closing_amid(bench: &mut Bench) -> Result<(), Stopped> {
                 .pointer("/result/stopReason")
                 .and_then(Value::as_str);
             let is_kept = reason == Some("cancelled");
-            let frames = [frames, answer.frames().to_vec()].concat();
+            let frames = [answer.request, closed.request, answer.frame];
             let saw = format!(
                 "{}, and not with `cancelled`",
                 tell("session/prompt", &answer)

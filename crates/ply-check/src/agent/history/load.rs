@@ -83,8 +83,15 @@ pub(super) async fn loading(bench: &mut Bench) -> Result<(), Stopped> {
     drop(agent);
     let mut agent = bench.greeted_with(json!({})).await?;
     let answer = agent.ask("session/load", params).await?;
+    if answer.result().is_none() {
+        // What a killed process could not keep is its own affair, and a session that is not there takes no prompts.
+        return Ok(());
+    }
+    // Ids and the places where messages are cut may be others each time.
     let second = told(&agent, &session, &answer);
-    let is_kept = answer.result().is_some() && second == first;
+    let is_kept = [true, false]
+        .into_iter()
+        .all(|is_users| plain(&said(&second, is_users)) == plain(&said(&first, is_users)));
     let saw = "after the agent was killed, the conversation came back in another way";
     bench.judge("V1-LOAD-04", is_kept, &agent, &answer.frames(), saw);
     go_on(bench, &mut agent, &session).await
@@ -141,11 +148,11 @@ async fn replay(
     let (asked, answered) = (said(&replayed, true), said(&replayed, false));
     let whole = asked.clone() + &answered;
     let reply = said(&spoken.messages, false);
-    let is_whole = whole.contains(&spoken.prompt) && whole.contains(&reply);
+    let is_whole = tells_again(&whole, &spoken.prompt) && tells_again(&whole, &reply);
     let saw = "the prompt or the answer is missing in the replay";
     bench.judge("V1-LOAD-04", is_whole, agent, &frames, saw);
     let first = replayed.first().is_none_or(|first| first.is_users);
-    let is_kept = asked.contains(&spoken.prompt) && answered.contains(&reply) && first;
+    let is_kept = tells_again(&asked, &spoken.prompt) && tells_again(&answered, &reply) && first;
     let saw = "what one side said is replayed as said by the other, or in another order";
     if is_whole {
         bench.judge("V1-LOAD-06", is_kept, agent, &frames, saw);
@@ -177,6 +184,20 @@ async fn replay(
     Ok(told(agent, session, answer))
 }
 
+/// Returns a text without its white space: where lines and messages are cut is the agent's choice.
+fn plain(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
+/// Returns whether a replay tells what was said live. What is only for the moment, such as a warning, need not come back, so half of
+/// the lines are enough.
+pub(in crate::agent) fn tells_again(replayed: &str, live: &str) -> bool {
+    let replayed = plain(replayed);
+    let lines = live.lines().map(plain).filter(|line| !line.is_empty());
+    let (found, lost): (Vec<_>, Vec<_>) = lines.partition(|line| replayed.contains(line.as_str()));
+    found.len() >= lost.len()
+}
+
 async fn go_on(bench: &mut Bench, agent: &mut Agent, session: &str) -> Result<(), Stopped> {
     let before = agent.recording().len();
     let went_on = talk(&bench.subject, bench.version, agent, session).await;
@@ -201,4 +222,18 @@ async fn go_on(bench: &mut Bench, agent: &mut Agent, session: &str) -> Result<()
 pub(super) fn has_options(result: &Value) -> bool {
     let options = result.get("configOptions").and_then(Value::as_array);
     options.is_some_and(|options| !options.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tells_again;
+
+    #[test]
+    fn a_replay_may_leave_out_what_was_for_the_moment_and_cut_words_elsewhere() {
+        let live = "Warning: no network.\nThe answer is 42.\nIt always was.";
+        assert!(tells_again("The answer\n is 42.It always was.", live));
+        assert!(tells_again("anything", ""));
+        assert!(!tells_again("It always was.", live));
+        assert!(!tells_again("", live));
+    }
 }

@@ -116,6 +116,7 @@ pub(super) async fn resuming(bench: &mut Bench) -> Result<(), Stopped> {
     }
     if bench.version == Version::V2 {
         state(bench, &agent, &session, &answer);
+        at_rest(bench, &mut agent, &session, &answer).await?;
         replay(bench, &mut agent, &session, &spoken).await?;
         cursors(bench, &mut agent, &session).await?;
         return Ok(());
@@ -154,6 +155,28 @@ fn state(bench: &mut Bench, agent: &Agent, session: &str, answer: &Answer) {
         .collect();
     let saw = "the state was not told between the replay and the answer";
     bench.judge("V2-RESUME-08", is_last, agent, &frames, saw);
+}
+
+/// Judges that a session which nobody has prompted since it came to rest is not told to be at work. An agent may begin something by
+/// itself, but then it ends.
+async fn at_rest(
+    bench: &mut Bench,
+    agent: &mut Agent,
+    session: &str,
+    answer: &Answer,
+) -> Result<(), Stopped> {
+    agent.listen(QUIET).await?;
+    let heard = agent.heard_since(answer.request);
+    let last = heard.iter().rfind(|frame| is_state(frame, session));
+    let told = last.and_then(|frame| frame.update()?.get("state")?.as_str());
+    let frames = [
+        answer.frames().to_vec(),
+        last.iter().map(|frame| frame.number).collect(),
+    ];
+    let is_kept = told != Some("running");
+    let saw = "a session at rest is told to be running";
+    bench.judge("V2-RESUME-08", is_kept, agent, &frames.concat(), saw);
+    Ok(())
 }
 
 async fn replay(

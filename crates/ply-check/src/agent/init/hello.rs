@@ -83,6 +83,9 @@ pub(super) async fn greeting(bench: &mut Bench) -> Result<(), Stopped> {
         saw,
     );
     if !is_asked {
+        if let Some(saw) = not_asked(bench).await? {
+            bench.judge("V1-INIT-07", false, &agent, &frames, saw);
+        }
         return Err(Stopped::Other(
             "the agent does not speak this version".to_owned(),
         ));
@@ -114,6 +117,24 @@ pub(super) async fn greeting(bench: &mut Bench) -> Result<(), Stopped> {
     bench.log_in(&mut agent).await?;
     bench.give_back(agent);
     Ok(())
+}
+
+/// Looks at an agent that answered with another version than it was asked for, and says why that is wrong: it may not speak that one.
+async fn not_asked(bench: &mut Bench) -> Result<Option<String>, Stopped> {
+    for number in [2, 65535] {
+        let mut agent = bench.start().await?;
+        let mut params = initialize(bench.version, json!({}));
+        if let Some(asked) = params.get_mut("protocolVersion") {
+            *asked = json!(number);
+        }
+        let answer = agent.ask("initialize", params).await?;
+        let chosen = answer.message.pointer("/result/protocolVersion");
+        if bench.version == Version::V1 && chosen.and_then(Value::as_u64) == Some(1) {
+            let saw = format!("version {number} was answered with 1, and version 1 with another");
+            return Ok(Some(saw));
+        }
+    }
+    Ok(None)
 }
 
 fn is_identity(info: &Value) -> bool {

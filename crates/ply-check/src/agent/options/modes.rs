@@ -1,9 +1,11 @@
 //! Modes of version 1.
 
+use ply_wire::negotiate::Version;
 use serde_json::{Value, json};
 
 use super::super::bench::{Agent, Bench};
 use super::super::judging::{QUIET, tell};
+use super::super::shape;
 use crate::peer::Stopped;
 
 /// The modes of a session.
@@ -79,7 +81,7 @@ pub(super) async fn modes(bench: &mut Bench) -> Result<(), Stopped> {
             tell("session/set_mode", &set)
         );
         bench.judge(
-            "V1-MODE-02",
+            "V1-MODE-03",
             set.result().is_some(),
             &agent,
             &set.frames(),
@@ -130,6 +132,16 @@ fn announced(bench: &mut Bench, agent: &Agent, mode: &str, opened: &Value, since
                 let is_kept = option.is_none_or(|option| option == mode);
                 let saw = "after a change of the mode, the option for the mode has another value";
                 bench.judge("V1-MODE-07", is_kept, agent, &[since, frame.number], saw);
+                let ids = |value: Option<&Value>| {
+                    let options = value.and_then(|value| value.get("configOptions"));
+                    let options = options.and_then(Value::as_array).cloned();
+                    let mut ids = shape::config_ids(Version::V1, &options.unwrap_or_default());
+                    ids.sort();
+                    ids
+                };
+                let is_kept = ids(update) == ids(Some(opened));
+                let saw = "an update of options does not have all of them";
+                bench.judge("V1-CONF-12", is_kept, agent, &[since, frame.number], saw);
             }
             _ => {}
         }

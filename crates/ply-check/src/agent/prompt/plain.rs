@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use crate::agent::bench::{Agent, Bench};
 use crate::agent::hearing::Wish;
 use crate::agent::turn::{
-    self, Choice, Course, QUIET, Turn, is_of_turn, is_user_message, permit, said, state, word,
+    self, Choice, Course, QUIET, Turn, is_of_turn, is_user_message, new_user_message, permit, said,
+    state, word,
 };
 use crate::peer::{Answer, Stopped};
 use crate::recording::Frame;
@@ -26,10 +27,13 @@ pub(super) async fn short(bench: &mut Bench) -> Result<(), Stopped> {
     turn::review(bench, &agent, &course);
     let frames = course.ends();
     let how = course.how();
-    let rules = ["V1-PROMPT-06", "V1-CONTENT-02"];
-    turn::judge(bench, &rules, course.stop.is_some(), &agent, &frames, &how);
+    // An answer without a stop reason is another rule's business, and a model that fails is nobody's.
+    if course.answer.error_code().is_none_or(|code| code == -32602) {
+        let is_taken = course.answer.error_code().is_none();
+        bench.judge("V1-CONTENT-02", is_taken, &agent, &frames, how.clone());
+    }
     // A model may decline or meet a limit even here, which is no fault of the agent.
-    if course.ended("end_turn") || course.ended("cancelled") || course.stop.is_none() {
+    if course.ended("end_turn") || course.ended("cancelled") {
         bench.judge("V1-STOP-02", course.ended("end_turn"), &agent, &frames, how);
     }
     spoken(bench, &agent, &course);
@@ -187,7 +191,7 @@ async fn not_reported(
     refusal: &Answer,
 ) -> Result<(), Stopped> {
     agent.listen(QUIET).await?;
-    let told = agent.seen_since(refusal.request, |frame| is_user_message(frame, None));
+    let told = new_user_message(agent, refusal.request);
     let frames: Vec<_> = refusal
         .frames()
         .into_iter()

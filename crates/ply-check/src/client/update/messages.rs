@@ -25,7 +25,7 @@ pub(in crate::client) const TOPIC: Topic = Topic {
             LOST,
             "Show a placeholder for what you cannot show.",
         )
-        .should(),
+        .unspecified(),
         rule(
             "V1-MSGID-02",
             "Ids of messages are opaque texts; null is none.",

@@ -80,9 +80,11 @@ pub(super) const RULES: &[Rule] = &[
         .matters("An agent without sessions serves none of their methods.")
         .fix("Look for `capabilities.session` first."),
     Rule::agent("V2-INIT-16", "`initialize` is refused on a connection that is in use.")
+        .should()
         .matters("Rules that change in the middle leave both sides with different ones.")
         .fix("Answer -32600 to `initialize` after any other request."),
     Rule::agent("V2-INIT-17", "Requests before `initialize` are refused.")
+        .should()
         .matters("What is served before the handshake follows no agreed version.")
         .fix("Answer -32600 until `initialize` was served."),
     Rule::client("V2-AUTH-02", "Logging in and out is asked only of agents that offer login methods.")

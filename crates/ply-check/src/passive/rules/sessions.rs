@@ -13,7 +13,11 @@ pub(super) const RULES: &[Rule] = &[
     Rule::client("V1-SESS-06", "`mcpServers` is there when a session is made or loaded.")
         .matters("Strict agents refuse the request without the list.")
         .fix("Send an empty list if there are no servers."),
-    Rule::agent("V1-SESS-11", "Updates of a new session follow the answer that names it.").should()
+    Rule::agent("V1-SESS-09", "Several sessions live side by side on one connection.")
+        .matters("One conversation speaks into another.")
+        .fix("Tell everything under the id of the session that it belongs to."),
+    Rule::agent("V1-SESS-11", "Updates of a new session follow the answer that names it.")
+            .unspecified()
         .matters("Clients drop updates of sessions that they do not know yet.")
         .fix("Send the first updates after the answer to `session/new`."),
     Rule::client("V1-SESS-14", "Further directories are sent only to agents that take them.")

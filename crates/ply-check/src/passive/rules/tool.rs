@@ -46,9 +46,13 @@ pub(super) const RULES: &[Rule] = &[
     Rule::client("V1-PERM-06", "The selected option is one of those offered.")
         .matters("An option that was not offered has no meaning.")
         .fix("Answer with an `optionId` of the question."),
-    Rule::agent("V1-PERM-12", "A rejected tool call is closed.").should()
+    Rule::agent("V1-PERM-12", "A rejected tool call is closed.")
+            .unspecified()
         .matters("A call that goes on after a no suggests that the no was ignored.")
         .fix("Send `failed` for a call that the user rejected."),
+    Rule::agent("V2-TOOL-09", "A call that is over stays as it ended.").should()
+        .matters("A card that was settled changes again.")
+        .fix("Tell a final status once."),
     Rule::agent("V2-TOOL-01", "Tool calls are told with `tool_call_update`.").should()
         .matters("Clients of version 2 do not know the other update and show no call.")
         .fix("Send `tool_call_update`, the first time too."),

@@ -37,6 +37,15 @@ pub(super) const RULES: &[Rule] = &[
     Rule::agent("V2-PROMPT-05", "A prompt is answered when its message is inserted, not when the work is over.")
         .matters("The client cannot show where its message stands while the work runs.")
         .fix("Answer as soon as the message has its place."),
+    Rule::agent("V1-PROMPT-06", "A turn ends with the answer to its prompt, which has a stop reason.")
+        .matters("The client cannot tell why the turn ended.")
+        .fix("Answer the prompt with `stopReason`."),
+    Rule::agent("V1-CANCEL-04", "Work stops soon after a cancel.").should()
+        .matters("The user is asked about work that was stopped.")
+        .fix("Ask for nothing more once the turn is cancelled."),
+    Rule::agent("V2-CANCEL-05", "Work stops soon after a cancel.").should()
+        .matters("The user is asked about work that was stopped.")
+        .fix("Ask for nothing more once the work is cancelled."),
     Rule::agent("V2-PROMPT-07", "The answer to a prompt names the message.")
         .matters("Without the id the client cannot find its message among others.")
         .fix("Answer with `messageId`."),
@@ -50,6 +59,7 @@ pub(super) const RULES: &[Rule] = &[
         .matters("Without it the client does not show that work goes on.")
         .fix("Send `running` when work begins."),
     Rule::agent("V2-STATE-03", "The end of work says why.")
+        .should()
         .matters("The user does not learn why the work ended.")
         .fix("Send `stopReason` with idle."),
     Rule::agent("V2-BG-02", "Work in the background is told in every state, once it is told at all.")

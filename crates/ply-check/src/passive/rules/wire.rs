@@ -44,9 +44,11 @@ pub(super) const RULES: &[Rule] = &[
         .matters("A line too low opens the wrong place.")
         .fix("Add one to positions that are counted from 0."),
     Rule::agent("V1-RPC-18", "Every line is one message, never an array of several.")
+            .unspecified()
         .matters("A peer without batches runs none of the messages in one.")
         .fix("Write each message on its own line."),
     Rule::client("V1-RPC-18", "Every line is one message, never an array of several.")
+            .unspecified()
         .matters("A peer without batches runs none of the messages in one.")
         .fix("Write each message on its own line."),
     Rule::agent("V1-STDIO-03", "Standard output carries messages and nothing else.").in_both_versions()
@@ -106,4 +108,16 @@ pub(super) const RULES: &[Rule] = &[
     Rule::client("V2-EXT-04", "Methods of one's own begin with an underscore.")
         .matters("Names without the mark belong to future versions.")
         .fix("Put `_` in front of the names of own methods."),
+    Rule::agent("V1-SCHEMA-01", "Every message fits the JSON schema of the version.")
+        .matters("Clients that read by the schema refuse the message, and what it holds is lost.")
+        .fix("Send the member that the finding names as the schema has it."),
+    Rule::client("V1-SCHEMA-01", "Every message fits the JSON schema of the version.")
+        .matters("Agents that read by the schema refuse the message, and what it holds is lost.")
+        .fix("Send the member that the finding names as the schema has it."),
+    Rule::agent("V2-SCHEMA-01", "Every message fits the JSON schema of the version.")
+        .matters("Clients that read by the schema refuse the message, and what it holds is lost.")
+        .fix("Send the member that the finding names as the schema has it."),
+    Rule::client("V2-SCHEMA-01", "Every message fits the JSON schema of the version.")
+        .matters("Agents that read by the schema refuse the message, and what it holds is lost.")
+        .fix("Send the member that the finding names as the schema has it."),
 ];

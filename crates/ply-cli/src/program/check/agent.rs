@@ -6,15 +6,17 @@ use std::process::ExitCode;
 use ply_check::agent::{self, Prompts, Subject};
 use ply_check::peer::Stopped;
 use ply_check::report::Run;
-use ply_check::{Report, Selection, Side};
+use ply_check::{Findings, Report, Selection, Side};
 use ply_client::Version;
 use ply_client::text::Line;
 
 use super::arguments::Agent;
 use super::place::Place;
 use super::report::{self, Progress};
+use super::{exit_code, stopped};
 use crate::program::error::Error;
 use crate::program::output;
+use crate::program::run::signals::Signals;
 
 /// Checks an agent.
 pub(crate) async fn run(arguments: Agent) -> Result<ExitCode, Error> {
@@ -27,18 +29,23 @@ pub(crate) async fn run(arguments: Agent) -> Result<ExitCode, Error> {
     report::check_words(&selection, &rules)?;
     let baseline = report::baseline(&arguments.run, Side::Agent)?;
     let scratch = report::Scratch::new()?;
-    let mut subject = Subject::new(
-        report::located(&arguments.command)?,
-        scratch.path().to_owned(),
-    );
+    let mut subject = Subject::new(report::located(&arguments.command)?, scratch.work()?);
     subject.patience = arguments.patience;
     subject.turn_patience = arguments.turn_patience;
     subject.login.clone_from(&arguments.login);
     for (kind, text) in &arguments.prompts {
         set_prompt(&mut subject.prompts, kind, text.clone())?;
     }
+    if !arguments.keep_home {
+        subject.env = scratch.home()?;
+    }
     let mut place = Place::open(&arguments.run)?;
-    let spoken = spoken(&subject, arguments.run.version).await?;
+    let mut signals = Signals::listen().map_err(Error::Start)?;
+    let mut heard = None;
+    let spoken = tokio::select! {
+        spoken = spoken(&subject, arguments.run.version) => spoken?,
+        signal = signals.next() => return Ok(ExitCode::from(signal.exit_code())),
+    };
     report::check_rest(&selection, &rules, &spoken)?;
     let mut runs = Vec::new();
     let mut progress = Progress::new();
@@ -48,15 +55,35 @@ pub(crate) async fn run(arguments: Agent) -> Result<ExitCode, Error> {
             continue;
         }
         let began = report::now();
-        let findings =
-            agent::check(&subject, version, &selection, |probe| progress.show(probe)).await;
+        let stop = stopped(&mut signals, &mut heard);
+        let show = |probe| progress.show(probe);
+        let mut findings = agent::check_until(&subject, version, &selection, show, stop).await;
+        if arguments.keep_home {
+            tell_left(&findings);
+        } else {
+            // What is left is in a home that goes with the check.
+            findings.left = None;
+            findings.remark = findings.remark.map(|remark| {
+                format!("{remark} (if its login is in your home directory, give `--keep-home`)")
+            });
+        }
         runs.push(Run::new(version, findings, began.elapsed()));
+        if heard.is_some() {
+            break;
+        }
     }
     drop(progress);
     let mut checked = Report::new(Side::Agent, report::words(&arguments.command), None, runs);
     checked.baseline = baseline;
     checked.options = report::words(&options(&arguments));
-    place.write(&checked)
+    place.write(&checked).map(|found| exit_code(heard, found))
+}
+
+/// Says what the check could not clean up, also if the report goes to a file.
+fn tell_left(findings: &Findings) {
+    if let Some(left) = &findings.left {
+        output::tell(&format!("note: {}", Line(left)));
+    }
 }
 
 /// Returns the versions that are checked: the wanted one, or those that are spoken.
@@ -90,6 +117,9 @@ fn options(arguments: &Agent) -> Vec<OsString> {
     let mut options = report::version(&arguments.run);
     for (kind, text) in &arguments.prompts {
         options.extend(["--prompt".into(), format!("{kind}={text}").into()]);
+    }
+    if arguments.keep_home {
+        options.push("--keep-home".into());
     }
     if let Some(login) = &arguments.login {
         options.extend(["--login".into(), login.into()]);

@@ -54,6 +54,10 @@ pub(crate) struct Agent {
     #[arg(long, value_name = "METHOD")]
     pub(crate) login: Option<String>,
 
+    /// Uses your home directory, for an agent whose login is there. Otherwise the agent gets an empty home, which is removed.
+    #[arg(long)]
+    pub(crate) keep_home: bool,
+
     /// How many seconds an answer may take that needs no model.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     pub(crate) patience: Duration,
@@ -166,6 +170,10 @@ pub(crate) struct Run {
     #[arg(short = 'o', long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
 
+    /// Writes the report to a file in a further form, such as `sarif=report.sarif`; may be given several times.
+    #[arg(long = "report", value_name = "FORM=FILE", value_parser = report)]
+    pub(crate) reports: Vec<(Form, PathBuf)>,
+
     /// Shows every rule, not only those that are broken.
     #[arg(long)]
     pub(crate) all: bool,
@@ -192,6 +200,18 @@ const WAIT_TIME_MAX: Duration = Duration::from_secs(86_400);
 fn prompt(argument: &str) -> Result<(String, String), String> {
     let (kind, text) = argument.split_once('=').ok_or("it has no `=`")?;
     Ok((kind.to_owned(), text.to_owned()))
+}
+
+fn report(argument: &str) -> Result<(Form, PathBuf), String> {
+    let (form, file) = argument
+        .split_once('=')
+        .ok_or("it has no `=`; say FORM=FILE")?;
+    let form = Form::from_str(form, true)
+        .map_err(|_| format!("there is no form `{form}`; use text, json, junit, sarif or html"))?;
+    match file.is_empty() {
+        true => Err("it names no file".to_owned()),
+        false => Ok((form, PathBuf::from(file))),
+    }
 }
 
 fn seconds(argument: &str) -> Result<Duration, String> {

@@ -13,7 +13,9 @@ use ply_rpc::transport::stdio;
 use super::arguments::{Client, Serve};
 use super::place::Place;
 use super::report::{self, Progress};
+use super::{exit_code, stopped};
 use crate::program::error::Error;
+use crate::program::run::signals::Signals;
 
 /// Checks a client.
 pub(crate) async fn run(arguments: Client) -> Result<ExitCode, Error> {
@@ -43,6 +45,8 @@ pub(crate) async fn run(arguments: Client) -> Result<ExitCode, Error> {
     };
     report::check_rest(&selection, &rules, &versions)?;
     let mut place = Place::open(&arguments.run)?;
+    let mut signals = Signals::listen().map_err(Error::Start)?;
+    let mut heard = None;
     let mut runs = Vec::new();
     let mut progress = Progress::new();
     for version in versions {
@@ -51,9 +55,13 @@ pub(crate) async fn run(arguments: Client) -> Result<ExitCode, Error> {
             continue;
         }
         let began = report::now();
-        let findings =
-            client::check(&subject, version, &selection, |scene| progress.show(scene)).await;
+        let stop = stopped(&mut signals, &mut heard);
+        let show = |scene| progress.show(scene);
+        let findings = client::check_until(&subject, version, &selection, show, stop).await;
         runs.push(Run::new(version, findings, began.elapsed()));
+        if heard.is_some() {
+            break;
+        }
     }
     drop(progress);
     let words = report::words(&arguments.command);
@@ -62,7 +70,7 @@ pub(crate) async fn run(arguments: Client) -> Result<ExitCode, Error> {
     let mut options = report::version(&arguments.run);
     options.extend(report::patience("--patience", arguments.patience, 30));
     checked.options = report::words(&options);
-    place.write(&checked)
+    place.write(&checked).map(|found| exit_code(heard, found))
 }
 
 /// Plays one scene.

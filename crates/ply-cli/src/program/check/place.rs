@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use ply_check::Report;
@@ -19,6 +19,8 @@ pub(crate) struct Place {
     form: Form,
     detail: Detail,
     file: Option<(PathBuf, File)>,
+    /// Further reports.
+    more: Vec<(Form, PathBuf, File)>,
 }
 
 impl Place {
@@ -26,14 +28,12 @@ impl Place {
     pub(crate) fn open(run: &Run) -> Result<Self, Error> {
         let file = match &run.file {
             None => None,
-            Some(path) => {
-                // An older report stays until there is a new one.
-                let mut options = OpenOptions::new();
-                let opened = options.write(true).create(true).truncate(false).open(path);
-                let file = opened.map_err(|source| unwritable(path, source))?;
-                Some((path.clone(), file))
-            }
+            Some(path) => Some((path.clone(), opened(path)?)),
         };
+        let mut more = Vec::new();
+        for (form, path) in &run.reports {
+            more.push((*form, path.clone(), opened(path)?));
+        }
         Ok(Self {
             form: run.output,
             detail: match run.all {
@@ -41,12 +41,21 @@ impl Place {
                 false => Detail::Findings,
             },
             file,
+            more,
         })
     }
 
     /// Writes a report in place of the one before, and returns the exit code.
     pub(crate) fn write(&mut self, report: &Report) -> Result<ExitCode, Error> {
-        let text = self.text(report);
+        for (form, path, file) in &mut self.more {
+            let text = text(*form, self.detail, Style::Plain, report);
+            replace(file, &text).map_err(|source| unwritable(path, source))?;
+        }
+        let style = match self.file.is_none() && output::has_colours() {
+            true => Style::Coloured,
+            false => Style::Plain,
+        };
+        let text = text(self.form, self.detail, style, report);
         match &mut self.file {
             Some((path, file)) => {
                 replace(file, &text).map_err(|source| unwritable(path, source))?;
@@ -63,23 +72,26 @@ impl Place {
             Amount::Unclear => ExitCode::from(UNCLEAR),
         })
     }
+}
 
-    fn text(&self, report: &Report) -> String {
-        let style = match self.file.is_none() && output::has_colours() {
-            true => Style::Coloured,
-            false => Style::Plain,
-        };
-        match self.form {
-            Form::Text => report.to_text(self.detail, style),
-            Form::Json => format!("{:#}\n", report.to_json()),
-            Form::Junit => report.to_junit(),
-            Form::Sarif => format!("{:#}\n", report.to_sarif()),
-            Form::Html => report.to_html(),
-        }
+/// Opens the file of a report. An older report stays until there is a new one.
+fn opened(path: &Path) -> Result<File, Error> {
+    let mut options = OpenOptions::new();
+    let opened = options.write(true).create(true).truncate(false).open(path);
+    opened.map_err(|source| unwritable(path, source))
+}
+
+fn text(form: Form, detail: Detail, style: Style, report: &Report) -> String {
+    match form {
+        Form::Text => report.to_text(detail, style),
+        Form::Json => format!("{:#}\n", report.to_json()),
+        Form::Junit => report.to_junit(),
+        Form::Sarif => format!("{:#}\n", report.to_sarif()),
+        Form::Html => report.to_html(),
     }
 }
 
-fn unwritable(path: &std::path::Path, source: io::Error) -> Error {
+fn unwritable(path: &Path, source: io::Error) -> Error {
     Error::File {
         path: path.to_owned(),
         source,

@@ -191,6 +191,37 @@ impl Scratch {
     pub(crate) fn path(&self) -> &Path {
         &self.0
     }
+
+    /// Makes a directory for sessions in it.
+    pub(crate) fn work(&self) -> Result<PathBuf, Error> {
+        self.made("work")
+    }
+
+    /// Makes a home in it, and returns the variables that name it.
+    pub(crate) fn home(&self) -> Result<Vec<(OsString, OsString)>, Error> {
+        let home = self.made("home")?;
+        let mut variables = vec![("PLY_STORE".into(), home.join("sessions.db").into())];
+        for name in [
+            "HOME",
+            "XDG_CONFIG_HOME",
+            "XDG_DATA_HOME",
+            "XDG_STATE_HOME",
+            "XDG_CACHE_HOME",
+        ] {
+            variables.push((name.into(), home.clone().into_os_string()));
+        }
+        Ok(variables)
+    }
+
+    fn made(&self, name: &str) -> Result<PathBuf, Error> {
+        let path = self.0.join(name);
+        let made = std::fs::create_dir(&path);
+        made.map_err(|source| Error::Directory {
+            path: path.clone(),
+            source,
+        })?;
+        Ok(path)
+    }
 }
 
 impl Drop for Scratch {

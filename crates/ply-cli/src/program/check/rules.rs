@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &Rules) -> Result<ExitCode, Error> {
     }
     let mut out = output::stdout();
     let written = match arguments.json {
-        true => serde_json::to_string_pretty(&rules)
+        true => serde_json::to_string_pretty(&rules.iter().map(described).collect::<Vec<_>>())
             .map_err(std::io::Error::from)
             .and_then(|json| writeln!(out, "{json}")),
         false => rules.iter().try_for_each(|rule| {
@@ -31,15 +31,30 @@ pub(crate) fn run(arguments: &Rules) -> Result<ExitCode, Error> {
                 Level::Must => "MUST",
                 Level::Should => "SHOULD",
                 Level::May => "MAY",
+                Level::Unspecified => "-",
             };
             let side = match rule.side {
                 Side::Agent => "agent",
                 Side::Client => "client",
             };
-            writeln!(out, "{:<14}  {side:<6}  {level:<6}  {}", rule.id, rule.says)
+            let source = rule.source().map(|source| source.link).unwrap_or_default();
+            writeln!(
+                out,
+                "{:<14}  {side:<6}  {level:<6}  {}  {source}",
+                rule.id, rule.says
+            )
         }),
     };
     let written = written.and_then(|()| out.flush());
     written.map_err(Error::Output)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns a rule with where it is written.
+fn described(rule: &Rule) -> serde_json::Value {
+    let mut described = serde_json::json!(rule);
+    if let Some(members) = described.as_object_mut() {
+        members.insert("source".to_owned(), serde_json::json!(rule.source()));
+    }
+    described
 }

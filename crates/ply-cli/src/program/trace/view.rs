@@ -13,7 +13,8 @@ use std::io::{self, BufRead, BufReader, IsTerminal as _, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use ply_check::passive::Passive;
+use ply_check::Level;
+use ply_check::passive::{Finding, Passive};
 use ply_check::trace::{Entry, Event, Reader};
 
 use self::fold::Fold;
@@ -25,6 +26,12 @@ use crate::program::output;
 
 /// Columns of what is not a terminal.
 const COLUMNS: usize = 120;
+
+/// Leaves out what no text forbids.
+fn broken(mut findings: Vec<Finding>) -> Vec<Finding> {
+    findings.retain(|finding| finding.level != Level::Unspecified);
+    findings
+}
 
 /// Shows a recording.
 pub(super) fn run(view: View) -> Result<ExitCode, Error> {
@@ -102,7 +109,7 @@ fn show(
     let version = passive.version();
     let told = told::Told {
         version,
-        findings: passive.finish().findings,
+        findings: broken(passive.finish().findings),
         foreign: reader.foreign(),
         is_torn: reader.is_torn(),
         tally,

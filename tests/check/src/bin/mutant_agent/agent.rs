@@ -146,6 +146,11 @@ impl Agent {
                 {
                     error.remove("message");
                 }
+                if self.is("error-codes-are-text")
+                    && let Some(code) = error.get_mut("code")
+                {
+                    *code = json!(code.to_string());
+                }
                 if self.is("errors-with-result") {
                     message.insert("result".to_owned(), json!({}));
                 }
@@ -165,8 +170,30 @@ impl Agent {
 
     /// Tells the client something about a session.
     pub(crate) fn update(&self, session: &str, update: &Value) {
+        let mut update = update.clone();
+        if let Some(members) = update.as_object_mut() {
+            let kind = members
+                .get("sessionUpdate")
+                .and_then(Value::as_str)
+                .map(str::to_owned);
+            let kind = kind.unwrap_or_default();
+            if self.is("updates-without-kind") && kind == "agent_thought_chunk" {
+                members.remove("sessionUpdate");
+            }
+            if self.is("content-is-text") && kind == "agent_message_chunk" {
+                members.insert("content".to_owned(), json!("words"));
+            }
+            if self.is("meta-is-text") && kind == "agent_message_chunk" {
+                members.insert("_meta".to_owned(), json!("words"));
+            }
+        }
         let params = json!({"sessionId": session, "update": update});
         self.send(&json!({"jsonrpc": "2.0", "method": "session/update", "params": params}));
+    }
+
+    /// Tells the client something that is no update.
+    pub(crate) fn notify(&self, method: &str, params: &Value) {
+        self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
     }
 
     /// Asks the client, and returns the id of the request and where the answer comes.

@@ -72,7 +72,7 @@ pub(crate) fn request(agent: &Agent, params: &Value) {
             withdraw(agent, &prompt);
         }
         // In version 2 the request of work that runs is answered already.
-        if is_running && !agent.is_v2() {
+        if is_running && !agent.is_v2() && !agent.is("odd-deaf-to-withdrawals") {
             all(agent, &session);
         }
     }

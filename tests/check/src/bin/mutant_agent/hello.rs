@@ -20,6 +20,8 @@ pub(crate) fn initialize(agent: &Agent, params: &Value) -> Answer {
         return Err(Refusal::new(-32600, "The connection is in use"));
     }
     let version = match asked {
+        0 | 1 if agent.is("swaps-versions") => 2,
+        _ if agent.is("swaps-versions") => 1,
         0 | 1 if agent.is("forgets-version-1") => 2,
         0 | 1 => 1,
         _ => 2,

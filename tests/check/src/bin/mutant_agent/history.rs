@@ -65,7 +65,8 @@ fn come_back(agent: &Agent, session: &Session, id: &Value, answer: Value, wants_
     }
     turn::tell_usage(agent, session);
     if agent.is_v2() && !agent.is("resumes-without-state") {
-        let state = match session.state().running.is_some() {
+        let is_running = session.state().running.is_some() || agent.is("resumes-as-running");
+        let state = match is_running {
             true => "running",
             false => "idle",
         };
@@ -97,9 +98,33 @@ fn replay(agent: &Agent, session: &Session) {
                 item.insert("id".to_owned(), json!(id));
             }
         }
+        renamed(agent, session, &mut item);
         for update in voice::render(agent, &item, Moment::Replay) {
             agent.update(&session.id, &update);
         }
+    }
+}
+
+/// Gives what is replayed in version 1 other ids or titles than it had live, which nothing forbids.
+fn renamed(agent: &Agent, session: &Session, item: &mut Value) {
+    if agent.is_v2() {
+        return;
+    }
+    if agent.is("odd-new-ids-in-replays") {
+        if item.get("id").is_some_and(Value::is_string)
+            && let Some(item) = item.as_object_mut()
+        {
+            item.insert("id".to_owned(), json!(session.new_id("again")));
+        }
+        // All reports of one call have one id.
+        if let Some(id) = item.pointer_mut("/fields/toolCallId") {
+            *id = json!(format!("again-{}", id.as_str().unwrap_or_default()));
+        }
+    }
+    if agent.is("odd-new-titles-in-replays")
+        && let Some(title) = item.pointer_mut("/fields/title")
+    {
+        *title = json!("Something was done");
     }
 }
 

@@ -23,6 +23,12 @@ pub(crate) fn take(agent: &Arc<Agent>, line: &[u8]) {
                 take(agent, entry.to_string().as_bytes());
             }
         }
+        Ok(Value::Array(_)) if agent.is("odd-answers-arrays") && !agent.is_v2() => {
+            let error = Refusal::new(-32600, "Arrays are not taken").json();
+            let refusal = serde_json::json!({"jsonrpc": "2.0", "id": null, "error": error});
+            agent.send(&Value::Array(vec![refusal]));
+        }
+        _ if agent.is("odd-silence-about-junk") && !agent.is_v2() => {}
         Ok(_) => refuse(agent, &Value::Null, -32600, "The line is no message"),
         Err(_) if agent.is("silent-about-bad-json") => {}
         Err(_) if agent.is("dies-of-bad-json") => std::process::exit(1),

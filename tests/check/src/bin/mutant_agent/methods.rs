@@ -35,6 +35,12 @@ pub(crate) fn serve(agent: &Arc<Agent>, id: &Value, method: &str, params: &Value
             return history::load(agent, id, params);
         }
         "tool_call/cancel" if agent.is("speaks-both-versions") => nothing(),
+        method if method.starts_with('_') && agent.is("odd-serves-custom-methods") => nothing(),
+        "auth/login" | "tool_call/cancel" | "terminal/cancel" | "authenticate" | "logout"
+            if agent.is("odd-inner-errors") =>
+        {
+            Err(Refusal::new(-32603, "Unknown extension method"))
+        }
         "session/resume" => return history::resume(agent, id, params),
         "session/list" => sessions::list(agent, params),
         "session/close" => return sessions::close(agent, id, params),

@@ -111,11 +111,18 @@ fn change_mode(agent: &Agent, session: &Session, mode: &str) {
         true => "modeId",
         false => "currentModeId",
     };
+    let told = match agent.is("unknown-modes-in-updates") {
+        true => "no-such-mode",
+        false => mode,
+    };
     agent.update(
         &session.id,
-        &json!({"sessionUpdate": "current_mode_update", key: mode}),
+        &json!({"sessionUpdate": "current_mode_update", key: told}),
     );
-    let options = list(agent, session);
+    let mut options = list(agent, session);
+    if let (true, Some(options)) = (agent.is("partial-option-updates"), options.as_array_mut()) {
+        options.truncate(1);
+    }
     agent.update(
         &session.id,
         &json!({"sessionUpdate": "config_option_update", "configOptions": options}),
@@ -146,6 +153,9 @@ pub(crate) fn set_option(agent: &Agent, params: &Value) -> Answer {
         Err(_) if agent.is("takes-unknown-sessions") => return Ok(json!({"configOptions": []})),
         session => session?,
     };
+    if agent.is("odd-locked-options") && !agent.is_v2() {
+        return Err(Refusal::new(-32603, "The option is locked"));
+    }
     let value = params.get("value").unwrap_or(&Value::Null);
     let kind = params
         .get("type")

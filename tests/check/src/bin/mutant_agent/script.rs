@@ -67,6 +67,10 @@ fn talk(turn: &Turn, words: &str) -> End {
         Some((_, word)) => say(turn, &[word, "."]),
         None => say(turn, &["You said: ", words]),
     }
+    if turn.agent.is("talks-of-nobodys-session") {
+        let chunk = json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "Hello?"}});
+        turn.agent.update("nobodys-session", &chunk);
+    }
     if turn.agent.is("notices-for-all") {
         tell_notice(turn, "The weather is fine");
     }

@@ -127,7 +127,11 @@ pub(crate) fn open(agent: &Arc<Agent>, id: &Value, params: &Value) {
         }
     };
     // The process makes it one that no other process gives out.
-    let name = format!("mutant-{}-{number:06}", std::process::id());
+    let process = match agent.is("session-ids-repeat-in-processes") {
+        true => 0,
+        false => std::process::id(),
+    };
+    let name = format!("mutant-{process}-{number:06}");
     let state = State {
         is_open: true,
         mode: "ask".to_owned(),
@@ -191,6 +195,9 @@ pub(crate) fn close(agent: &Arc<Agent>, id: &Value, params: &Value) {
             true => Value::Null,
             false => json!({}),
         };
+        if agent.is("close-is-not-answered") {
+            return;
+        }
         agent.answer(&id, Ok(answer));
         if agent.is("talks-after-close") {
             options::tell_commands(&agent, &session);
@@ -286,6 +293,9 @@ fn entry(agent: &Agent, session: &Session) -> Value {
     let second = state.history.len() % 60;
     let time = match agent.is("list-tells-odd-times") {
         true => "yesterday".to_owned(),
+        false if agent.is("odd-local-times") && !agent.is_v2() => {
+            format!("2026-01-01T00:00:{second:02}")
+        }
         false => format!("2026-01-01T00:00:{second:02}Z"),
     };
     let mut cwd = session.cwd.clone();

@@ -34,6 +34,10 @@ pub(crate) fn read(agent: &Agent, params: &Value, kind: Kind) -> Result<PathBuf,
     }
     for server in list(params, "mcpServers")? {
         match command(agent, server) {
+            Ok(Some(_)) if agent.is("refuses-servers") => {
+                return Err(Refusal::params("There are no servers"));
+            }
+            Ok(Some(_)) if agent.is("never-starts-servers") => {}
             Ok(Some(command)) => connect(agent, command)?,
             Ok(None) => {}
             Err(_) if agent.is("skips-odd-servers") => {}
@@ -47,7 +51,8 @@ pub(crate) fn read(agent: &Agent, params: &Value, kind: Kind) -> Result<PathBuf,
 pub(crate) fn absolute(agent: &Agent, path: &Value) -> Result<PathBuf, Refusal> {
     let path = path.as_str().map(PathBuf::from);
     let path = path.ok_or_else(|| Refusal::params("`cwd` is no text"))?;
-    match path.is_absolute() || agent.is("takes-relative-directories") {
+    let is_odd = agent.is("odd-relative-directories") && !agent.is_v2();
+    match path.is_absolute() || is_odd || agent.is("takes-relative-directories") {
         true => Ok(path),
         false => Err(Refusal::params("`cwd` is not absolute")),
     }
@@ -91,7 +96,11 @@ fn command(agent: &Agent, server: &Value) -> Result<Option<Command>, Refusal> {
     for word in list(server, "args")? {
         command.arg(word.as_str().ok_or_else(odd)?);
     }
-    for variable in list(server, "env")? {
+    let mut variables: Vec<_> = list(server, "env")?.iter().collect();
+    if agent.is("first-variables-count") {
+        variables.reverse();
+    }
+    for variable in variables {
         let text = |key: &str| variable.get(key).and_then(Value::as_str).ok_or_else(odd);
         command.env(text("name")?, text("value")?);
     }

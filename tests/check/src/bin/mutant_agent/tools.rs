@@ -15,6 +15,9 @@ use crate::turn::{Told, Turn};
 /// How long work that is there to be cancelled takes.
 const WAIT: Duration = Duration::from_secs(20);
 
+/// How long after a cancel nobody can have missed it.
+const LATE: Duration = Duration::from_millis(800);
+
 /// Announces a tool call.
 fn announce(turn: &mut Turn, title: &str, kind: &str, path: Option<&PathBuf>) -> String {
     let id = turn.session.new_id("call");
@@ -44,6 +47,9 @@ fn complete(turn: &mut Turn, id: &str, status: &str, content: &[Value]) {
         return;
     }
     progress(turn, id, status, content);
+    if turn.agent.is("completed-calls-fail") && status == "completed" {
+        progress(turn, id, "failed", &[]);
+    }
     turn.open = None;
 }
 
@@ -107,6 +113,10 @@ pub(crate) async fn change(turn: &mut Turn, words: &str) -> End {
     let line = words.rsplit_once(": ").map_or("checked", |(_, line)| line);
     let new = format!("{}\n", line.trim());
     let id = announce(turn, "Write a file", "edit", Some(&path));
+    if turn.agent.is("writes-before-the-answer") {
+        // A failure to write shows later, when it is written again.
+        drop(std::fs::write(&path, &new));
+    }
     let is_free = turn.session.state().mode == "code";
     let verdict = match is_free {
         true => Verdict::Allowed,
@@ -116,7 +126,8 @@ pub(crate) async fn change(turn: &mut Turn, words: &str) -> End {
         Verdict::Allowed => {}
         Verdict::Cancelled => return End::Cancelled,
         Verdict::Rejected => {
-            if !turn.agent.is("rejected-calls-stay-open") {
+            let is_odd = turn.agent.is("odd-refused-calls-stay-pending") && !turn.agent.is_v2();
+            if !is_odd && !turn.agent.is("rejected-calls-stay-open") {
                 complete(turn, &id, "failed", &[]);
             }
             turn.open = None;
@@ -183,6 +194,17 @@ async fn permission(turn: &mut Turn, id: &str) -> Verdict {
     if !turn.agent.is("asks-while-running") {
         turn.state("requires_action");
     }
+    if turn.agent.is("options-without-name")
+        && let Some(options) = params.get_mut("options").and_then(Value::as_array_mut)
+    {
+        for option in options.iter_mut().filter_map(Value::as_object_mut) {
+            option.remove("name");
+        }
+    }
+    if turn.agent.is("questions-as-notifications") {
+        turn.agent.notify("session/request_permission", &params);
+        return Verdict::Rejected;
+    }
     let told = turn.ask("session/request_permission", &params).await;
     let outcome = match told {
         Told::Stopped => return Verdict::Cancelled,
@@ -192,7 +214,8 @@ async fn permission(turn: &mut Turn, id: &str) -> Verdict {
     let text = |key: &str| outcome.get(key).and_then(Value::as_str).unwrap_or_default();
     if text("outcome") == "cancelled" {
         let is_left = turn.agent.is("close-leaves-the-turn") && !turn.session.state().is_open;
-        return match is_left || turn.agent.is("cancelled-questions-are-rejections") {
+        let is_odd = turn.agent.is("odd-cancelled-is-no") && !turn.agent.is_v2();
+        return match is_left || is_odd || turn.agent.is("cancelled-questions-are-rejections") {
             true => Verdict::Rejected,
             false => match turn.agent.is("cancelled-questions-are-consent") {
                 true => Verdict::Allowed,
@@ -217,7 +240,16 @@ pub(crate) async fn wait(turn: &mut Turn) -> End {
     say(turn, &["Waiting."]);
     tokio::select! {
         biased;
-        () = turn.stopped() => return End::Cancelled,
+        () = turn.stopped() => {
+            if turn.agent.is("asks-after-the-cancel") {
+                tokio::time::sleep(LATE).await;
+                let options = json!([{"optionId": "allow", "name": "Allow", "kind": "allow_once"}]);
+                let params = json!({"sessionId": turn.session.id, "toolCall": {"toolCallId": id}, "options": options});
+                // Nobody waits for the answer.
+                drop(turn.agent.ask("session/request_permission", &params));
+            }
+            return End::Cancelled;
+        }
         () = tokio::time::sleep(WAIT) => {}
     }
     complete(turn, &id, "completed", &[]);
@@ -266,7 +298,10 @@ fn show_terminal(turn: &Turn, command: &str, output: &[u8]) -> String {
         true => json!("work"),
         false => json!(turn.session.cwd),
     };
-    let data = STANDARD.encode(output);
+    let data = match turn.agent.is("terminal-data-is-text") {
+        true => String::from_utf8_lossy(output).into_owned(),
+        false => STANDARD.encode(output),
+    };
     turn.tell(&json!({"sessionUpdate": "terminal_update", "terminalId": id, "command": command, "cwd": cwd}));
     turn.tell(&json!({"sessionUpdate": "terminal_output_chunk", "terminalId": id, "data": data}));
     turn.tell(&json!({"sessionUpdate": "terminal_update", "terminalId": id, "exitStatus": {"exitCode": 0}}));

@@ -117,6 +117,14 @@ pub(crate) struct Turn {
     pub(crate) open: Option<String>,
 }
 
+/// Returns the text of a prompt.
+fn words(blocks: &[Value]) -> String {
+    let words = blocks
+        .iter()
+        .filter_map(|block| block.get("text")?.as_str());
+    words.collect::<Vec<_>>().join(" ")
+}
+
 /// What came of a question.
 pub(crate) enum Told {
     Result(Value),
@@ -157,21 +165,22 @@ impl Turn {
             true => self.session.state().history.push(user),
             false => self.show(user),
         }
-        if !self.agent.is("never-running") {
+        let words = words(&self.prompt.blocks);
+        let is_question = self.agent.is("odd-starts-with-a-question") && words.starts_with("Write");
+        if !self.agent.is("never-running") && !is_question {
+            self.state("running");
+        }
+        if self.agent.is("odd-state-unknown") {
+            self.state("unknown");
             self.state("running");
         }
         if self.agent.is("updates-of-version-2") {
             self.tell(&json!({"sessionUpdate": "state_update", "state": "running"}));
         }
-        let words = self
-            .prompt
-            .blocks
-            .iter()
-            .filter_map(|block| block.get("text")?.as_str());
-        let words = words.collect::<Vec<_>>().join(" ");
         let is_poisoned = std::mem::take(&mut self.session.state().is_poisoned);
         let end = match is_poisoned {
             true => End::Cancelled,
+            false if self.agent.is("odd-without-a-model") => End::Failed,
             false => script::perform(&mut self, &words).await,
         };
         let (agent, id) = (Arc::clone(&self.agent), self.prompt.id.clone());
@@ -183,6 +192,12 @@ impl Turn {
 
     /// Keeps something, and tells it.
     pub(crate) fn show(&self, item: Value) {
+        if self.agent.is("odd-empty-chunks") && item.get("kind") == Some(&json!("say")) {
+            let empty = json!({"kind": "say", "id": item.get("id"), "text": ""});
+            for update in voice::render(&self.agent, &empty, Moment::Live) {
+                self.tell(&update);
+            }
+        }
         let is_late =
             self.agent.is("speaks-after-the-turn") && item.get("kind") == Some(&json!("say"));
         for update in voice::render(&self.agent, &item, Moment::Live) {
@@ -279,6 +294,7 @@ impl Turn {
     fn answer(&self, end: End, reason: &str) {
         let answer = match end {
             End::Failed => Err(Refusal::new(-32603, "The turn failed")),
+            _ if self.agent.is("no-stop-reason") => Ok(json!({})),
             _ => Ok(json!({"stopReason": reason})),
         };
         self.agent.answer(&self.prompt.id, answer.clone());

@@ -134,6 +134,7 @@ impl Told {
                 Level::Must => "must",
                 Level::Should => "should",
                 Level::May => "may",
+                Level::Unspecified => "none",
             };
             let side = match finding.side {
                 Side::Agent => "agent",
