@@ -38,8 +38,10 @@ pub(crate) async fn run(arguments: Serve) -> Result<ExitCode, Error> {
     }
     agent::keep_secrets();
     if arguments.detached {
-        // It outlives the terminal. That it leads a session already is as good.
-        let _ = rustix::process::setsid();
+        // It outlives the terminal.
+        if let Err(error) = rustix::process::setsid() {
+            output::tell(&format!("warning: the hub may end with its terminal: {error}"));
+        }
     }
     let (daemon, hub) = match start(arguments.store) {
         Ok(served) => served,

@@ -12,9 +12,9 @@ use super::super::subject::Subject;
 use super::{Action, Rules};
 
 #[path = "../../../../../ply-coder/tests/coder/corpus.rs"]
-mod corpus;
+mod reader;
 
-use self::corpus::{COMMANDS_MIN, commands, project, unescaped};
+use self::reader::{COMMANDS_MIN, commands, project, unescaped};
 
 const LINES: &str = include_str!(concat!(
     env!("CARGO_MANIFEST_DIR"),
