@@ -211,10 +211,11 @@ impl Agent for Downstream {
         let session = capabilities.session.as_ref();
         let prompt = session.and_then(|session| session.prompt.as_ref());
         let mcp = session.and_then(|session| session.mcp.as_ref());
-        let mut accepts = Accepts::default();
-        accepts.image = prompt.is_some_and(|prompt| prompt.image.is_some());
-        accepts.audio = prompt.is_some_and(|prompt| prompt.audio.is_some());
-        accepts.embedded_context = prompt.is_some_and(|prompt| prompt.embedded_context.is_some());
+        let accepts = Accepts {
+            image: prompt.is_some_and(|prompt| prompt.image.is_some()),
+            audio: prompt.is_some_and(|prompt| prompt.audio.is_some()),
+            embedded_context: prompt.is_some_and(|prompt| prompt.embedded_context.is_some()),
+        };
         let mut about = About::new(&*info.name, &*info.version)
             .accepts(accepts)
             .mcp(Mcp {

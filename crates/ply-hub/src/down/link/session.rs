@@ -49,10 +49,6 @@ pub(super) struct Early {
 /// An update in the words of its version.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly all are moved once and not kept"
-)]
 pub(super) enum Raw {
     V1(v1::SessionUpdate),
     UnknownV1(v2::OtherSessionUpdate),
