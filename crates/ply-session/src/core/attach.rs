@@ -168,7 +168,10 @@ impl Core {
     /// Returns how far a client has seen the session that gives this back; none if nobody can tell.
     fn mark_of(&mut self, after: &After, viewer: &Viewer) -> Option<Mark> {
         let mark = Mark::read(&after.cursor, &self.session, self.epoch)?;
-        let is_known = viewer.cursors && mark.at.record <= self.window.seal();
+        // One that was shown in part must be there.
+        let shown = u64::from(mark.at.skip > 0);
+        let end = mark.at.record.saturating_add(shown);
+        let is_known = viewer.cursors && end <= self.window.seal();
         is_known.then_some(mark)
     }
 
