@@ -59,10 +59,7 @@ pub(crate) const KEYS: &[(&str, &[(&str, &str)])] = &[
             ("Ctrl-R", "searches earlier prompts"),
             ("Ctrl-G", "writes in your editor"),
             ("@", "names a file"),
-            (
-                "/",
-                "a command of the agent or of this client, at the beginning",
-            ),
+            ("/", "a command of the agent or of this client"),
             (":", "a command of this client, at the beginning"),
             ("Ctrl-A, Ctrl-E", "begin and end of the line"),
             ("Alt-B, Alt-F", "a word back, a word on"),
