@@ -153,7 +153,7 @@ enum Build {
 #[derive(clap::Args)]
 struct Shared {
     /// How the programs are built that are measured.
-    #[arg(long, value_enum, default_value = "release")]
+    #[arg(long, value_enum, default_value = "dist")]
     profile: Build,
     /// Writes every number, the machine and the command line to this file.
     #[arg(long, value_name = "FILE")]

@@ -18,13 +18,13 @@ mod sessions;
 mod store;
 mod time;
 mod trace;
+mod words;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
 use self::arguments::{Arguments, Command};
 use self::error::{Error, USAGE};
+use self::words::Unread;
 
 /// Runs the program.
 pub(crate) fn main() -> ExitCode {
@@ -34,9 +34,13 @@ pub(crate) fn main() -> ExitCode {
     if let Some(code) = hold::hold_if_asked() {
         return code;
     }
-    let arguments = match Arguments::try_parse() {
+    let arguments = match words::parse(std::env::args_os().collect()) {
         Ok(arguments) => arguments,
-        Err(error) => {
+        Err(Unread::NoCommand(error)) => {
+            error.tell();
+            return ExitCode::from(error.exit_code());
+        }
+        Err(Unread::Words(error)) => {
             // Help, or what is wrong with the arguments. If that cannot be printed, nobody listens.
             drop(error.print());
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE));

@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 use ratatui::layout::Rect;
 
 pub(crate) use self::action::{Action, Target};
-pub(crate) use self::config::{current_name, find_setting};
+pub(crate) use self::config::{Care, current_name, find_setting};
 pub(crate) use self::event::Event;
 use self::event::{Facts, Failure};
 use self::picker::Picker;
@@ -45,6 +45,8 @@ const QUIT_MS: Tick = 2000;
 const ASK_MS: Tick = 500;
 /// How long a cancelled turn may go on before that is said, in milliseconds, where the agent was not even asked yet.
 const CANCEL_MS: Tick = 10_000;
+/// Sessions that are named when the client has ended.
+const FAREWELLS_MAX: usize = 5;
 /// Columns of the terminal's title.
 const TITLE_COLUMNS_MAX: usize = 200;
 /// How often what is being written is saved, in milliseconds.
@@ -70,6 +72,8 @@ pub(crate) enum Focus {
     Asks,
     /// The prompts that wait; the number of the one that is chosen.
     Queue(usize),
+    /// The form that was being filled in is gone: what is typed is for nobody, until the user goes back to the composer.
+    Nowhere,
 }
 
 /// Something that covers the rest.
@@ -143,6 +147,8 @@ pub(crate) struct App {
     deaf_until: Tick,
     pub(crate) is_focused: bool,
     quit_armed: Option<Tick>,
+    /// When a key was last pressed.
+    key_at: Tick,
     draft_saved: Tick,
     /// What is being written may have changed since.
     is_draft_touched: bool,
@@ -167,7 +173,7 @@ impl App {
         });
         let theme = match (&options.theme, options.background) {
             (Some(name), _) => Theme::named(name).unwrap_or_else(Theme::dark),
-            (None, crate::Background::Dark) => Theme::dark(),
+            (None, crate::Background::Dark | crate::Background::Unknown) => Theme::dark(),
             (None, crate::Background::Light) => Theme::light(),
         };
         let mut app = Self {
@@ -195,6 +201,7 @@ impl App {
             deaf_until: 0,
             is_focused: true,
             quit_armed: None,
+            key_at: 0,
             draft_saved: 0,
             is_draft_touched: false,
             now: 0,
@@ -240,6 +247,7 @@ impl App {
             Event::Tick(now) => self.tick(now, &mut out),
             Event::Key(key) => {
                 self.is_changed = true;
+                self.key_at = self.now;
                 self.key(key, &mut out);
             }
             Event::Mouse(mouse) => self.mouse(mouse),
@@ -364,6 +372,28 @@ impl App {
         ply_client::text::beginning(&title, TITLE_COLUMNS_MAX).into_owned()
     }
 
+    /// Returns what is said when the client has ended: how to go on with what was said in it.
+    pub(crate) fn farewell(&self, options: &Options) -> Vec<String> {
+        let mut lines = Vec::new();
+        for tab in self.tabs.iter().filter(|tab| tab.has_content()) {
+            let choice = options.agents.get(tab.agent.0);
+            let resume = choice.and_then(|choice| choice.resume.as_deref());
+            if let (Some(resume), Some(session)) = (resume, &tab.session) {
+                let session = ply_client::text::Line(session).to_string();
+                lines.push(format!("  {}", resume.replace("{}", &session)));
+            }
+        }
+        let more = lines.len().saturating_sub(FAREWELLS_MAX);
+        lines.truncate(FAREWELLS_MAX);
+        if more > 0 {
+            lines.push(format!("  and {more} more: ply sessions recent"));
+        }
+        if !lines.is_empty() {
+            lines.insert(0, "To continue:".to_owned());
+        }
+        lines
+    }
+
     /// Returns the notice shown for `NOTICE_MS` from now.
     pub(crate) fn say(&mut self, text: impl Into<String>) {
         self.add_notice(text.into(), false);
@@ -450,7 +480,8 @@ impl Failure {
     pub(crate) fn words(&self) -> &str {
         match self {
             Self::Missing(words) | Self::Died(words) | Self::Other(words) => words,
-            Self::Auth(_) => "the agent wants a login first",
+            Self::Auth(_, Some(words)) => words,
+            Self::Auth(_, None) => "the agent needs a login first",
         }
     }
 }

@@ -27,6 +27,7 @@ pub(crate) use self::{
 };
 use crate::diff::DiffStyle;
 use crate::markdown::Pen;
+use crate::transcript_view::End;
 
 /// How things are to be shown, apart from colours.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,6 +81,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) transcript: &'a Transcript,
     pub(crate) look: &'a Look,
     pub(crate) fold: Fold,
+    /// How the turn before it ended.
+    pub(crate) end: Option<&'a End>,
 }
 
 /// The lines of a unit.
@@ -132,6 +135,9 @@ impl Block {
             return;
         }
         let mut fixed = fixed(unit, entry, scene, pen);
+        if let Some(end) = scene.end {
+            fixed.insert_end(end, pen);
+        }
         if unit.has_gap(scene.transcript) {
             fixed.insert_gap();
         }
@@ -213,6 +219,7 @@ fn print(unit: Unit, scene: Scene<'_>) -> u64 {
         scene.fold,
         scene.look.diff_style,
         scene.look.hints,
+        scene.end,
     )
         .hash(&mut hasher);
     let flows = match transcript.entry(unit.start) {

@@ -11,7 +11,7 @@ mod trouble;
 
 use ply_client::Transcript;
 use ratatui::Frame;
-use ratatui::buffer::Buffer;
+use ratatui::buffer::{Buffer, CellDiffOption};
 use ratatui::layout::{Position, Rect};
 
 use self::lines::{put, put_lines};
@@ -25,6 +25,8 @@ const PLAN_BESIDE_COLUMNS_MIN: u16 = 110;
 const PLAN_COLUMNS: u16 = 38;
 /// Columns in which an answer can be told from another.
 const ANSWER_COLUMNS_MIN: u16 = 20;
+/// Rows that a question gets before the transcript gets any.
+const ASK_ROWS_MIN: u16 = 10;
 /// Queued prompts shown.
 const CHIPS_MAX: usize = 4;
 
@@ -41,9 +43,42 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, transcripts: &dyn Trans
         return;
     }
     let cursor = draw_on(app, area, frame.buffer_mut(), transcripts);
+    rewrite_uncertain_rows(frame.buffer_mut());
     if let Some(cursor) = cursor.filter(|cursor| area.contains(*cursor)) {
         frame.set_cursor_position(cursor);
     }
+}
+
+/// Has rows written whole whose width terminals do not agree on: of a sequence of several characters, such as a family of emoji,
+/// some terminals show each one, over the cells behind it, which would stay there for ever.
+fn rewrite_uncertain_rows(buf: &mut Buffer) {
+    let area = buf.area;
+    let is_uncertain = |y: u16| {
+        let mut symbols = (area.left()..area.right()).filter_map(|x| buf.cell((x, y)));
+        symbols.any(|cell| cell.symbol().contains(is_joining))
+    };
+    let rows: Vec<u16> = (area.top()..area.bottom())
+        .filter(|y| is_uncertain(*y))
+        .collect();
+    for y in rows {
+        // What does not fit at the end of a row goes on in the next.
+        for y in [y, y + 1] {
+            for x in area.left()..area.right() {
+                if let Some(cell) = buf.cell_mut((x, y)) {
+                    cell.set_diff_option(CellDiffOption::AlwaysUpdate);
+                }
+            }
+        }
+    }
+}
+
+/// Returns whether a character makes one of several: joiners, variants, skin tones, flags and tags.
+fn is_joining(char: char) -> bool {
+    matches!(
+        char,
+        '\u{200d}' | '\u{fe0e}' | '\u{fe0f}' | '\u{1f3fb}'..='\u{1f3ff}' | '\u{1f1e6}'..='\u{1f1ff}'
+            | '\u{e0020}'..='\u{e007f}' | '\u{20e3}'
+    )
 }
 
 fn draw_on(
@@ -83,19 +118,18 @@ fn draw_on(
         put_lines(buf, chips_area, &chips);
         let notices_area = rest.bottom(u16::try_from(notices.len()).unwrap_or(0).min(rest.half()));
         put_lines(buf, notices_area, &notices);
-        let asks_max = (rest.0.height * 2 / 3).max(3);
-        let asks = asks::lines(app, area.width, asks_max);
+        let asks_max = (rest.0.height * 2 / 3).max(ASK_ROWS_MIN.min(rest.0.height));
+        let (asks, is_answerable) = asks::lines(app, area.width, asks_max);
         let asks_area = rest.bottom(u16::try_from(asks.len()).unwrap_or(0));
         put_lines(buf, asks_area, &asks);
-        // The answers are the last rows, so that all of them must be there.
-        are_answers_shown = usize::from(asks_area.height) == asks.len()
-            && !asks.is_empty()
+        are_answers_shown = is_answerable
+            && usize::from(asks_area.height) == asks.len()
             && area.width >= ANSWER_COLUMNS_MIN;
         let trouble = trouble::lines(app, area.width);
         let trouble_area = rest.bottom(u16::try_from(trouble.len()).unwrap_or(0).min(rest.half()));
         put_lines(buf, trouble_area, &trouble);
     }
-    app.asks_drawn(are_answers_shown && app.overlay.is_none());
+    app.asks_drawn(are_answers_shown);
     let log = match app.log_pane.is_open {
         true => rest.bottom(rest.half()),
         false => Rect::default(),

@@ -1,6 +1,7 @@
 //! The loop around the app: it owns the terminal, the agents and the tasks, and does what the app says.
 
 mod agents;
+mod background;
 mod editor;
 mod failure;
 mod files;
@@ -13,6 +14,7 @@ mod tty;
 use std::io;
 use std::time::Duration;
 
+use crossterm::event::KeyEvent;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -24,7 +26,7 @@ use self::store::Store;
 use self::tty::{Screen, Tty};
 use crate::app::{Action, App, Event};
 use crate::error::Error;
-use crate::options::Options;
+use crate::options::{Background, Options};
 use crate::wire_log::WireLog;
 
 /// The time between two frames.
@@ -54,11 +56,24 @@ pub async fn run(options: Options) -> Result<(), Error> {
         return Err(Error::NoAgent);
     }
     let screen = Tty::new(options.mouse)?;
-    drive(options, screen, Input::terminal()).await
+    let mut options = options;
+    let mut typed = Vec::new();
+    if options.background == Background::Unknown && options.theme.is_none() {
+        // Before anybody else reads what the terminal sends.
+        let answer = background::ask()?;
+        options.background = answer.background.unwrap_or_default();
+        typed = answer.typed;
+    }
+    drive(options, screen, Input::terminal(), typed).await
 }
 
 /// Runs the client on any screen with any input.
-async fn drive(options: Options, screen: impl Screen, input: Input) -> Result<(), Error> {
+async fn drive(
+    options: Options,
+    screen: impl Screen,
+    input: Input,
+    typed: Vec<KeyEvent>,
+) -> Result<(), Error> {
     let began = Instant::now();
     let log = WireLog::default();
     let (notes, inbox) = mpsc::channel(NOTES_MAX);
@@ -78,10 +93,17 @@ async fn drive(options: Options, screen: impl Screen, input: Input) -> Result<()
         is_over: false,
     };
     driver.act_all(first);
+    for key in typed {
+        driver.feed(Event::Key(key), false);
+    }
     let shown = driver.show(inbox).await;
     // The terminal is the user's again before agents take their time to end, and so is what they type meanwhile.
     driver.input.pause();
     let left = driver.screen.leave();
+    for line in driver.app.farewell(&driver.options) {
+        // A terminal that is gone needs no words.
+        drop(driver.screen.say_after(&line));
+    }
     let Driver {
         sessions,
         mut screen,
@@ -246,6 +268,7 @@ impl<S: Screen> Driver<S> {
     fn act(&mut self, action: Action) -> io::Result<()> {
         match action {
             Action::Quit => self.is_over = true,
+            Action::Redraw => self.screen.refresh(),
             Action::Suspend => {
                 self.away()?;
                 // Everything of this process stands still until the user brings it back.

@@ -1,6 +1,6 @@
 //! All keys and commands, for the help screen and the guide.
 
-/// A command that begins with a colon.
+/// A command of this client, written after a slash or a colon.
 #[derive(Debug)]
 pub(crate) struct LocalCommand {
     pub(crate) name: &'static str,
@@ -11,7 +11,7 @@ const fn command(name: &'static str, what: &'static str) -> LocalCommand {
     LocalCommand { name, what }
 }
 
-/// The commands that begin with a colon.
+/// The commands of this client.
 pub(crate) const COMMANDS: &[LocalCommand] = &[
     command("help", "shows keys and commands"),
     command(
@@ -22,13 +22,15 @@ pub(crate) const COMMANDS: &[LocalCommand] = &[
     command("agents", "begins a session with an agent to be chosen"),
     command("model", "chooses the model"),
     command("mode", "chooses the mode"),
-    command("set", "sets an option: :set NAME VALUE"),
+    command("set", "sets an option: /set NAME VALUE"),
     command("theme", "chooses the theme: dark, light or plain"),
     command("log", "shows what goes over the wire"),
     command("plan", "shows or hides the plan"),
     command("thoughts", "shows or hides thoughts"),
     command("diff", "shows diffs in one or in two columns"),
     command("kill", "ends an agent that does not stop"),
+    command("clear", "begins a new session in place of this one"),
+    command("redraw", "draws the screen anew"),
     command("close", "closes the session here; the agent keeps it"),
     command("quit", "quits"),
 ];
@@ -48,12 +50,16 @@ pub(crate) const KEYS: &[(&str, &[(&str, &str)])] = &[
                 "interrupts the turn and sends (Ctrl-Enter where the terminal tells it)",
             ),
             ("Esc", "closes, puts a queued prompt back, else cancels"),
-            ("Ctrl-C", "clears the text, else cancels; then twice quits"),
+            (
+                "Ctrl-C",
+                "clears the text, else cancels; press twice to quit",
+            ),
+            ("Ctrl-D", "quits, when nothing is written"),
             ("Up, Down", "earlier prompts, at the edges of the text"),
             ("Ctrl-R", "searches earlier prompts"),
             ("Ctrl-G", "writes in your editor"),
             ("@", "names a file"),
-            ("/", "a command of the agent, at the beginning"),
+            ("/", "a command of the agent or of this client"),
             (":", "a command of this client, at the beginning"),
             ("Ctrl-A, Ctrl-E", "begin and end of the line"),
             ("Alt-B, Alt-F", "a word back, a word on"),
@@ -74,7 +80,7 @@ pub(crate) const KEYS: &[(&str, &[(&str, &str)])] = &[
             ("1–9", "answers, when nothing is written"),
             ("Tab", "goes to the questions, and through them"),
             ("Left, Right, Enter", "another way to answer"),
-            ("PgUp, PgDn", "scrolls a long diff"),
+            ("PgUp, PgDn", "scrolls a long question"),
             ("Ctrl-D", "declines a form"),
         ],
     ),
@@ -90,7 +96,8 @@ pub(crate) const KEYS: &[(&str, &[(&str, &str)])] = &[
             ),
             ("Alt-T", "thoughts"),
             ("Ctrl-T", "plan"),
-            ("Ctrl-L", "wire log; Up, Down and Enter show a line whole"),
+            ("Alt-L", "wire log; Up, Down and Enter show a line whole"),
+            ("Ctrl-L", "draws the screen anew"),
             ("Shift with the mouse", "selects, as the terminal does"),
         ],
     ),
@@ -106,7 +113,7 @@ pub(crate) const KEYS: &[(&str, &[(&str, &str)])] = &[
             ("Ctrl-O", "options: model, mode and others"),
             ("Alt-K", "kills an agent that does not stop"),
             ("Ctrl-Z", "suspends this program"),
-            ("F1", "this help"),
+            ("F1, ?", "this help; ? when nothing is written"),
         ],
     ),
 ];

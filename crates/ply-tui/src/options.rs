@@ -18,6 +18,8 @@ pub struct AgentChoice {
     pub command: Command,
     /// How to get it, if it may be missing.
     pub install: Option<String>,
+    /// The command line that goes on with one of its sessions, with `{}` for the id.
+    pub resume: Option<String>,
 }
 
 /// What is opened first.
@@ -42,6 +44,8 @@ pub enum Background {
     Dark,
     /// Light.
     Light,
+    /// Nobody knows: the terminal is asked, and it is dark if there is no answer.
+    Unknown,
 }
 
 /// How the user hears that something needs them while they look elsewhere.

@@ -4,6 +4,7 @@
 //! inside of that. From there it goes down, or from the end it goes up, until the screen is full. It
 //! never knows how high the whole is, so the length of a session costs nothing.
 
+mod ends;
 mod place;
 mod store;
 
@@ -14,6 +15,7 @@ use ply_client::transcript::Stamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+pub(crate) use self::ends::End;
 use self::place::Place;
 use self::store::Store;
 pub(crate) use crate::block::Look;
@@ -143,6 +145,11 @@ impl TranscriptView {
             self.top = self.store.moved(transcript, top, lines);
         }
         self.follows = self.store.reaches_end(transcript, self.top, self.height);
+    }
+
+    /// Keeps how a turn ended, before the entry that comes next.
+    pub(crate) fn turn_ended(&mut self, next_entry: usize, end: End) {
+        self.store.ends.push(next_entry, end);
     }
 
     /// Returns whether the end is on the screen and stays there.

@@ -18,12 +18,13 @@ use crate::program::trace::Trace;
     version,
     after_help = "Examples:\n  \
         ply                              # the terminal client\n  \
+        ply -a claude --continue         # with another agent, where you left off\n  \
         ply run \"explain this repository\"\n  \
         ply models                       # which models there are\n  \
         ply agent                        # what an editor starts"
 )]
 pub(crate) struct Arguments {
-    /// Without one, `chat`.
+    /// Without one, `chat`, with all of its options.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }

@@ -56,7 +56,7 @@ pub(crate) async fn run(arguments: Chat) -> Result<ExitCode, Error> {
     };
     let offers = arguments.offer.unwrap_or_default();
     (options.files, options.terminals) = (offers.files, offers.terminals);
-    options.prompt = arguments.prompt;
+    options.prompt = (!arguments.prompt.is_empty()).then(|| arguments.prompt.join(" "));
     let named = [("mode", arguments.mode), ("model", arguments.model)];
     let named = named
         .into_iter()
@@ -90,6 +90,7 @@ fn agents(chosen: Choice, roster: &Roster) -> Vec<AgentChoice> {
     let others: Vec<Choice> = others.collect();
     let all = std::iter::once(chosen).chain(others);
     all.map(|choice| AgentChoice {
+        resume: Some(choice.resume()),
         name: choice.name,
         key: choice.key,
         command: choice.command,

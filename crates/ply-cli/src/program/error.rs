@@ -95,6 +95,14 @@ pub(crate) enum Error {
         /// All that there are.
         all: Vec<String>,
     },
+    /// There is no such command.
+    #[error("unknown command `{}`", Line(name))]
+    NoCommand {
+        /// What was asked for.
+        name: String,
+        /// The one that may be meant.
+        near: Option<String>,
+    },
     /// Nothing can be checked.
     #[error("{}", Line(.0))]
     Check(String),
@@ -174,7 +182,23 @@ impl Error {
                 });
                 format!("perhaps one of these:{}", near.collect::<String>())
             }
+            Self::NoCommand {
+                near: Some(near), ..
+            } => format!("did you mean `ply {near}`?"),
+            Self::NoCommand { name, near: None } => format!(
+                "`ply --help` lists the commands; `ply chat {}` sends it as a prompt",
+                Line(name)
+            ),
             Self::Exists(_) => "give `--force` to replace it, or another name".to_owned(),
+            Self::Directory { .. } => {
+                "give a directory that exists and that you may enter".to_owned()
+            }
+            Self::Config { .. } => "correct the file, or name another one".to_owned(),
+            Self::File { .. } => {
+                "give a path in a directory that exists and that you may write to".to_owned()
+            }
+            Self::Argument(_) | Self::Check(_) => "`--help` lists what is accepted".to_owned(),
+            Self::Start(_) => "too many open files or processes? see `ulimit -a`".to_owned(),
             Self::NotAFile(_) => "leave out `--output` and redirect the output".to_owned(),
             _ => return None,
         })
@@ -190,6 +214,7 @@ impl Error {
             | Self::Argument(_)
             | Self::NoAgent { .. }
             | Self::Config { .. }
+            | Self::NoCommand { .. }
             | Self::NoTerminal
             | Self::Ambiguous { .. }
             | Self::Exists(_)

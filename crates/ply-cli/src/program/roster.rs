@@ -21,7 +21,7 @@ pub(crate) const BUILT_IN: &str = "ply";
 /// Names that are suggested for one that is not there.
 const NEAR_MAX: usize = 5;
 /// Changes of a letter that still count as a slip.
-const SLIPS_MAX: usize = 2;
+pub(crate) const SLIPS_MAX: usize = 2;
 
 /// An agent that was chosen.
 #[derive(Debug, Clone)]
@@ -35,6 +35,8 @@ pub(crate) struct Choice {
     /// How to get it, if it is known and may be missing.
     pub(crate) install: Option<String>,
     about: String,
+    /// Whether it is a command that was given, and no name.
+    is_command: bool,
 }
 
 /// Everything that can be chosen by name.
@@ -73,6 +75,7 @@ impl Roster {
             command: Command::new(program).arg("agent"),
             install: None,
             about: "the agent in this program".to_owned(),
+            is_command: false,
         };
         let own = read_config(config)?;
         let is_own = |name: &str| own.contains_key(name);
@@ -161,7 +164,18 @@ impl Choice {
             command: Command::new(program).args(arguments),
             install: None,
             about: String::new(),
+            is_command: true,
         })
+    }
+
+    /// Returns the command line that goes on with one of its sessions, with `{}` for the id.
+    pub(crate) fn resume(&self) -> String {
+        match (self.key == self.name, self.key.as_str()) {
+            (true, BUILT_IN) => "ply chat --session {}".to_owned(),
+            // A command of one word may be called like a known agent, and is not it.
+            (true, name) if !self.is_command => format!("ply chat -a {name} --session {{}}"),
+            (_, words) => format!("ply chat --session {{}} -- {words}"),
+        }
     }
 
     fn of_known(known: &known::Known) -> Self {
@@ -171,6 +185,7 @@ impl Choice {
             command: known.command.iter().collect(),
             install: Some(known.install.to_owned()),
             about: known.about.to_owned(),
+            is_command: false,
         }
     }
 
@@ -183,6 +198,7 @@ impl Choice {
             command: entry.env.iter().fold(command, set),
             install: None,
             about: "from config.toml".to_owned(),
+            is_command: false,
         }
     }
 }
@@ -217,7 +233,7 @@ fn parse(text: &str) -> Result<BTreeMap<String, Entry>, String> {
 }
 
 /// Returns how many letters have to be put in, left out or replaced to make one word of the other.
-fn slips(one: &str, other: &str) -> usize {
+pub(crate) fn slips(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (place, letter) in one.chars().enumerate() {

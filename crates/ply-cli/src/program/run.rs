@@ -23,6 +23,7 @@ mod request;
 mod rules;
 pub(crate) mod signals;
 mod stage;
+mod stdin;
 mod streams;
 mod subject;
 mod text;
@@ -128,7 +129,10 @@ pub(crate) async fn run(arguments: Run) -> Result<ExitCode, Error> {
 /// Waits for what is still missing before the agent is started.
 async fn complete(request: &mut Request, stage: &mut Stage) -> Result<(), Ended> {
     let read = stage.during("reading the prompt", request.complete());
-    Ok(read.await??)
+    if let Some(told) = read.await?? {
+        stage.tell(told);
+    }
+    Ok(())
 }
 
 /// How the agent is ended.

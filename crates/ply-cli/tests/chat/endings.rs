@@ -105,3 +105,33 @@ fn ctrl_c_clears_a_text_and_keeps_it_and_then_quits_the_second_time_only() {
     terminal.press(Key::Up);
     terminal.wait_for_text("› half a thought");
 }
+
+#[test]
+fn the_command_that_goes_on_with_the_session_is_printed_and_works() {
+    let place = Place::new();
+    let terminal = place.open();
+    terminal.say("explain this repository");
+    terminal.wait_until_ready_with("A pot for tea");
+    terminal.say("/quit");
+    assert_eq!(terminal.ended(), Ended::Code(0));
+    let text = terminal.shot().text();
+    let line = text
+        .lines()
+        .find(|line| line.contains("ply chat --session"));
+    let words: Vec<&str> = line
+        .unwrap_or_else(|| panic!("{text}"))
+        .split_whitespace()
+        .collect();
+    assert_eq!(words.len(), 4, "{words:?}");
+    let again = place.launch(env!("CARGO_BIN_EXE_ply")).args(&words[1..]);
+    ready(&again).wait_for_text("▌ explain this repository");
+}
+
+#[test]
+fn options_and_prompts_without_a_command_open_the_client() {
+    let place = Place::new();
+    let launch = || place.launch(env!("CARGO_BIN_EXE_ply"));
+    ready(&launch().args(["-a", "ply"])).quit();
+    ready(&launch().arg("--continue")).quit();
+    ready(&launch().arg("explain this repository")).wait_for_text("A pot for tea");
+}

@@ -9,7 +9,7 @@ use crate::place::{Chat as _, Place};
 fn the_first_screen_says_who_is_there_and_what_the_keys_do() {
     let place = Place::new();
     let terminal = place.open();
-    let shot = terminal.wait_for_text("F1 help");
+    let shot = terminal.wait_for_text("? help");
     assert_snapshot!(place.steady(&shot));
     assert!(shot.cursor().is_some(), "the composer has a cursor");
 }

@@ -48,7 +48,7 @@ fn the_screen_changes_its_size_in_the_middle_of_it_down_to_one_cell() {
     terminal.press(Key::Ctrl('u'));
     terminal.wait_for_text("Say something");
     terminal.press(Key::Esc);
-    let shot = terminal.wait_until_ready_with("F1 help");
+    let shot = terminal.wait_until_ready_with("? help");
     assert_eq!((shot.columns(), shot.rows()), SIZE);
 }
 

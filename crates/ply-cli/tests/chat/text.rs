@@ -55,7 +55,7 @@ fn j1_nothing_that_a_terminal_obeys_comes_through_from_the_agent() {
         &|shot| shot.contains("· ready") && shot.contains("txt"),
         "the end of the turn",
     );
-    terminal.press(Key::Ctrl('l'));
+    terminal.press(Key::Alt('l'));
     terminal.wait_for_text("wire log");
     assert!(terminal.heard().copied.is_empty(), "{:?}", terminal.heard());
     let output = String::from_utf8_lossy(&terminal.output()).into_owned();

@@ -42,7 +42,7 @@ fn an_agent_that_is_not_there_is_told_with_how_to_get_it() {
 fn an_agent_that_wants_a_login_gets_one() {
     let place = Place::new();
     let terminal = Terminal::spawn(&place.hostile("auth")).unwrap();
-    let shot = terminal.wait_for_text("wants a login first");
+    let shot = terminal.wait_for_text("needs you to log in first");
     assert_snapshot!(place.steady(&shot));
     // What is written meanwhile is not lost.
     terminal.type_text("say");

@@ -121,7 +121,8 @@ impl Place {
             .env("TMPDIR", self.path("tmp"))
             .env("PLY_STORE", self.path("sessions.db"))
             .env("NOTES", self.path("notes"))
-            .current_dir(self.path("project"));
+            .current_dir(self.path("project"))
+            .stdin(Stdio::null());
         // Whoever runs these tests in the background has them ignore what some of them send.
         ply_sys::heed_signals(&mut command);
         command

@@ -26,27 +26,69 @@ fn the_prompt_comes_from_standard_input_when_told_so() {
 }
 
 #[test]
-fn a_prompt_that_is_an_argument_never_reads_standard_input() {
+fn a_pipe_that_sends_nothing_is_given_up_and_the_run_says_so() {
     let place = Place::new();
     let mut command = place.hostile("", &["--output", "final", "say"]);
-    // A pipe that nobody writes to: reading it would take for ever.
+    // A pipe that nobody writes to: reading it to its end would take for ever.
     let (reader, writer) = std::io::pipe().unwrap();
     command.stdin(reader);
     let ran = Running::start(command).end().ends_with(0);
     assert_eq!(ran.stdout, "Hello, world.\n");
+    assert!(
+        ran.stderr
+            .contains("nothing came on standard input for 2 s"),
+        "{ran:#?}"
+    );
     drop(writer);
+}
+
+#[test]
+fn what_comes_by_a_pipe_or_a_file_goes_with_the_prompt() {
+    let place = Place::new();
+    let ran = with_input(&place, &["--output", "final", "say"], "+a new line\n").ends_with(0);
+    assert_eq!(ran.stdout, "Hello, world.\n");
+    assert_eq!(
+        ran.stderr
+            .lines()
+            .filter(|line| line.contains("standard input"))
+            .count(),
+        0
+    );
+    let notes = place.notes();
+    assert!(
+        notes.contains("Standard input:") && notes.contains("+a new line"),
+        "{notes}"
+    );
+    let mut command = place.hostile("", &["say"]);
+    let path = place.write("project/change.diff", "+from a file\n");
+    command.stdin(std::fs::File::open(path).unwrap());
+    Running::start(command).end().ends_with(0);
+    assert!(place.notes().contains("+from a file"));
+    // One that has nothing to say adds nothing.
+    with_input(&place, &["say"], "").ends_with(0);
+}
+
+#[test]
+fn several_words_are_one_prompt_and_a_dash_is_standard_input() {
+    let place = Place::new();
+    place.run_hostile("", &["say", "it", "now"]).ends_with(0);
+    assert!(place.notes().contains("say it now"), "{}", place.notes());
+    for arguments in [&["-", "--output", "final"][..], &["--output", "final"]] {
+        let ran = with_input(&place, arguments, "say").ends_with(0);
+        assert_eq!(ran.stdout, "Hello, world.\n");
+    }
 }
 
 #[test]
 fn without_a_prompt_it_says_how_to_give_one() {
     let place = Place::new();
-    let ran = with_input(&place, &[], "say").ends_with(2);
+    let ran = place.run(&[]).ends_with(2);
     assert_snapshot!(ran.stderr, @r"
     error: there is no prompt
-      hint: `--stdin` takes it from standard input
+      hint: give it as an argument, or on standard input with `ply run -`
     ");
     assert_eq!(place.notes(), "");
-    place.run(&["--stdin", "hello"]).ends_with(2);
+    with_input(&place, &["-"], " \n").ends_with(2);
     place.run(&[""]).ends_with(2);
     place.run(&["  "]).ends_with(2);
 }

@@ -138,6 +138,15 @@ async fn a_command_that_is_not_there_is_told_of() {
 }
 
 #[tokio::test]
+async fn a_directory_that_is_named_as_one_is_made() {
+    let place = tempfile::tempdir().unwrap();
+    let mut proxy = record(place.path(), &["-o", "new/traces/"], "exit 0");
+    soon(proxy.wait()).await.unwrap();
+    let made = std::fs::read_dir(place.path().join("new/traces")).unwrap();
+    assert_eq!(made.count(), 1);
+}
+
+#[tokio::test]
 async fn each_start_is_a_file_of_its_own_in_a_directory() {
     let place = TempDir::new().unwrap();
     let traces = place.path().join("traces");

@@ -40,6 +40,8 @@ pub(crate) enum Action {
     },
     /// Call the user, who looks elsewhere.
     Notify(String),
+    /// Draw everything anew, whatever the terminal shows.
+    Redraw,
     Suspend,
     Quit,
 }

@@ -18,6 +18,12 @@ pub(crate) struct Ask {
     pub(crate) option: usize,
     /// Lines of the details that are scrolled away.
     pub(crate) scroll: usize,
+    /// Lines of the details that were on the screen, counted from the first.
+    pub(crate) seen: usize,
+    /// Whether every line of the details was on the screen.
+    pub(crate) is_seen: bool,
+    /// Lines of the details that fit on the screen.
+    pub(crate) room: usize,
     /// Since when its answers are in sight.
     pub(crate) drawn_at: Option<Tick>,
     /// What it is about, laid out.
@@ -50,6 +56,9 @@ impl Ask {
             what,
             option: 0,
             scroll: 0,
+            seen: 0,
+            is_seen: false,
+            room: 0,
             drawn_at: None,
             details: None,
         }
@@ -61,6 +70,40 @@ impl Ask {
             What::Permission(request) => &request.options,
             What::Form(_) => &[],
         }
+    }
+
+    /// Notes which lines of the details are on the screen: `room` of them, from `first` on, of `count`.
+    pub(crate) fn show(&mut self, first: usize, room: usize, count: usize) {
+        self.scroll = first;
+        self.room = room;
+        // Lines that a jump left out are not seen.
+        if first <= self.seen {
+            self.seen = self.seen.max(first + room);
+        }
+        self.is_seen |= self.seen >= count;
+    }
+
+    /// Scrolls the details by screens, up if negative.
+    pub(crate) fn page(&mut self, by: isize) {
+        let step = isize::try_from(self.room.max(1)).unwrap_or(isize::MAX);
+        let rows = self
+            .details
+            .as_ref()
+            .map_or(0, |details| details.lines.len());
+        let mut last = rows.saturating_sub(self.room.max(1));
+        if !self.is_seen {
+            // No line is jumped over, however fast the keys come.
+            last = last.min(self.seen);
+        }
+        self.scroll = self
+            .scroll
+            .saturating_add_signed(by.saturating_mul(step))
+            .min(last);
+    }
+
+    /// Returns whether it is laid out, and a part of it was not on the screen yet.
+    pub(crate) fn is_unread(&self) -> bool {
+        self.details.is_some() && !self.is_seen
     }
 
     /// Moves to another option.

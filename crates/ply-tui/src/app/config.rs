@@ -93,9 +93,19 @@ impl App {
         let all = values(option);
         let current = current_name(option);
         let place = all.iter().position(|(name, _, _)| *name == current);
-        let next = place.map_or(0, |place| place + 1) % all.len().max(1);
-        if let Some((_, _, value)) = all.into_iter().nth(next) {
-            out.push(Action::SetOption(tab.id, option.config_id.clone(), value));
+        let first = place.map_or(0, |place| place + 1);
+        let mut next = all.iter().cycle().skip(first).take(all.len());
+        // One key too many must not be what lets an agent do everything unasked.
+        let next = next.find(|(name, _, value)| Care::of(name, value) != Care::All);
+        match next {
+            Some((name, _, _)) if *name == current => {
+                self.say("there is no other mode but the one without questions; /mode sets it");
+            }
+            Some((_, _, value)) => {
+                let value = value.clone();
+                out.push(Action::SetOption(tab.id, option.config_id.clone(), value));
+            }
+            None => self.say("/mode sets the mode"),
         }
     }
 
@@ -113,6 +123,60 @@ impl App {
             Ok((option, value)) => out.push(Action::SetOption(tab.id, option, value)),
             Err(words) => self.complain(words),
         }
+    }
+}
+
+/// How much an agent may do unasked in a mode, as far as its name tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Care {
+    /// It only looks.
+    Looks,
+    /// It asks.
+    Asks,
+    /// It edits unasked.
+    Edits,
+    /// It does everything unasked.
+    All,
+}
+
+impl Care {
+    /// Words in names of modes, by what they mean. The first that is found counts.
+    const WORDS: [(Self, &'static [&'static str]); 3] = [
+        (
+            Self::All,
+            &[
+                "full",
+                "bypass",
+                "yolo",
+                "danger",
+                "unrestricted",
+                "dontask",
+                "don't ask",
+            ],
+        ),
+        (Self::Edits, &["edit", "auto", "accept"]),
+        (Self::Looks, &["plan", "read", "architect"]),
+    ];
+
+    fn of(name: &str, value: &v2::SessionConfigOptionValue) -> Self {
+        let id = match value {
+            v2::SessionConfigOptionValue::Id { value } => value.0.to_lowercase(),
+            _ => String::new(),
+        };
+        let name = name.to_lowercase();
+        let has = |word: &&str| name.contains(*word) || id.contains(*word);
+        let mut words = Self::WORDS.iter();
+        words
+            .find(|(_, words)| words.iter().any(has))
+            .map_or(Self::Asks, |(care, _)| *care)
+    }
+
+    /// Returns it for the mode that an option is set to.
+    pub(crate) fn of_current(option: &v2::SessionConfigOption) -> Self {
+        let current = current_name(option);
+        let all = values(option);
+        let found = all.iter().find(|(name, _, _)| *name == current);
+        found.map_or(Self::Asks, |(name, _, value)| Self::of(name, value))
     }
 }
 

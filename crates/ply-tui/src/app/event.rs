@@ -38,6 +38,8 @@ pub(crate) enum Event {
     CancelOverdue(TabId),
     /// A prompt never reached the agent.
     PromptFailed(TabId, Failure),
+    /// What the turn that is about to end took.
+    Tally(TabId, Tally),
     TurnEnded(TabId, Ended),
     /// The session was closed, by whomever.
     SessionEnded(TabId),
@@ -93,11 +95,20 @@ pub(crate) enum How {
 pub(crate) enum Failure {
     /// The program is not there.
     Missing(String),
-    /// A login is wanted first.
-    Auth(Vec<v2::AuthMethod>),
+    /// A login is wanted first: the ways to log in, and what the agent says about it, if anything.
+    Auth(Vec<v2::AuthMethod>, Option<String>),
     /// The agent ended.
     Died(String),
     Other(String),
+}
+
+/// What a turn took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// Entries of the transcript at its end.
+    pub(crate) entries: usize,
+    /// Tool calls of the turn.
+    pub(crate) tools: usize,
 }
 
 /// How a turn ended.

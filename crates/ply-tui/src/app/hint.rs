@@ -3,6 +3,7 @@
 use ply_client::v2;
 
 use super::ask::What;
+use super::commands::Meant;
 use super::tab::{Phase, Tab, Trouble};
 use super::{App, Focus, Overlay};
 
@@ -18,6 +19,8 @@ pub(crate) enum Enter {
     TakeFound,
     /// Run a local command.
     Run,
+    /// Say that there is no such command.
+    Unknown,
     Send,
     /// Send, which starts the agent again.
     SendAndRestart,
@@ -77,6 +80,7 @@ impl App {
             }
             Focus::Queue(_) if !tab.composer.is_blank() => return Enter::Nothing,
             Focus::Queue(_) => return Enter::EditQueued,
+            Focus::Nowhere => return Enter::Nothing,
             Focus::Composer => {}
         }
         if self.popup.is_some() && !self.is_popup_complete() {
@@ -86,8 +90,10 @@ impl App {
             return Enter::ShowLine;
         }
         let text = tab.composer.text();
-        if text.starts_with(':') {
-            return Enter::Run;
+        match self.meant(text) {
+            Meant::Local => return Enter::Run,
+            Meant::Unknown if !tab.is_sent_anyway(text) => return Enter::Unknown,
+            Meant::Unknown | Meant::Words => {}
         }
         match (&tab.phase, tab.composer.is_blank()) {
             (Phase::Stuck(Trouble::Auth { since: Some(_), .. }), true) => Enter::Nothing,
@@ -107,7 +113,7 @@ impl App {
             return Esc::Close;
         }
         match self.focus {
-            Focus::Asks | Focus::Queue(_) => Esc::Leave,
+            Focus::Asks | Focus::Queue(_) | Focus::Nowhere => Esc::Leave,
             Focus::Composer if self.log_pane.is_open => Esc::Close,
             Focus::Composer if self.tab().is_some_and(Tab::is_editing) => Esc::PutBack,
             Focus::Composer => match self.tab().map(|tab| (&tab.phase, &tab.session)) {
@@ -137,6 +143,7 @@ impl App {
             Enter::Complete => Some("inserts"),
             Enter::TakeFound => Some("takes it"),
             Enter::Run => Some("runs the command"),
+            Enter::Unknown => None,
             Enter::Send => Some("sends"),
             Enter::SendAndRestart => Some("restarts the agent and sends"),
             Enter::Queue => Some(self.queue_words()),
@@ -190,10 +197,10 @@ impl App {
             }
             let is_idle = hints.is_empty();
             if is_idle && self.focus == Focus::Composer {
-                hints.push(("F1", "help".to_owned()));
+                hints.push(("?", "help".to_owned()));
                 hints.push(("@", "file".to_owned()));
-                hints.push(("/", "agent's command".to_owned()));
-                hints.push((":", "command".to_owned()));
+                hints.push(("/", "command".to_owned()));
+                hints.push(("Ctrl-D", "quit".to_owned()));
             }
         }
         let owned = |(key, what): (&str, String)| (key.to_owned(), what);
@@ -210,6 +217,9 @@ impl App {
         let is_form = matches!(ask.what, What::Form(_));
         match self.focus {
             Focus::Asks if is_form => hints.push(("Ctrl-D", "declines".to_owned())),
+            Focus::Asks | Focus::Composer if !is_form && ask.is_unread() => {
+                hints.push(("PgDn", "shows the rest of the question".to_owned()));
+            }
             Focus::Asks if !self.can_answer() => {}
             Focus::Asks => hints.push(("1–9", "answer".to_owned())),
             Focus::Composer if tab.composer.is_empty() && !is_form && self.can_answer() => {
@@ -217,7 +227,7 @@ impl App {
                 hints.push(("Tab", "to the questions".to_owned()));
             }
             Focus::Composer => hints.push(("Tab", "to the questions".to_owned())),
-            Focus::Queue(_) => {}
+            Focus::Queue(_) | Focus::Nowhere => {}
         }
     }
 

@@ -7,9 +7,10 @@ use crossterm::event::{
     KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
 
+use super::ask::Ask;
 use super::hint::Esc;
 use super::picker::Choice;
-use super::tab::{Phase, ViewWork};
+use super::tab::{Phase, Tab, ViewWork};
 use super::{Action, AgentId, App, Focus, LogPane, Overlay, Target};
 use crate::transcript_view::Scroll;
 
@@ -31,7 +32,9 @@ impl App {
             self.control_c(out);
             return;
         }
-        self.quit_armed = None;
+        if !(is_control && key.code == KeyCode::Char('d')) {
+            self.quit_armed = None;
+        }
         let is_answer = matches!(key.code, KeyCode::Enter | KeyCode::Char('1'..='9'));
         if is_answer && self.now < self.deaf_until {
             return;
@@ -71,6 +74,8 @@ impl App {
             Focus::Asks => self.ask_key(key, is_control, out),
             Focus::Queue(place) => self.queue_key(key, place, out),
             Focus::Composer => self.composer_key(key, is_control, is_alt, out),
+            // Esc leads out of it.
+            Focus::Nowhere => {}
         }
     }
 
@@ -97,7 +102,8 @@ impl App {
                 self.pick_session(agent, out);
             }
             KeyCode::Char('o') if is_control => self.pick_option(),
-            KeyCode::Char('l') if is_control => self.toggle_log(),
+            KeyCode::Char('l') if is_control => out.push(Action::Redraw),
+            KeyCode::Char('l') if is_alt => self.toggle_log(),
             KeyCode::Char('t') if is_control => self.show_plan = !self.show_plan,
             KeyCode::Char('t') if is_alt => self.show_thoughts = !self.show_thoughts,
             KeyCode::Char('f')
@@ -243,6 +249,9 @@ impl App {
         let Some(tab) = self.tab_mut() else {
             return;
         };
+        if focus == Focus::Nowhere {
+            return;
+        }
         if focus == Focus::Asks {
             super::keys::lists::type_into_form(tab, &text);
             return;
@@ -298,17 +307,23 @@ impl App {
         let by = if pages < 0 { -PAGE_LINES } else { PAGE_LINES };
         if self.log_pane.is_open {
             self.step_log(by);
-        } else if self.focus == Focus::Asks
+        } else if self.scrolls_ask()
             && let Some(tab) = self.tab_mut()
             && let Some(ask) = tab.asks.get_mut(tab.ask)
         {
-            let rows = ask
-                .details
-                .as_ref()
-                .map_or(0, |details| details.lines.len());
-            ask.scroll = ask.scroll.saturating_add_signed(by).min(rows);
+            ask.page(if pages < 0 { -1 } else { 1 });
         } else {
             self.view(ViewWork::Scroll(Scroll::Page(pages)));
+        }
+    }
+
+    /// Returns whether the page keys are for the question: it has the focus, or waits to be read.
+    fn scrolls_ask(&self) -> bool {
+        let ask = self.tab().and_then(Tab::open_ask);
+        match self.focus {
+            Focus::Asks => ask.is_some(),
+            Focus::Composer => ask.is_some_and(Ask::is_unread),
+            Focus::Queue(_) | Focus::Nowhere => false,
         }
     }
 

@@ -2,11 +2,11 @@
 
 use ply_client::v2;
 
-use super::ask::Ask;
-use super::event::{Ended, Event};
+use super::ask::{Ask, What};
+use super::event::{Ended, Event, Question};
 use super::picker::Picker;
 use super::tab::{Attention, Phase, Usage};
-use super::{Action, App, Overlay};
+use super::{Action, App, Focus, Overlay};
 use crate::composer::Piece;
 
 impl App {
@@ -82,19 +82,30 @@ impl App {
                 }
             }
             Event::Ask(id, ask, question) => {
+                let is_form = matches!(question, Question::Form(_));
                 if let Some(tab) = self.tab_by_id(id) {
                     tab.asks.push(Ask::new(ask, question));
+                    if is_form {
+                        self.go_to_form(id);
+                    }
                     self.call_user(id, Attention::NeedsYou, out);
                 }
             }
             Event::AskClosed(ask) => {
                 let open = self.tab().and_then(|tab| tab.open_ask());
                 let is_open = open.is_some_and(|open| open.id == ask);
+                let is_form = open.is_some_and(|open| matches!(open.what, What::Form(_)));
+                let has_focus = is_open && self.focus == Focus::Asks;
                 // A key on its way to it is for nobody else.
-                if is_open && self.focus == super::Focus::Asks {
+                if has_focus {
                     self.deaf_until = now + super::ASK_MS;
                 }
                 self.ask_closed(ask);
+                // Nor is the rest of what somebody is typing into it: it may be a secret.
+                if has_focus && is_form {
+                    self.focus = Focus::Nowhere;
+                    self.complain("the agent closed the form; what you typed was not sent");
+                }
             }
             Event::Quiet(id, for_s) => {
                 if let Some(tab) = self.tab_by_id(id) {
@@ -113,6 +124,11 @@ impl App {
                     tab.prompt_failed(failure);
                     self.complain("your prompt was not sent; nothing of it is lost");
                     self.call_user(id, Attention::NeedsYou, out);
+                }
+            }
+            Event::Tally(id, tally) => {
+                if let Some(tab) = self.tab_by_id(id) {
+                    tab.set_tally(tally);
                 }
             }
             Event::TurnEnded(id, ended) => {
@@ -163,13 +179,26 @@ impl App {
         }
     }
 
+    /// Goes to a form that came, where nobody is writing: what is typed next is meant for it.
+    fn go_to_form(&mut self, id: super::TabId) {
+        let is_typing = self.key_at + super::ASK_MS > self.now && self.key_at > 0;
+        let is_covered = self.overlay.is_some() || self.search.is_some();
+        let Some(tab) = self.tab().filter(|tab| tab.id == id) else {
+            return;
+        };
+        let is_free = tab.asks.len() == 1 && tab.composer.is_empty();
+        if is_free && !is_typing && !is_covered && self.focus == Focus::Composer {
+            self.focus = Focus::Asks;
+        }
+    }
+
     pub(super) fn ask_closed(&mut self, ask: super::AskId) {
         for tab in &mut self.tabs {
             tab.close_ask(ask);
         }
         let is_empty = self.tab().is_none_or(|tab| tab.asks.is_empty());
-        if is_empty && self.focus == super::Focus::Asks {
-            self.focus = super::Focus::Composer;
+        if is_empty && self.focus == Focus::Asks {
+            self.focus = Focus::Composer;
         }
     }
 
@@ -207,6 +236,7 @@ impl App {
                     let filter = std::mem::take(&mut picker.filter);
                     *picker = Picker::sessions(agent, &sessions, &open);
                     picker.type_in(&filter);
+                    picker.choose_latest();
                 }
                 Err(words) => picker.note = words,
             }

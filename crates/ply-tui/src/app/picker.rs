@@ -97,6 +97,15 @@ impl Picker {
         picker
     }
 
+    /// Goes to the latest session, which is what most people look for.
+    pub(crate) fn choose_latest(&mut self) {
+        let is_stored = |place: &usize| {
+            let item = self.items.get(*place);
+            item.is_some_and(|item| matches!(item.choice, Choice::Stored(..)))
+        };
+        self.selected = self.shown.iter().position(is_stored).unwrap_or(0);
+    }
+
     pub(crate) fn is_of_sessions(&self, agent: AgentId) -> bool {
         self.sessions_of == Some(agent)
     }

@@ -12,7 +12,9 @@ pub(crate) const POPUP_ENTRIES_MAX: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     File,
-    AgentCommand,
+    /// After a slash: of the agent or of this client.
+    Command,
+    /// After a colon: of this client.
     LocalCommand,
 }
 
@@ -70,9 +72,15 @@ impl App {
             }
         };
         if let Some((0, word)) = tab.composer.word_with('/') {
-            let all = tab.commands.iter();
-            let all = all.map(|command| (command.name.clone(), command.description.clone()));
-            return Some(named(Kind::AgentCommand, 0, word, all.collect()));
+            let of_agent = tab.commands.iter();
+            let of_agent =
+                of_agent.map(|command| (command.name.clone(), command.description.clone()));
+            let is_of_agent = |name: &str| tab.commands.iter().any(|known| known.name == name);
+            let ours = help::COMMANDS.iter();
+            let ours = ours.filter(|command| !is_of_agent(command.name));
+            let ours = ours.map(|command| (command.name.to_owned(), command.what.to_owned()));
+            let all = of_agent.chain(ours);
+            return Some(named(Kind::Command, 0, word, all.collect()));
         }
         if let Some((0, word)) = tab.composer.word_with(':') {
             let all = help::COMMANDS.iter();
@@ -110,7 +118,7 @@ impl App {
                     let piece = Piece::File(name.into());
                     tab.composer.replace_with_piece(popup.start, piece);
                 }
-                Kind::AgentCommand => tab
+                Kind::Command => tab
                     .composer
                     .replace_back_to(popup.start, &format!("/{name} ")),
                 Kind::LocalCommand => tab
@@ -128,7 +136,7 @@ impl App {
         };
         let sign = match popup.kind {
             Kind::File => return false,
-            Kind::AgentCommand => '/',
+            Kind::Command => '/',
             Kind::LocalCommand => ':',
         };
         let word = self.tab().and_then(|tab| tab.composer.word_with(sign));

@@ -1,6 +1,7 @@
 //! One session on the screen, from before it is opened until it is closed.
 
 pub(crate) mod queue;
+mod trace;
 
 use std::collections::VecDeque;
 
@@ -9,10 +10,10 @@ use ply_client::v2;
 use self::queue::Editing;
 use super::action::{Action, Target};
 use super::ask::Ask;
-use super::event::{Ended, Failure, How, Opened};
+use super::event::{Ended, Failure, How, Opened, Tally};
 use super::{AgentId, TabId, Tick};
 use crate::composer::Composer;
-use crate::transcript_view::{Scroll, TranscriptView};
+use crate::transcript_view::{End, Scroll, TranscriptView};
 
 /// Words of the first prompt that name a session.
 const NAME_WORDS_MAX: usize = 8;
@@ -89,9 +90,17 @@ pub(crate) struct Tab {
     pub(crate) quiet_since: Option<Tick>,
     /// The agent works though no prompt of ours runs.
     pub(crate) is_busy_alone: bool,
-    /// How the last turn ended, if that is worth saying.
+    /// What there is to say of how the last turn ended, besides its trace.
     pub(crate) last_end: Option<String>,
+    /// The trace of the last turn, until another begins.
+    pub(crate) trace: Option<End>,
+    /// When the turn began.
+    began: Tick,
+    /// What the turn took.
+    tally: Option<Tally>,
     pub(crate) composer: Composer,
+    /// A line that looks like a command and is none, for which the user has to press Enter again.
+    pub(crate) refused: Option<String>,
     pub(crate) queue: VecDeque<Composer>,
     /// The queue waits for the user, because a turn did not end well.
     pub(crate) is_held: bool,
@@ -130,7 +139,11 @@ impl Tab {
             quiet_since: None,
             is_busy_alone: false,
             last_end: None,
+            trace: None,
+            began: 0,
+            tally: None,
             composer: Composer::default(),
+            refused: None,
             queue: VecDeque::new(),
             is_held: false,
             editing: None,
@@ -148,8 +161,18 @@ impl Tab {
         }
     }
 
+    /// Returns whether the user was told that a line is no command.
+    pub(crate) fn is_sent_anyway(&self, line: &str) -> bool {
+        self.refused.as_deref() == Some(line)
+    }
+
     pub(crate) fn is_working(&self) -> bool {
         matches!(self.phase, Phase::Working(_) | Phase::Cancelling { .. })
+    }
+
+    /// Returns whether there is something in it to come back to.
+    pub(crate) fn has_content(&self) -> bool {
+        !self.first_words.is_empty() || !self.title.is_empty()
     }
 
     /// Returns whether something on the screen moves by itself.
@@ -233,6 +256,9 @@ impl Tab {
             }
             self.sent = Some(next);
             self.phase = Phase::Working(now);
+            self.began = now;
+            self.tally = None;
+            self.trace = None;
             self.last_end = None;
             self.died = None;
             self.quiet_since = None;
@@ -289,7 +315,7 @@ impl Tab {
     /// A prompt did not reach the agent: it goes back to where the user wrote it.
     pub(crate) fn prompt_failed(&mut self, failure: Failure) {
         if let Some(sent) = self.sent.take() {
-            match self.composer.is_empty() && !matches!(failure, Failure::Auth(_)) {
+            match self.composer.is_empty() && !matches!(failure, Failure::Auth(..)) {
                 true => self.write(sent),
                 false => self.queue.push_front(sent),
             }
@@ -310,12 +336,14 @@ impl Tab {
         let was_held = std::mem::take(&mut self.is_held);
         self.phase = Phase::Ready;
         self.quiet_since = None;
+        self.leave_trace(&ended, now);
         let sent = self.sent.take();
         let mut is_kept = false;
         match ended {
             Ended::Done(reason) => {
                 let is_good = matches!(reason, Some(v2::StopReason::EndTurn) | None);
-                self.last_end = (!is_good).then(|| told(reason.as_ref()));
+                let is_cancelled = matches!(reason, Some(v2::StopReason::Cancelled));
+                self.last_end = (!is_good && !is_cancelled).then(|| told(reason.as_ref()));
                 self.is_held = (was_held || !is_good) && !self.queue.is_empty() && !goes_on;
             }
             Ended::Unsent => {
@@ -334,7 +362,7 @@ impl Tab {
                 }
             }
             Ended::Failed(failure) => {
-                if let (Failure::Auth(_), Some(sent)) = (&failure, sent) {
+                if let (Failure::Auth(..), Some(sent)) = (&failure, sent) {
                     self.queue.push_front(sent);
                 }
                 self.is_held = !self.queue.is_empty();
@@ -344,6 +372,23 @@ impl Tab {
         self.is_held |= was_cancelled && !goes_on && !self.queue.is_empty();
         self.send_next(now, out);
         self.is_held |= (is_kept || was_held) && !self.queue.is_empty();
+    }
+
+    /// Keeps what the turn took and how it ended, where it ended.
+    fn leave_trace(&mut self, ended: &Ended, now: Tick) {
+        let tally = self.tally.take();
+        let took = trace::took(now.saturating_sub(self.began), tally, self.usage.as_ref());
+        let Some(end) = trace::end(ended, &took) else {
+            return;
+        };
+        if let Some(tally) = tally {
+            self.view.turn_ended(tally.entries, end.clone());
+        }
+        self.trace = Some(end);
+    }
+
+    pub(crate) fn set_tally(&mut self, tally: Tally) {
+        self.tally = Some(tally);
     }
 
     /// The session could not be opened: nothing goes on until the user did something, whatever it was.
@@ -360,12 +405,12 @@ impl Tab {
     pub(crate) fn failed(&mut self, failure: Failure) {
         match failure {
             Failure::Missing(words) => self.phase = Phase::Stuck(Trouble::Missing(words)),
-            Failure::Auth(methods) => {
+            Failure::Auth(methods, words) => {
                 self.phase = Phase::Stuck(Trouble::Auth {
                     methods,
                     chosen: 0,
                     since: None,
-                    failure: None,
+                    failure: words,
                 });
             }
             Failure::Died(words) if self.session.is_some() => self.died = Some(words),
@@ -426,10 +471,9 @@ impl Tab {
 }
 
 /// Says why a turn stopped, for those reasons that the user should know.
-fn told(reason: Option<&v2::StopReason>) -> String {
+pub(super) fn told(reason: Option<&v2::StopReason>) -> String {
     use v2::StopReason as Reason;
     match reason {
-        Some(Reason::Cancelled) => "cancelled".to_owned(),
         Some(Reason::Refusal) => {
             "the agent refused; it no longer remembers the last prompt".to_owned()
         }

@@ -21,7 +21,7 @@ impl App {
         }
         if self.tabs.len() >= TABS_MAX {
             self.complain(format!(
-                "{TABS_MAX} sessions are open; close one with :close"
+                "{TABS_MAX} sessions are open; close one with /close"
             ));
             return;
         }

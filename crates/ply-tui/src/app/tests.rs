@@ -20,6 +20,7 @@ pub(crate) fn options() -> Options {
         key: name.to_owned(),
         command: Command::new(name),
         install: install.map(str::to_owned),
+        resume: Some(format!("ply chat -a {name} --session {{}}")),
     };
     let agents = vec![
         choice("ply", None),

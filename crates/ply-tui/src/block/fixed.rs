@@ -4,6 +4,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::markdown::Pen;
+use crate::transcript_view::End;
 use crate::wrap::{self, Breaks, Margin};
 
 /// The frames of the mark that moves while something runs.
@@ -40,6 +41,16 @@ impl Fixed {
         for line in text.lines() {
             let span = Span::styled(wrap::clean(line), style);
             wrap::wrap(&[span], pen.width, margin, Breaks::Words, &mut self.lines);
+        }
+    }
+
+    /// Puts the end of the turn before it on top.
+    pub(super) fn insert_end(&mut self, end: &End, pen: &Pen<'_>) {
+        self.insert_gap();
+        let line = wrap::cut(&end.line(pen.theme).spans, pen.width);
+        self.lines.insert(0, line.style(end.line(pen.theme).style));
+        if let Some((line, _)) = &mut self.spinner {
+            *line += 1;
         }
     }
 

@@ -8,70 +8,116 @@ use super::details;
 use super::lines::{clean, span, styled, wrap};
 use crate::app::ask::{Ask, What};
 use crate::app::form::{Form, Value};
+use crate::app::tab::Tab;
 use crate::app::{App, Focus};
 use crate::theme::Theme;
 
-/// Returns the questions of the session that is looked at, in at most so many rows. The answers are the last of them.
-pub(super) fn lines(app: &mut App, width: u16, rows_max: u16) -> Vec<Line<'static>> {
+/// Other questions that are named.
+const OTHERS_MAX: usize = 3;
+/// Rows of a long question that are shown together with its answers, at least; with fewer, the answers wait until it was read.
+const BODY_ROWS_MIN: usize = 2;
+
+/// Returns the questions of the session that is looked at, in at most so many rows, and whether the open one can be answered:
+/// its answers are there, and all of what it is about was.
+pub(super) fn lines(app: &mut App, width: u16, rows_max: u16) -> (Vec<Line<'static>>, bool) {
     details::prepare(app, width);
-    let app = &*app;
-    let Some(tab) = app.tab().filter(|tab| !tab.asks.is_empty()) else {
-        return Vec::new();
-    };
-    let theme = &app.theme;
-    let rows_max = usize::from(rows_max);
+    let is_covered = app.overlay.is_some() || app.popup.is_some();
     let is_focused = app.focus == Focus::Asks;
-    let count = tab.asks.len();
+    let theme = app.theme.clone();
+    let rows_max = usize::from(rows_max);
+    let Some(tab) = app.tab_mut().filter(|tab| !tab.asks.is_empty()) else {
+        return (Vec::new(), false);
+    };
+    let head = head(tab.ask, tab.asks.len(), width, is_focused, &theme);
+    let others = others(tab, &theme);
+    let open = tab.ask;
+    let Some(ask) = tab.asks.get_mut(open) else {
+        return (vec![head], false);
+    };
+    let (message, mut tail) = match &ask.what {
+        What::Permission(_) => (Vec::new(), options(ask, width, is_focused, &theme)),
+        What::Form(form) => {
+            let rows = wrap(&form.message, width.saturating_sub(2), 3).into_iter();
+            let message = rows.map(|row| styled(format!(" {row}"), theme.heading));
+            (
+                message.collect(),
+                form_lines(form, width, is_focused, &theme),
+            )
+        }
+    };
+    let details = ask.details.as_ref();
+    let count = message.len() + details.map_or(0, |details| details.lines.len());
+    let mut lines = vec![head];
+    if tail.len() >= rows_max {
+        lines.clear();
+    }
+    let mut room = rows_max.saturating_sub(lines.len() + tail.len());
+    let is_form = matches!(ask.what, What::Form(_));
+    let waits = !is_form && !ask.is_seen && count > room && room < BODY_ROWS_MIN;
+    if waits {
+        // Nothing can be answered yet, so that the room is better used for what there is to read.
+        tail.clear();
+        lines.truncate(usize::from(rows_max > BODY_ROWS_MIN + 1));
+        room = rows_max.saturating_sub(lines.len());
+    }
+    let is_cut = count > room;
+    // With one row there is none for a mark.
+    let is_marked = is_cut && room > 1;
+    let shown = room.saturating_sub(usize::from(is_marked)).min(count);
+    let first = ask.scroll.min(count.saturating_sub(shown));
+    if !is_covered && (shown > 0 || count == 0) {
+        ask.show(first, shown, count);
+    }
+    let details = ask.details.iter().flat_map(|details| &details.lines);
+    let body = message.iter().chain(details);
+    lines.extend(body.skip(first).take(shown).cloned());
+    if is_marked {
+        let below = count.saturating_sub(first + shown);
+        lines.push(styled(mark(below, first, width), theme.waiting));
+    }
+    let free = rows_max.saturating_sub(lines.len() + tail.len() + 1);
+    let is_there = !tail.is_empty() && lines.len() + tail.len() <= rows_max;
+    lines.extend(tail);
+    lines.extend(others.into_iter().take(free.min(OTHERS_MAX)));
+    let is_seen = is_form || ask.is_seen;
+    (lines, is_there && is_seen && !is_covered)
+}
+
+/// Says how much of a question is not on the screen, and how to get there.
+fn mark(below: usize, above: usize, width: u16) -> String {
+    let lines = |count| if count == 1 { "line" } else { "lines" };
+    let words = match below {
+        0 => format!(" … {above} {} above: PgUp", lines(above)),
+        below => format!(" … {below} more {}: PgDn", lines(below)),
+    };
+    match (words.chars().count() <= usize::from(width), below) {
+        (true, _) => words,
+        (false, 0) => " … above: PgUp".to_owned(),
+        (false, below) => format!(" … {below} more: PgDn"),
+    }
+}
+
+fn head(place: usize, count: usize, width: u16, is_focused: bool, theme: &Theme) -> Line<'static> {
     let style = if is_focused {
         theme.accent
     } else {
-        theme.border
+        theme.waiting
     };
     let head = match count {
         1 => "─ needs you ".to_owned(),
-        count => format!("─ needs you: {} of {count} ", tab.ask + 1),
+        count => format!("─ needs you: {} of {count} ", place + 1),
     };
     let filled = usize::from(width).saturating_sub(head.chars().count());
-    let mut lines = vec![styled(format!("{head}{}", "─".repeat(filled)), style)];
-    let Some(ask) = tab.open_ask() else {
-        return lines;
-    };
-    let mut tail: Vec<Line<'static>> = match &ask.what {
-        What::Permission(_) => options(ask, width, is_focused, theme),
-        What::Form(form) => form_lines(form, width, is_focused, theme),
-    };
-    // The others by their titles, if there is room.
-    let others = tab
-        .asks
-        .iter()
-        .enumerate()
-        .filter(|(place, _)| *place != tab.ask);
+    styled(format!("{head}{}", "─".repeat(filled)), style)
+}
+
+/// Returns the questions that are not open, by their titles.
+fn others(tab: &Tab, theme: &Theme) -> Vec<Line<'static>> {
+    let others = tab.asks.iter().enumerate();
+    let others = others.filter(|(place, _)| *place != tab.ask);
     let others =
         others.map(|(_, other)| styled(format!(" also: {}", clean(other.title())), theme.dim));
-    let room = rows_max.saturating_sub(lines.len() + tail.len() + 4);
-    tail.extend(others.take(room.min(3)));
-
-    lines.extend(
-        wrap(ask.title(), width.saturating_sub(2), 3)
-            .into_iter()
-            .map(|row| styled(format!(" {row}"), theme.heading)),
-    );
-    if let Some(details) = ask.details.as_ref().map(|details| &details.lines) {
-        let room = rows_max.saturating_sub(lines.len() + tail.len());
-        let is_cut = details.len() > room;
-        let room = room.saturating_sub(usize::from(is_cut));
-        let first = ask.scroll.min(details.len().saturating_sub(room));
-        let left = details.len().saturating_sub(first + room);
-        lines.extend(details.iter().skip(first).take(room).cloned());
-        if is_cut {
-            let words = format!(" … {left} more lines; Tab, then PgDn");
-            lines.push(styled(words, theme.dim));
-        }
-    }
-    let kept = rows_max.saturating_sub(tail.len()).max(1);
-    lines.truncate(kept);
-    lines.extend(tail);
-    lines
+    others.take(OTHERS_MAX).collect()
 }
 
 /// Returns the answers, in the agent's order, each with its number.

@@ -16,6 +16,18 @@ use crate::theme::Theme;
 const ROWS_MAX: usize = 2000;
 /// Bytes of raw input that are written out.
 const RAW_BYTES_MAX: usize = 64 * 1024;
+/// What agents call the directory of a command.
+const DIRECTORY_NAMES: [&str; 3] = ["cwd", "workdir", "working_directory"];
+/// What agents say about a command besides.
+const REMARK_NAMES: [&str; 7] = [
+    "call_id",
+    "description",
+    "justification",
+    "parsed_cmd",
+    "reason",
+    "timeout",
+    "timeout_ms",
+];
 /// Paths that are named.
 const LOCATIONS_MAX: usize = 20;
 
@@ -36,6 +48,9 @@ pub(super) fn prepare(app: &mut App, width: u16) {
         made.width == width && made.diff_style == diff_style && made.theme == theme
     });
     if !is_there {
+        // It is laid out anew, so its lines are others.
+        ask.seen = 0;
+        ask.scroll = 0;
         let mut paper = Paper {
             width,
             diff_style,
@@ -62,6 +77,7 @@ struct Paper<'a> {
 
 impl Paper<'_> {
     fn request(&mut self, request: &v2::RequestPermissionRequest) {
+        self.text(" ", &request.title, self.theme.heading);
         match &request.subject {
             Some(v2::RequestPermissionSubject::Command(command)) => {
                 self.text(" $ ", &command.command, self.theme.text);
@@ -126,14 +142,27 @@ impl Paper<'_> {
         }
     }
 
-    /// The short form is for a command that nothing else belongs to: arguments, a directory or variables change what it does.
+    /// Writes a command and its directory as a person would, and everything else as it is: arguments or variables change
+    /// what a command does.
     fn raw_input(&mut self, input: &serde_json::Value) {
-        let command = input.as_object().filter(|fields| fields.len() == 1);
-        let command = command.and_then(|fields| fields.get("command")?.as_str());
-        if let Some(command) = command {
-            self.text(" $ ", command, self.theme.text);
-            return;
+        let mut rest = input.clone();
+        if let Some(fields) = rest.as_object_mut()
+            && fields.keys().all(|name| is_beside_the_command(name))
+            && let Some(command) = fields.get("command").and_then(command_line)
+        {
+            fields.remove("command");
+            self.text(" $ ", &command, self.theme.text);
+            for name in DIRECTORY_NAMES {
+                if let Some(directory) = fields.get(name).and_then(|value| value.as_str()) {
+                    self.text(" in ", directory, self.theme.dim);
+                    fields.remove(name);
+                }
+            }
+            if fields.is_empty() {
+                return;
+            }
         }
+        let input = &rest;
         let mut bounded = Bounded::default();
         let is_whole = serde_json::to_writer_pretty(&mut bounded, input).is_ok();
         let text = String::from_utf8_lossy(&bounded.0).into_owned();
@@ -164,6 +193,35 @@ impl Paper<'_> {
     fn say_cut(&mut self) {
         let words = " … there is more, which is too long to be shown here";
         self.lines.push(styled(words, self.theme.error));
+    }
+}
+
+/// Returns whether what a command does is the same whatever this member of its input says.
+fn is_beside_the_command(name: &str) -> bool {
+    name == "command" || DIRECTORY_NAMES.contains(&name) || REMARK_NAMES.contains(&name)
+}
+
+/// Returns a command as a line for a shell, from a line or from its words.
+fn command_line(value: &serde_json::Value) -> Option<String> {
+    match value {
+        serde_json::Value::String(line) => Some(line.clone()),
+        serde_json::Value::Array(words) if !words.is_empty() => {
+            let words: Option<Vec<_>> = words
+                .iter()
+                .map(|word| Some(quoted(word.as_str()?)))
+                .collect();
+            Some(words?.join(" "))
+        }
+        _ => None,
+    }
+}
+
+/// Returns a word as a shell has to be given it.
+fn quoted(word: &str) -> String {
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_./=:,@%+".contains(char);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
     }
 }
 

@@ -57,7 +57,7 @@ fn help_lines(theme: &Theme) -> Vec<Line<'static>> {
     }
     lines.push(styled("Commands", theme.heading));
     for command in COMMANDS {
-        lines.push(pair(&format!(":{}", command.name), command.what, theme));
+        lines.push(pair(&format!("/{}", command.name), command.what, theme));
     }
     lines
 }
@@ -150,7 +150,7 @@ pub(super) fn draw_popup(app: &App, above: Rect, buf: &mut Buffer) {
     Clear.render(area.intersection(buf.area), buf);
     let sign = match popup.kind {
         Kind::File => '@',
-        Kind::AgentCommand => '/',
+        Kind::Command => '/',
         Kind::LocalCommand => ':',
     };
     let lines: Vec<Line<'static>> = popup

@@ -8,7 +8,7 @@ use ratatui::text::Line;
 
 use super::lines::{clean, put, put_lines, span, styled, wrap};
 use crate::app::tab::{Attention, Phase, Tab, Trouble};
-use crate::app::{App, Focus, Tick};
+use crate::app::{App, Care, Focus, Tick};
 use crate::block::spinner_frame;
 
 /// Columns of a title in the row of tabs.
@@ -25,7 +25,14 @@ pub(super) fn draw_status(app: &App, area: Rect, buf: &mut Buffer) {
     for category in [Category::Model, Category::Mode] {
         if let Some(option) = tab.option(&category) {
             let value = clean(&crate::app::current_name(option));
-            parts.push(span(format!(" · {value}"), app.theme.text));
+            let style = match (&category, Care::of_current(option)) {
+                (Category::Mode, Care::Looks) => app.theme.ok,
+                (Category::Mode, Care::Edits) => app.theme.waiting,
+                (Category::Mode, Care::All) => app.theme.error,
+                _ => app.theme.text,
+            };
+            parts.push(span(" · ", app.theme.dim));
+            parts.push(span(value, style));
         }
     }
     parts.push(span(" · ", app.theme.dim));

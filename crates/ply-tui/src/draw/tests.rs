@@ -8,9 +8,9 @@ use ratatui::backend::TestBackend;
 use serde_json::json;
 
 use super::*;
-use crate::app::event::{Ended, Event, Failure, Listed};
+use crate::app::event::{Ended, Event, Failure, Listed, Tally};
 use crate::app::tests::{command, open, permission, press, ready, starting, tell};
-use crate::app::{AgentId, AskId};
+use crate::app::{Action, AgentId, AskId};
 
 #[derive(Default)]
 struct Told(HashMap<TabId, Transcript>);
@@ -295,7 +295,7 @@ fn the_wire_log_says_what_its_lines_are_and_shows_one_whole() {
         let line = line.to_string();
         app.log.push(at, AgentId(0), direction, line.as_bytes());
     }
-    press(&mut app, "<c-l>");
+    press(&mut app, "<a-l>");
     insta::assert_snapshot!(screen(&mut app, &Told::default(), 70, 20));
     press(&mut app, "<up><up><up><enter>");
     insta::assert_snapshot!(screen(&mut app, &Told::default(), 70, 30));
@@ -312,7 +312,7 @@ fn a_login_that_is_needed_with_every_way_to_do_it() {
     let methods = serde_json::from_value(methods).unwrap();
     tell(
         &mut app,
-        Event::OpenFailed(TabId(1), Failure::Auth(methods)),
+        Event::OpenFailed(TabId(1), Failure::Auth(methods, None)),
     );
     insta::assert_snapshot!(show(&mut app));
 }
@@ -343,7 +343,7 @@ fn every_key_and_command_is_in_the_help_and_in_the_guide() {
         assert!(guide.contains(key), "{key} is not in the guide");
     }
     for command in crate::help::COMMANDS {
-        let name = format!(":{}", command.name);
+        let name = format!("/{}", command.name);
         assert!(help.contains(&name) && guide.contains(&name), "{name}");
     }
 }
@@ -361,7 +361,7 @@ fn no_size_of_the_screen_breaks_anything() {
         "go<enter>漢字 and\nmore text that is long<enter>",
     );
     tell(&mut busy, Event::Ask(TabId(1), AskId(1), command("Run?")));
-    press(&mut busy, "@x<c-l>");
+    press(&mut busy, "@x<a-l>");
     let mut help = ready();
     press(&mut help, "<f1>");
     let mut picker = ready();
@@ -412,4 +412,200 @@ fn silence_is_told_and_forgotten_when_something_is_heard() {
     assert!(show(&mut app).contains(words));
     tell(&mut app, Event::Changed(TabId(1)));
     assert!(!show(&mut app).contains(words));
+}
+
+/// Reads the open question to its end, as somebody does who wants to answer it, and returns all that was on the screen.
+fn read_question(app: &mut App, columns: u16, rows: u16) -> String {
+    let mut read = String::new();
+    for _ in 0..200 {
+        read.push_str(&screen(app, &Told::default(), columns, rows));
+        read.push('\n');
+        let later = app.now + 500;
+        tell(app, Event::Tick(later));
+        if app.can_answer() {
+            return read;
+        }
+        press(app, "<pgdn>");
+    }
+    panic!("it cannot be answered at {columns}×{rows}:\n{read}");
+}
+
+#[test]
+fn no_key_answers_before_all_of_a_question_could_be_seen() {
+    for (columns, rows) in [(80, 9), (20, 6), (24, 8), (80, 24), (200, 60)] {
+        let mut app = ready();
+        let parts: Vec<String> = (0..120).map(|part| format!("part{part:03}")).collect();
+        let subject = json!({"type": "command", "command": parts.join("\n"), "cwd": "/project"});
+        let question = permission("Run it", subject);
+        tell(&mut app, Event::Ask(TabId(1), AskId(1), question));
+        let first = screen(&mut app, &Told::default(), columns, rows);
+        tell(&mut app, Event::Tick(10_000));
+        if !first.contains("part119") {
+            assert_eq!(press(&mut app, "1<tab>1<enter><tab>"), [], "{first}");
+            assert_eq!(app.tab().unwrap().composer.text(), "", "{first}");
+            assert!(first.contains("PgDn"), "what is cut is marked:\n{first}");
+        }
+        let read = read_question(&mut app, columns, rows);
+        for part in &parts {
+            assert!(read.contains(part.as_str()), "{part} at {columns}×{rows}");
+        }
+        let chosen = Action::Select(AskId(1), "yes".to_owned().into());
+        assert_eq!(press(&mut app, "1"), [chosen], "{columns}×{rows}");
+    }
+}
+
+#[test]
+fn a_question_that_is_laid_out_anew_is_read_anew_unless_it_was_read() {
+    let mut app = ready();
+    let parts: Vec<String> = (0..60).map(|part| format!("part{part}")).collect();
+    let subject = json!({"type": "command", "command": parts.join("\n"), "cwd": "/project"});
+    tell(
+        &mut app,
+        Event::Ask(TabId(1), AskId(1), permission("Run it", subject)),
+    );
+    screen(&mut app, &Told::default(), 80, 20);
+    press(&mut app, "<pgdn>");
+    screen(&mut app, &Told::default(), 80, 20);
+    screen(&mut app, &Told::default(), 40, 20);
+    // Keys that come faster than the screen is drawn jump over nothing.
+    press(&mut app, &"<pgdn>".repeat(50));
+    screen(&mut app, &Told::default(), 40, 20);
+    assert!(!app.tab().unwrap().asks[0].is_seen);
+    read_question(&mut app, 40, 20);
+    let shown = screen(&mut app, &Told::default(), 60, 20);
+    assert!(app.tab().unwrap().asks[0].drawn_at.is_some(), "{shown}");
+}
+
+#[test]
+fn a_command_in_an_agents_json_is_shown_as_a_command() {
+    let call = json!({
+        "toolCallId": "t",
+        "rawInput": {
+            "command": ["bash", "-lc", "echo 'a b' && ls"], "cwd": "/project/src",
+            "reason": "to look"
+        }
+    });
+    let shown = show_call(call, 40);
+    assert!(
+        shown.contains(r" $ bash -lc 'echo '\''a b'\'' && ls'"),
+        "{shown}"
+    );
+    assert!(shown.contains(" in /project/src"), "{shown}");
+    assert!(
+        !shown.contains("\"command\"") && shown.contains("to look"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_key_that_was_refused_is_told_in_the_words_of_who_refused_it() {
+    let mut app = ready();
+    press(&mut app, "hello<enter>");
+    let words = "Anthropic does not accept the key: invalid x-api-key; set ANTHROPIC_API_KEY.";
+    let failure = Failure::Auth(Vec::new(), Some(words.to_owned()));
+    tell(&mut app, Event::TurnEnded(TabId(1), Ended::Failed(failure)));
+    let shown = show(&mut app);
+    assert!(shown.contains("invalid x-api-key"), "{shown}");
+    assert!(shown.contains("set ANTHROPIC_API_KEY"), "{shown}");
+    assert!(!shown.contains("see its own help"), "{shown}");
+}
+
+#[test]
+fn the_end_of_a_turn_leaves_a_trace_where_it_ended() {
+    let mut app = ready();
+    press(&mut app, "one<enter>");
+    tell(&mut app, Event::Tick(12_300));
+    let tally = Tally {
+        entries: 2,
+        tools: 4,
+    };
+    tell(&mut app, Event::Tally(TabId(1), tally));
+    let ended = Ended::Done(Some(v2::StopReason::EndTurn));
+    tell(&mut app, Event::TurnEnded(TabId(1), ended));
+    let message = |role: &str, id: &str, text: &str| {
+        json!({
+            "sessionUpdate": format!("{role}_message_chunk"), "messageId": id,
+            "content": {"type": "text", "text": text}
+        })
+    };
+    let mut updates = vec![message("user", "a", "one"), message("agent", "b", "done")];
+    let shown = screen(&mut app, &told(json!(updates)), 80, 20);
+    assert!(shown.contains("✓ 12 s · 4 tools"), "{shown}");
+    press(&mut app, "two<enter>");
+    updates.push(message("user", "c", "two"));
+    let shown = screen(&mut app, &told(json!(updates)), 80, 20);
+    let at = |words: &str| {
+        shown
+            .find(words)
+            .unwrap_or_else(|| panic!("{words}:\n{shown}"))
+    };
+    assert!(
+        at("done") < at("✓ 12 s · 4 tools") && at("✓ 12 s") < at("▌ two"),
+        "{shown}"
+    );
+    tell(
+        &mut app,
+        Event::TurnEnded(TabId(1), Ended::Done(Some(v2::StopReason::Cancelled))),
+    );
+    assert!(show(&mut app).contains("✗ cancelled"));
+}
+
+/// A terminal as it is written to, which shows every character of a sequence by itself.
+struct Written(std::rc::Rc<std::cell::RefCell<vt100::Parser>>);
+
+impl std::io::Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.borrow_mut().process(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn sequences_of_emoji_leave_no_ghosts() {
+    use ratatui::backend::CrosstermBackend;
+    use ratatui::{TerminalOptions, Viewport};
+    let say = |text: &str| {
+        told(json!([{
+            "sessionUpdate": "agent_message_chunk", "messageId": "m",
+            "content": {"type": "text", "text": text}
+        }]))
+    };
+    let family = "👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦";
+    let texts = [
+        family.to_owned(),
+        format!("ab {family}"),
+        "plain".to_owned(),
+    ];
+    let new = || {
+        let (rows, columns) = (12.try_into().unwrap(), 60.try_into().unwrap());
+        let screen = std::rc::Rc::new(std::cell::RefCell::new(vt100::Parser::new(
+            rows, columns, 0,
+        )));
+        let options = TerminalOptions {
+            viewport: Viewport::Fixed(Rect::new(0, 0, 60, 12)),
+        };
+        let backend = CrosstermBackend::new(Written(std::rc::Rc::clone(&screen)));
+        (Terminal::with_options(backend, options).unwrap(), screen)
+    };
+    let trimmed = |screen: &vt100::Parser| {
+        let text = screen.screen().contents();
+        let lines = text.lines().map(|line| line.trim_end().to_owned());
+        lines.collect::<Vec<_>>()
+    };
+    let (mut kept, shown) = new();
+    let mut app = ready();
+    for text in texts {
+        kept.draw(|frame| draw(&mut app, frame, &say(&text)))
+            .unwrap();
+        let (mut fresh, expected) = new();
+        fresh
+            .draw(|frame| draw(&mut app, frame, &say(&text)))
+            .unwrap();
+        let (shown, expected) = (shown.borrow(), expected.borrow());
+        assert_eq!(trimmed(&shown), trimmed(&expected));
+    }
 }

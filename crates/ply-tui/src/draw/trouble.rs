@@ -26,6 +26,10 @@ pub(super) fn lines(app: &App, width: u16) -> Vec<Line<'static>> {
         rows.into_iter()
             .map(move |row| styled(format!(" {row}"), style))
     };
+    if let Some(end) = tab.trace.as_ref().filter(|_| !tab.is_working()) {
+        let line = end.line(theme);
+        lines.push(styled(format!(" {line}"), line.style));
+    }
     if let Some(words) = &tab.died {
         lines.push(styled(format!(" {name} has stopped."), theme.error));
         lines.extend(told(words, theme.dim));
@@ -83,7 +87,7 @@ fn stuck<I: Iterator<Item = Line<'static>>>(
                 lines.extend(told(&format!("To install it: {install}"), theme.text));
             }
             let retry = retry_words(app);
-            let next = format!(" {retry}; :agents chooses another agent.");
+            let next = format!(" {retry}; /agents chooses another agent.");
             lines.push(styled(next, theme.text));
         }
         Trouble::Failed(words) => {
@@ -91,7 +95,7 @@ fn stuck<I: Iterator<Item = Line<'static>>>(
             lines.extend(told(words, theme.dim));
             let retry = retry_words(app);
             let next =
-                format!(" {retry}; Ctrl-N begins a new session; :agents chooses another agent.");
+                format!(" {retry}; Ctrl-N begins a new session; /agents chooses another agent.");
             lines.push(styled(next, theme.text));
         }
         Trouble::Auth {
@@ -100,10 +104,11 @@ fn stuck<I: Iterator<Item = Line<'static>>>(
             since,
             failure,
         } => {
-            lines.push(styled(
-                format!(" {name} wants a login first."),
-                theme.waiting,
-            ));
+            let head = match failure {
+                Some(_) => format!(" {name} could not log in."),
+                None => format!(" {name} needs you to log in first."),
+            };
+            lines.push(styled(head, theme.waiting));
             if let Some(words) = failure {
                 lines.extend(told(words, theme.error));
             }
@@ -131,7 +136,12 @@ fn stuck<I: Iterator<Item = Line<'static>>>(
                     lines.push(styled(words, theme.waiting));
                 }
                 None => {
+                    let is_told = failure.is_some();
                     let next = match (methods.is_empty(), app.enter()) {
+                        (true, Enter::Login) if is_told => {
+                            " Set the key and start again (/quit); Enter tries again with the same one."
+                        }
+                        (true, _) if is_told => " Set the key and start again (/quit).",
                         (true, Enter::Login) => {
                             " It names no way to log in; see its own help, then Enter tries again."
                         }

@@ -11,7 +11,7 @@ use crate::app::event::Failure;
 /// Says why an agent or a session cannot be used.
 pub(super) fn of(error: &Error) -> Failure {
     match error {
-        Error::AuthRequired { methods } => Failure::Auth(methods.clone()),
+        Error::AuthRequired { methods } => Failure::Auth(methods.clone(), None),
         Error::Spawn(spawn) => {
             let cause = spawn
                 .source()
@@ -45,7 +45,11 @@ pub(super) fn of(error: &Error) -> Failure {
 /// Says why a turn did not end well.
 pub(super) fn of_turn(error: &TurnError, agent: &Agent) -> Failure {
     match error {
-        error if error.is_auth_required() => Failure::Auth(agent.auth_methods()),
+        error @ TurnError::Failed { message, .. } if error.is_auth_required() => {
+            // They name the key that was refused, or what to set.
+            let words = Some(message.clone()).filter(|message| !message.trim().is_empty());
+            Failure::Auth(agent.auth_methods(), words)
+        }
         TurnError::Interrupted(_) => Failure::Died(error.to_string()),
         error => Failure::Other(error.to_string()),
     }

@@ -228,6 +228,7 @@ impl Sessions {
             | Action::Remember(_)
             | Action::SaveDraft { .. }
             | Action::Notify(_)
+            | Action::Redraw
             | Action::Suspend
             | Action::Quit => {}
         }

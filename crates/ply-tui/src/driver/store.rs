@@ -206,6 +206,7 @@ mod tests {
             key: "a/b".to_owned(),
             command: ply_client::Command::new("x"),
             install: None,
+            resume: None,
         };
         let mut options = Options::new(vec![agent], "/");
         options.history = Some(directory.join("state/history"));

@@ -118,6 +118,7 @@ impl Running {
             key: "script".to_owned(),
             command,
             install: Some("write it".to_owned()),
+            resume: None,
         };
         let mut options = Options::new(vec![agent], "/");
         change(&mut options);
@@ -128,7 +129,7 @@ impl Running {
             terminal,
             shown: sender,
         };
-        let client = tokio::spawn(drive(options, screen, Input::Test(input)));
+        let client = tokio::spawn(drive(options, screen, Input::Test(input), Vec::new()));
         Self {
             keys,
             shown,
@@ -334,7 +335,7 @@ async fn typing_does_not_wait_for_an_agent_that_never_stops_talking() {
 async fn a_missing_program_shows_how_to_get_it() {
     let mut running = Running::start(Command::new("/no/such/agent"));
     running.wait_for("To install it: write it").await;
-    running.key(KeyCode::Char('l'), KeyModifiers::CONTROL).await;
+    running.key(KeyCode::Char('l'), KeyModifiers::ALT).await;
     running.wait_for("wire log").await;
     running.quit().await;
 }

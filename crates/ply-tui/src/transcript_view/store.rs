@@ -6,6 +6,7 @@ use ply_client::Transcript;
 use ratatui::text::{Line, Span};
 
 use super::Folds;
+use super::ends::Ends;
 use super::place::Place;
 use crate::block::{Block, Look, Scene, Unit};
 use crate::markdown::{Pen, Work};
@@ -21,6 +22,7 @@ pub(super) struct Store {
     theme: Theme,
     pub(super) look: Look,
     pub(super) folds: Folds,
+    pub(super) ends: Ends,
     pub(super) work: Work,
     /// Counts frames and moves: within one of them the transcript stays as it is.
     step: u64,
@@ -41,6 +43,7 @@ impl Store {
             theme: Theme::plain(),
             look: Look::default(),
             folds: Folds::default(),
+            ends: Ends::default(),
             work: Work::default(),
             step: 0,
         }
@@ -142,6 +145,7 @@ impl Store {
                 transcript,
                 look: &self.look,
                 fold,
+                end: self.ends.before(unit),
             };
             kept.block.refresh(unit, scene, &mut pen);
             kept.step = step;

@@ -6,21 +6,21 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 
-/// Opens the terminal client; so does `ply` alone.
+/// Opens the terminal client; so does `ply` alone, with the same options.
 ///
-/// Without -a or a command, the agent is the one in this program. F1 shows the keys.
+/// Without -a or a command, the agent is the one in this program. `?` shows the keys.
 ///
 /// `[client]` in config.toml has settings: `theme` (dark, light, plain), `diff` (unified,
 /// side-by-side), `mouse` (true, false) and `notify` (never, bell, desktop).
 #[derive(Debug, Default, Args)]
 #[command(after_help = "Examples:\n  \
-        ply chat --continue\n  \
-        ply chat -a claude \"why does the build fail?\"\n  \
+        ply --continue\n  \
+        ply -a claude \"why does the build fail?\"\n  \
         ply chat -- my-agent --acp")]
 pub(crate) struct Chat {
     /// What to say first.
     #[arg(value_name = "PROMPT", value_parser = NonEmptyStringValueParser::new())]
-    pub(super) prompt: Option<String>,
+    pub(super) prompt: Vec<String>,
 
     /// The agent: `ply`, a known one, or one of config.toml.
     #[arg(short, long, value_name = "NAME")]

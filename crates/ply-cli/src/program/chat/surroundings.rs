@@ -28,7 +28,7 @@ pub(super) fn colors(variable: impl Fn(&str) -> Option<OsString>) -> Option<Colo
     })
 }
 
-/// Returns what the background is like, as some terminals tell: `15;0` is white on black.
+/// Returns what the background is like, as some terminals say in a variable: `15;0` is white on black.
 pub(super) fn background(variable: impl Fn(&str) -> Option<OsString>) -> Background {
     let colors = text(&variable, "COLORFGBG").unwrap_or_default();
     match colors
@@ -37,7 +37,8 @@ pub(super) fn background(variable: impl Fn(&str) -> Option<OsString>) -> Backgro
         .and_then(|color| color.parse().ok())
     {
         Some(7u8 | 9..=15) => Background::Light,
-        _ => Background::Dark,
+        Some(_) => Background::Dark,
+        None => Background::Unknown,
     }
 }
 
@@ -86,13 +87,13 @@ mod tests {
     }
 
     #[test]
-    fn the_background_is_dark_unless_the_terminal_says_light() {
+    fn the_background_is_what_the_variable_says_and_else_the_terminal_is_asked() {
         assert_eq!(background(of(&[("COLORFGBG", "0;15")])), Background::Light);
         assert_eq!(
             background(of(&[("COLORFGBG", "15;default;0")])),
             Background::Dark
         );
-        assert_eq!(background(of(&[])), Background::Dark);
+        assert_eq!(background(of(&[])), Background::Unknown);
     }
 
     #[test]

@@ -98,6 +98,12 @@ pub(super) const KNOWN: &[Known] = &[
         "see https://block.github.io/goose/",
     ),
     known(
+        "hermes",
+        "Nous Research's Hermes Agent",
+        &["hermes", "acp"],
+        "see https://github.com/NousResearch/hermes-agent",
+    ),
+    known(
         "junie",
         "JetBrains' Junie",
         &["junie", "--acp=true"],
@@ -114,6 +120,12 @@ pub(super) const KNOWN: &[Known] = &[
         "the open source agent OpenCode",
         &["opencode", "acp"],
         "npm install -g opencode-ai",
+    ),
+    known(
+        "openhands",
+        "the open source agent OpenHands",
+        &["openhands", "acp"],
+        "uv tool install openhands --python 3.12",
     ),
     known(
         "qoder",

@@ -21,12 +21,15 @@ use clap::{Args, ValueEnum};
 #[command(after_help = "Examples:\n  \
         ply run \"explain this repository\"\n  \
         ply run -a claude --permit reads -f error.log \"what went wrong here?\"\n  \
-        git diff | ply run --stdin --output final\n  \
+        git diff | ply run --output final \"review this\"\n  \
         ply run --output json \"is there a bug in src/main.rs?\" -- my-agent --acp")]
 pub(crate) struct Run {
     /// What to say to the agent.
+    ///
+    /// `-` takes it from standard input. With a prompt, a pipe or a file on standard input is added to it; if nothing
+    /// comes for 2 seconds, the run goes on without.
     #[arg(value_name = "PROMPT", value_parser = NonEmptyStringValueParser::new())]
-    pub(super) prompt: Option<String>,
+    pub(super) prompt: Vec<String>,
 
     /// The agent: `ply`, a known one such as `claude`, `codex` or `gemini`, or one of config.toml.
     #[arg(short, long, value_name = "NAME", help_heading = "Agent")]
@@ -86,8 +89,8 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE", help_heading = "Session")]
     pub(super) mcp: Option<PathBuf>,
 
-    /// Takes the prompt from standard input; nobody can be asked for permission then.
-    #[arg(long, conflicts_with = "prompt", help_heading = "Prompt")]
+    /// Reads standard input to its end, however long that takes; nobody can be asked for permission then.
+    #[arg(long, help_heading = "Prompt")]
     pub(super) stdin: bool,
 
     /// Adds a text file to the prompt; may be repeated.
@@ -201,7 +204,7 @@ impl FromStr for Setting {
                 option: option.to_owned(),
                 value: value.to_owned(),
             }),
-            _ => Err("say it as ID=VALUE, such as `mode=plan`"),
+            _ => Err("write it as ID=VALUE, such as `mode=plan`"),
         }
     }
 }
@@ -235,7 +238,7 @@ impl FromStr for PermitArgument {
 
 /// Reads a time: a number of seconds, or one with `ms`, `s`, `m` or `h`.
 fn duration(text: &str) -> Result<Duration, &'static str> {
-    const WRONG: &str = "say it as a number with ms, s, m or h, such as `90s` or `5m`";
+    const WRONG: &str = "write a number with ms, s, m or h, such as `90s` or `5m`";
     let digits = text.find(|char: char| !char.is_ascii_digit());
     let (number, unit) = text.split_at(digits.unwrap_or(text.len()));
     let number: u64 = number.parse().map_err(|_| WRONG)?;
@@ -247,7 +250,7 @@ fn duration(text: &str) -> Result<Duration, &'static str> {
         _ => None,
     };
     match milliseconds.ok_or(WRONG)? {
-        0 => Err("a time limit of nothing leaves no time; leave it out for none"),
+        0 => Err("the timeout must be greater than zero"),
         milliseconds => Ok(Duration::from_millis(milliseconds)),
     }
 }

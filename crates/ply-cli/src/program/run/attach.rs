@@ -1,6 +1,5 @@
 //! What goes into the prompt besides its words: text files and pictures.
 
-use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
@@ -14,8 +13,6 @@ use super::file;
 const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// The largest picture that is put into a prompt.
 const IMAGE_BYTES_MAX: u64 = 20 * 1024 * 1024;
-/// The longest prompt that is read from standard input.
-const STDIN_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// Something to be put into the prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +50,7 @@ impl Attachment {
         let Some(mime_type) = image_type(&bytes) else {
             let path = text::path(path);
             let detail = format!("{path} is no picture that is known: PNG, JPEG, GIF or WebP");
-            return Err(Failure::usage(detail));
+            return Err(Failure::usage(detail).hint("`-f FILE` adds text"));
         };
         Ok(Self::Image {
             mime_type,
@@ -81,48 +78,15 @@ impl Attachment {
 
 /// Returns a file as part of a text, for agents that take nothing else.
 fn as_text(path: &Path, text: &str) -> String {
+    format!("\n\nThe file {}:\n\n{}", text::path(path), fenced(text))
+}
+
+/// Returns a text between fences that nothing in it can end.
+pub(super) fn fenced(text: &str) -> String {
     let ticks = text.split(|char| char != '`').map(str::len).max();
     let fence = "`".repeat((ticks.unwrap_or(0) + 1).max(3));
     let end = if text.ends_with('\n') { "" } else { "\n" };
-    format!(
-        "\n\nThe file {}:\n\n{fence}\n{text}{end}{fence}\n",
-        text::path(path)
-    )
-}
-
-/// Reads a prompt from standard input, on a thread of its own so that whoever writes it is not waited for in vain.
-///
-/// # Cancel safety
-///
-/// What was read is lost; the thread ends with the program.
-pub(super) async fn stdin_prompt() -> Result<String, Failure> {
-    let (sender, read) = tokio::sync::oneshot::channel();
-    std::thread::spawn(move || {
-        // Nobody may wait for it any more.
-        drop(sender.send(prompt_of(io::stdin().lock())));
-    });
-    let lost = || Failure::usage("standard input cannot be read");
-    read.await.unwrap_or_else(|_| Err(lost()))
-}
-
-fn prompt_of(stdin: impl io::Read) -> Result<String, Failure> {
-    let mut bytes = Vec::new();
-    let read = stdin.take(STDIN_BYTES_MAX + 1).read_to_end(&mut bytes);
-    read.map_err(|error| Failure::usage(format!("standard input cannot be read: {error}")))?;
-    if bytes.len() as u64 > STDIN_BYTES_MAX {
-        let limit = STDIN_BYTES_MAX >> 20;
-        let detail = format!("the prompt on standard input is longer than {limit} MiB");
-        return Err(Failure::usage(detail));
-    }
-    match String::from_utf8(bytes) {
-        Ok(prompt) if prompt.trim().is_empty() => {
-            Err(Failure::usage("the prompt on standard input is empty"))
-        }
-        Ok(prompt) => Ok(prompt),
-        Err(_) => Err(Failure::usage(
-            "the prompt on standard input is not text in UTF-8",
-        )),
-    }
+    format!("{fence}\n{text}{end}{fence}\n")
 }
 
 #[cfg(test)]
@@ -133,13 +97,5 @@ mod tests {
     fn a_file_in_a_text_cannot_end_its_own_fence() {
         let text = as_text(Path::new("/a.md"), "```\nx");
         assert_eq!(text, "\n\nThe file /a.md:\n\n````\n```\nx\n````\n");
-    }
-
-    #[test]
-    fn a_prompt_from_standard_input_has_to_say_something() {
-        assert_eq!(prompt_of(&b"hello\n"[..]).unwrap(), "hello\n");
-        for wrong in [&b""[..], b" \n", b"\xff\xfe"] {
-            assert_eq!(prompt_of(wrong).unwrap_err().exit, 2);
-        }
     }
 }

@@ -12,18 +12,22 @@ use super::failure::Failure;
 /// The longest file of rules or settings.
 const TEXT_BYTES_MAX: u64 = 1024 * 1024;
 
+/// What to do about a file that cannot be read.
+const HINT: &str = "give the path of a file that you may read";
+
 /// Reads a file of at most so many bytes; `what` says what it is to be.
 pub(super) fn bytes(path: &Path, bytes_max: u64, what: &str) -> Result<Vec<u8>, Failure> {
     let shown = text::path(path);
-    let failed =
-        |error: io::Error| Failure::usage(format!("the {what} {shown} cannot be read: {error}"));
+    let failed = |error: io::Error| {
+        Failure::usage(format!("the {what} {shown} cannot be read: {error}")).hint(HINT)
+    };
     // A pipe without a writer would keep us waiting right here.
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let opened = rustix::fs::open(path, flags, Mode::empty());
     let file = File::from(opened.map_err(|error| failed(error.into()))?);
     // And a device has no end.
     if !file.metadata().map_err(failed)?.is_file() {
-        return Err(Failure::usage(format!("{shown} is not a file")));
+        return Err(Failure::usage(format!("{shown} is not a file")).hint(HINT));
     }
     let mut bytes = Vec::new();
     file.take(bytes_max + 1)
@@ -43,7 +47,7 @@ pub(super) fn text(path: &Path, what: &str) -> Result<String, Failure> {
     let bytes = bytes(path, TEXT_BYTES_MAX, what)?;
     String::from_utf8(bytes).map_err(|_| {
         let shown = text::path(path);
-        Failure::usage(format!("the {what} {shown} is not text in UTF-8"))
+        Failure::usage(format!("the {what} {shown} is not text in UTF-8")).hint(HINT)
     })
 }
 

@@ -38,7 +38,8 @@ struct Server {
 pub(super) fn read(path: &Path, search: Option<&OsStr>) -> Result<Vec<v2::McpServer>, Failure> {
     let shown = text::path(path);
     let text = file::text(path, "list of MCP servers")?;
-    parse(&text, search).map_err(|what| Failure::usage(format!("{shown}: {what}")))
+    let hint = r#"such as {"mcpServers": {"time": {"command": "mcp-time"}}}"#;
+    parse(&text, search).map_err(|what| Failure::usage(format!("{shown}: {what}")).hint(hint))
 }
 
 /// Reads the servers of a file, or says what is wrong with it.

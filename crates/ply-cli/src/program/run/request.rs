@@ -6,10 +6,11 @@ use std::time::Duration;
 use ply_client::{Prompt, Recent, SessionSetup, Supported, text, v2};
 
 use super::arguments::{Format, Offer, Protocol, Run, Setting};
-use super::attach::{Attachment, stdin_prompt};
+use super::attach::Attachment;
 use super::failure::Failure;
 use super::mcp;
 use super::permit::Permit;
+use super::stdin::{Kind, Patience, Stdin, stdin_text, with_stdin};
 use super::streams::Streams;
 use crate::program::error::Error;
 use crate::program::roster::{Choice, Roster};
@@ -37,12 +38,20 @@ pub(super) struct Request {
     attachments: Vec<Attachment>,
 }
 
+impl Default for Words {
+    fn default() -> Self {
+        Self::Said(String::new())
+    }
+}
+
 /// The words of the prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Words {
     Said(String),
     /// They are still to come from standard input.
-    OnStdin,
+    OnStdin(Patience),
+    /// They are there, and something to be added may come from standard input.
+    With(String, Patience),
 }
 
 /// The session to work in.
@@ -101,7 +110,7 @@ impl Request {
             idle_timeout: arguments.idle_timeout,
             recent: store::recent(None, home::variable),
             wants_history: arguments.output == Format::Md,
-            prompt: prompt(arguments, streams)?,
+            prompt: prompt(arguments)?,
             choice,
             offer: arguments.offer.clone(),
             is_cwd_given: arguments.cwd.is_some(),
@@ -112,16 +121,30 @@ impl Request {
         })
     }
 
-    /// Waits for the prompt, if it is not there yet.
+    /// Waits for the prompt, if it is not there yet, and returns what there is to say about that.
     ///
     /// # Cancel safety
     ///
     /// What was read of it is lost.
-    pub(super) async fn complete(&mut self) -> Result<(), Failure> {
-        if self.prompt == Words::OnStdin {
-            self.prompt = Words::Said(stdin_prompt().await?);
-        }
-        Ok(())
+    pub(super) async fn complete(&mut self) -> Result<Option<&'static str>, Failure> {
+        let (prompt, told) = match std::mem::take(&mut self.prompt) {
+            Words::Said(prompt) => (prompt, None),
+            Words::OnStdin(patience) => match stdin_text(patience).await? {
+                Stdin::Text(prompt) => (prompt, None),
+                Stdin::Nothing => {
+                    let detail = "the prompt on standard input is empty";
+                    return Err(Failure::usage(detail).hint(EXAMPLE));
+                }
+                Stdin::Silent => return Err(no_prompt(Kind::Other)),
+            },
+            Words::With(prompt, patience) => match stdin_text(patience).await? {
+                Stdin::Text(text) => (with_stdin(&prompt, &text), None),
+                Stdin::Nothing => (prompt, None),
+                Stdin::Silent => (prompt, Some(SILENT)),
+            },
+        };
+        self.prompt = Words::Said(prompt);
+        Ok(told)
     }
 
     /// Notes where the session works, which is elsewhere if it is an old one.
@@ -134,7 +157,7 @@ impl Request {
     pub(super) fn prompt(&self, agent: &v2::AgentCapabilities) -> Prompt {
         let prompt = match &self.prompt {
             Words::Said(prompt) => Prompt::new(prompt.clone()),
-            Words::OnStdin => Prompt::new(String::new()),
+            Words::OnStdin(_) | Words::With(..) => Prompt::new(String::new()),
         };
         let attachments = self.attachments.iter();
         attachments.fold(prompt, |prompt, it| it.add_to(prompt, agent))
@@ -147,21 +170,43 @@ impl Request {
     }
 }
 
-fn prompt(arguments: &Run, streams: Streams) -> Result<Words, Failure> {
-    match (&arguments.prompt, arguments.stdin) {
-        (Some(prompt), _) => match prompt.trim().is_empty() {
-            true => Err(Failure::usage("the prompt is empty; say something")),
-            false => Ok(Words::Said(prompt.clone())),
-        },
-        (None, true) => Ok(Words::OnStdin),
-        (None, false) => {
-            let hint = match streams.in_is_terminal {
-                true => "say it like this: ply run \"explain this repository\"",
-                false => "`--stdin` takes it from standard input",
-            };
-            Err(Failure::usage("there is no prompt").hint(hint))
+/// What is said when a pipe has nothing to add.
+const SILENT: &str = "nothing came on standard input for 2 s; going on without it";
+
+fn prompt(arguments: &Run) -> Result<Words, Failure> {
+    let stdin = Kind::of_stdin();
+    let patience = match arguments.stdin {
+        true => Patience::Endless,
+        false => Patience::Short,
+    };
+    match arguments.prompt.as_slice() {
+        [dash] if dash == "-" => Ok(Words::OnStdin(Patience::Endless)),
+        [] if arguments.stdin => Ok(Words::OnStdin(Patience::Endless)),
+        [] if stdin == Kind::Data => Ok(Words::OnStdin(patience)),
+        [] => Err(no_prompt(stdin)),
+        words => {
+            let prompt = words.join(" ");
+            match (
+                prompt.trim().is_empty(),
+                arguments.stdin || stdin == Kind::Data,
+            ) {
+                (true, _) => Err(Failure::usage("the prompt is empty").hint(EXAMPLE)),
+                (false, true) => Ok(Words::With(prompt, patience)),
+                (false, false) => Ok(Words::Said(prompt)),
+            }
         }
     }
+}
+
+/// How to give a prompt.
+const EXAMPLE: &str = "give one like this: ply run \"explain this repository\"";
+
+fn no_prompt(stdin: Kind) -> Failure {
+    let hint = match stdin {
+        Kind::Terminal => EXAMPLE,
+        Kind::Data | Kind::Other => "give it as an argument, or on standard input with `ply run -`",
+    };
+    Failure::usage("there is no prompt").hint(hint)
 }
 
 /// Returns a directory as agents are to be told of it: absolute, and in UTF-8, since the protocol is.
@@ -176,7 +221,8 @@ fn directory(path: &Path) -> Result<PathBuf, Failure> {
     })?;
     let shown = text::path(&found);
     if !found.is_dir() {
-        return Err(Failure::usage(format!("{shown} is not a directory")));
+        let detail = format!("{shown} is not a directory");
+        return Err(Failure::usage(detail).hint("give a directory that exists"));
     }
     match found.to_str() {
         Some(_) => Ok(found),

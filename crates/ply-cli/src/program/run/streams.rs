@@ -1,7 +1,5 @@
 //! What the standard streams are: terminals or not, and how wide.
 
-use std::io::IsTerminal as _;
-
 use super::arguments::Color;
 use super::paint::Paint;
 use crate::program::output;
@@ -17,8 +15,6 @@ pub(super) struct Streams {
     pub(super) error_paint: Paint,
     /// Whether somebody can be asked.
     pub(super) can_ask: bool,
-    /// Whether standard input is a terminal.
-    pub(super) in_is_terminal: bool,
 }
 
 impl Streams {
@@ -40,7 +36,6 @@ impl Streams {
             out_columns,
             error_columns,
             can_ask: output::can_ask(),
-            in_is_terminal: std::io::stdin().is_terminal(),
         }
     }
 }

@@ -18,15 +18,15 @@ use clap::{Args, Subcommand};
     args_conflicts_with_subcommands = true,
     arg_required_else_help = true,
     after_help = "Examples:\n  \
-        ply trace -o ~/traces -- gemini --acp   # as an editor's agent command\n  \
+        ply trace -o ~/traces/ -- gemini --acp   # as an editor's agent command\n  \
         ply trace view talk.ndjson"
 )]
 pub(crate) struct Trace {
     #[command(subcommand)]
     pub(crate) command: Option<TraceCommand>,
 
-    /// The file to record to, or a directory in which each recording is a file trace-TIME.ndjson
-    /// [default: the current directory].
+    /// The file to record to, or a directory in which each recording is a file trace-TIME.ndjson; `DIR/` is made if it
+    /// is missing [default: the current directory].
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 

@@ -27,6 +27,13 @@ pub(super) fn create(
     started: &jiff::Timestamp,
 ) -> Result<Made, Error> {
     let directory = match named {
+        Some(path) if is_directory_name(&path) => {
+            std::fs::create_dir_all(&path).map_err(|source| {
+                let path = path.clone();
+                Error::File { path, source }
+            })?;
+            path
+        }
         Some(path) if !path.is_dir() => return create_named(path, force),
         directory => directory.unwrap_or_default(),
     };
@@ -45,6 +52,11 @@ pub(super) fn create(
         }
     }
     Err(Error::Exists(path))
+}
+
+/// Returns whether a path can be nothing but a directory: it ends with a slash.
+fn is_directory_name(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().ends_with(b"/")
 }
 
 fn create_named(path: PathBuf, force: bool) -> Result<Made, Error> {

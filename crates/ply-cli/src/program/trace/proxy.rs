@@ -57,6 +57,7 @@ pub(super) async fn run(arguments: Trace) -> Result<ExitCode, Error> {
         Ok(started) => started,
         Err(error) => {
             output::tell(&format!("error: {}", Line(&error.to_string())));
+            output::tell("  hint: the words after `--` have to start an agent");
             if is_new {
                 // There is nothing in it, and under its name it would be in the way of the next try.
                 drop(std::fs::remove_file(&path));

@@ -52,6 +52,7 @@ pub(super) fn run(view: View) -> Result<ExitCode, Error> {
         Err(Error::Input(error)) => {
             let path = ply_client::text::path(&view.file);
             output::tell(&format!("error: {path} cannot be read: {error}"));
+            output::tell("  hint: `ply trace -o FILE -- COMMAND` records to a file");
             return Ok(ExitCode::from(crate::program::error::FAILED));
         }
         Err(error) => return Err(error),

@@ -3,11 +3,12 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ply_client::v2;
 
-use crate::app::commands::is_command;
+use crate::app::ask::Ask;
+use crate::app::commands::Meant;
 use crate::app::hint::Enter;
 use crate::app::popup::Popup;
-use crate::app::tab::{Phase, Trouble};
-use crate::app::{Action, App, Focus, Search};
+use crate::app::tab::{Phase, Tab, Trouble};
+use crate::app::{Action, App, Focus, Overlay, Search};
 use crate::composer::{Composer, Move};
 
 impl App {
@@ -44,6 +45,13 @@ impl App {
                 if let Some(tab) = self.tab_mut() {
                     out.push(Action::Edit(tab.id, tab.composer.plain()));
                 }
+            }
+            KeyCode::Char('?') if self.is_nothing_written() => {
+                self.overlay = Some(Overlay::Help { scroll: 0 });
+            }
+            KeyCode::Char('d') if is_control && self.is_nothing_written() => self.control_d(out),
+            KeyCode::Char('1'..='9') if key.modifiers.is_empty() && self.is_question_unread() => {
+                self.say("PgDn shows the rest of the question; then a number answers it");
             }
             KeyCode::Char(digit @ '1'..='9')
                 if key.modifiers.is_empty() && self.answers_by_number() =>
@@ -85,6 +93,25 @@ impl App {
         }) && self.can_answer()
     }
 
+    fn is_nothing_written(&self) -> bool {
+        self.tab().is_none_or(|tab| tab.composer.is_empty())
+    }
+
+    /// Returns whether a number would answer a question that nobody can have read to its end.
+    fn is_question_unread(&self) -> bool {
+        let ask = self.tab().and_then(Tab::open_ask);
+        self.is_nothing_written() && ask.is_some_and(Ask::is_unread)
+    }
+
+    /// Quits, as shells do; the second time only while something runs.
+    fn control_d(&mut self, out: &mut Vec<Action>) {
+        let is_busy = self.tabs.iter().any(Tab::is_working);
+        match is_busy && self.quit_armed.is_none() {
+            true => self.quit_armed = Some(self.now),
+            false => self.quit(out),
+        }
+    }
+
     fn press_enter(&mut self, out: &mut Vec<Action>) {
         let now = self.now;
         let enter = self.enter();
@@ -93,14 +120,9 @@ impl App {
         };
         match enter {
             Enter::Complete => self.take_popup(out),
+            Enter::Unknown => self.refuse_command(),
             Enter::Run => {
                 let line = tab.composer.plain();
-                if !is_command(&line) {
-                    self.complain(
-                        "no such command; :help lists them, a blank before it sends it as text",
-                    );
-                    return;
-                }
                 tab.composer.clear();
                 self.popup = None;
                 self.run_command(&line, out);
@@ -146,11 +168,15 @@ impl App {
 
     fn interrupt(&mut self, out: &mut Vec<Action>) {
         let now = self.now;
+        // A command is no reason to interrupt anything.
+        let is_said = self.tab().is_some_and(|tab| {
+            !tab.composer.is_blank() && self.meant(tab.composer.text()) == Meant::Words
+        });
         let Some(tab) = self.tab_mut() else {
             return;
         };
         match tab.phase {
-            Phase::Working(_) | Phase::Cancelling { .. } if !tab.composer.is_blank() => {
+            Phase::Working(_) | Phase::Cancelling { .. } if is_said => {
                 let prompt = tab.take_written();
                 let plain = prompt.plain();
                 tab.interrupt(prompt, now, out);

@@ -121,7 +121,7 @@ fn a_form_is_filled_in_or_declined() {
     let mut app = ready();
     ask(&mut app, 1, form());
     look(&mut app);
-    assert_eq!(press(&mut app, "<tab><enter>"), [], "the branch is needed");
+    assert_eq!(press(&mut app, "<enter>"), [], "the branch is needed");
     let actions = press(&mut app, "main<enter>");
     let Some(Action::AnswerForm(AskId(1), v2::ElicitationAction::Accept(_))) = actions.first()
     else {
@@ -130,7 +130,51 @@ fn a_form_is_filled_in_or_declined() {
     ask(&mut app, 2, form());
     look(&mut app);
     let declined = Action::AnswerForm(AskId(2), v2::ElicitationAction::Decline);
-    assert_eq!(press(&mut app, "<tab><c-d>"), [declined]);
+    press(&mut app, "<tab>");
+    assert_eq!(press(&mut app, "<c-d>"), [declined]);
+}
+
+fn form() -> Question {
+    let request = json!({
+        "mode": "form", "sessionId": "s1", "message": "The password?",
+        "requestedSchema": {"type": "object", "properties": {"password": {"type": "string"}}}
+    });
+    Question::Form(Box::new(serde_json::from_value(request).unwrap()))
+}
+
+#[test]
+fn what_is_typed_into_a_form_never_becomes_a_prompt() {
+    let mut app = ready();
+    tell(&mut app, Event::Tick(5000));
+    ask(&mut app, 1, form());
+    look(&mut app);
+    // Nobody was writing, so that keys are for the form.
+    press(&mut app, "hunter");
+    tell(&mut app, Event::AskClosed(AskId(1)));
+    let later = app.now + 60_000;
+    tell(&mut app, Event::Tick(later));
+    let actions = press(&mut app, "2<enter>");
+    assert_eq!(prompts(&actions), [""; 0]);
+    tell(&mut app, Event::Paste("hunter2".to_owned()));
+    assert_eq!(written(&app), "");
+    assert!(hint(&app).contains("Esc goes back"), "{}", hint(&app));
+    press(&mut app, "<esc>");
+    assert_eq!(prompts(&press(&mut app, "hello<enter>")), ["hello"]);
+}
+
+#[test]
+fn a_form_does_not_take_the_keys_of_somebody_who_writes() {
+    let mut app = ready();
+    tell(&mut app, Event::Tick(5000));
+    press(&mut app, "half");
+    ask(&mut app, 1, form());
+    press(&mut app, " a sentence");
+    assert_eq!(written(&app), "half a sentence");
+    let mut app = ready();
+    tell(&mut app, Event::Tick(5000));
+    press(&mut app, "x<back>");
+    ask(&mut app, 1, form());
+    assert_eq!(app.focus, Focus::Composer, "a key was pressed a moment ago");
 }
 
 #[test]

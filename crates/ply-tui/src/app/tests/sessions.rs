@@ -184,6 +184,55 @@ fn modes_go_round_and_options_can_be_set_by_words() {
 }
 
 #[test]
+fn the_mode_without_questions_is_not_one_key_away() {
+    let of = |current: &str| {
+        let options = json!([{
+            "configId": "mode", "name": "Mode", "category": "mode", "type": "select",
+            "currentValue": current,
+            "options": [
+                {"value": "ask", "name": "Ask"}, {"value": "auto-edit", "name": "Auto-edit"},
+                {"value": "full", "name": "Full access"}
+            ]
+        }]);
+        serde_json::from_value::<Vec<v2::SessionConfigOption>>(options).unwrap()
+    };
+    let mut app = ready();
+    tell(&mut app, Event::Options(TabId(1), of("auto-edit")));
+    assert_eq!(press(&mut app, "<s-tab>"), [set("ask")]);
+    assert_eq!(press(&mut app, "/mode full<enter>"), [set("full")]);
+    tell(&mut app, Event::Options(TabId(1), of("full")));
+    assert_eq!(press(&mut app, "<s-tab>"), [set("ask")]);
+}
+
+#[test]
+fn the_list_of_sessions_begins_at_the_latest() {
+    let mut app = ready();
+    press(&mut app, "<c-s>");
+    let listed = |id: &str, at: &str| super::super::event::Listed {
+        id: id.to_owned(),
+        title: String::new(),
+        cwd: "/project".into(),
+        updated_at: at.to_owned(),
+    };
+    let sessions = vec![listed("old", "2025-01-01"), listed("new", "2025-02-01")];
+    tell(&mut app, Event::Sessions(AgentId(0), Ok(sessions)));
+    let actions = press(&mut app, "<enter>");
+    let Some(Action::Open(_, _, Target::Stored { id, .. })) = actions.first() else {
+        panic!("{actions:?}");
+    };
+    assert_eq!(id, "new");
+}
+
+#[test]
+fn the_end_says_how_to_go_on() {
+    let mut app = ready();
+    assert_eq!(app.farewell(&options()), [""; 0], "nothing was said");
+    press(&mut app, "hello<enter>");
+    let expected = ["To continue:", "  ply chat -a ply --session s1"];
+    assert_eq!(app.farewell(&options()), expected);
+}
+
+#[test]
 fn closing_lets_go_of_the_session_and_the_last_one_quits() {
     let mut app = ready();
     press(&mut app, "<c-n>");

@@ -211,7 +211,7 @@ fn an_interrupt_of_a_prompt_that_failed_does_not_outlive_it() {
 #[test]
 fn a_session_that_cannot_be_opened_again_says_what_to_do() {
     let mut app = ready();
-    let auth = Failure::Auth(Vec::new());
+    let auth = Failure::Auth(Vec::new(), None);
     press(&mut app, "one<enter>");
     tell(&mut app, Event::PromptFailed(TabId(1), auth));
     for failure in [Failure::Other("gone".into()), Failure::Died("7".into())] {
@@ -275,7 +275,7 @@ fn a_login_that_is_wanted_is_done_and_the_prompt_goes_on() {
     press(&mut app, "one<enter>");
     let agent = v2::AuthMethodAgent::new("oauth", "Sign in");
     let methods = vec![v2::AuthMethod::Agent(agent)];
-    let failure = Ended::Failed(Failure::Auth(methods));
+    let failure = Ended::Failed(Failure::Auth(methods, None));
     tell(&mut app, Event::TurnEnded(TabId(1), failure));
     assert!(hint(&app).starts_with("Enter logs in"), "{}", hint(&app));
     let actions = press(&mut app, "<enter>");

@@ -61,7 +61,7 @@ fn commands_of_the_agent_and_of_the_client_do_not_collide() {
     let commands = vec![v2::AvailableCommand::Command(compact)];
     tell(&mut app, Event::Commands(TabId(1), commands));
     press(&mut app, "/co");
-    assert_eq!(app.popup.as_ref().unwrap().entries.len(), 1);
+    assert_eq!(app.popup.as_ref().unwrap().entries[0].0, "compact");
     press(&mut app, "<tab>");
     assert_eq!(written(&app), "/compact ");
     assert_eq!(prompts(&press(&mut app, "<enter>")), ["/compact"]);
@@ -74,12 +74,12 @@ fn commands_of_the_agent_and_of_the_client_do_not_collide() {
 }
 
 #[test]
-fn an_unknown_command_is_not_sent_but_a_blank_before_it_sends_it() {
+fn an_unknown_command_is_kept_and_enter_again_sends_it() {
     let mut app = ready();
     assert!(prompts(&press(&mut app, ":nope<enter>")).is_empty());
-    assert!(app.notices[0].text.contains("no such command"));
+    assert!(app.notices[0].text.contains("unknown command `:nope`"));
     assert_eq!(written(&app), ":nope", "it is not lost");
-    assert_eq!(prompts(&press(&mut app, "<c-a> <enter>")), [":nope"]);
+    assert_eq!(prompts(&press(&mut app, "<enter>")), [":nope"]);
 }
 
 #[test]
@@ -214,9 +214,70 @@ fn what_was_not_sent_is_kept_when_the_client_quits() {
 }
 
 #[test]
+fn commands_of_this_client_and_of_the_agent_are_in_one_list() {
+    let mut app = ready();
+    let compact = v2::Command::new("compact", "shortens");
+    let commands = vec![v2::AvailableCommand::Command(compact)];
+    tell(&mut app, Event::Commands(TabId(1), commands));
+    press(&mut app, "/c");
+    let popup = app.popup.as_ref().unwrap();
+    let names: Vec<&str> = popup
+        .entries
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
+    for name in ["compact", "clear", "close"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    press(&mut app, "<c-u>");
+    // The agent's commands are for the agent.
+    assert_eq!(prompts(&press(&mut app, "/compact<enter>")), ["/compact"]);
+    tell(&mut app, done(v2::StopReason::EndTurn));
+    let actions = press(&mut app, "/clear<enter>");
+    let new = Action::Open(TabId(2), AgentId(0), Target::New);
+    assert!(actions.contains(&new), "{actions:?}");
+    assert!(actions.contains(&Action::Close(TabId(1))), "{actions:?}");
+    assert_eq!(app.tab().unwrap().id, TabId(2));
+    assert_eq!(press(&mut app, "/quit<enter>").last(), Some(&Action::Quit));
+}
+
+#[test]
+fn an_unknown_command_is_not_sent_unasked() {
+    let mut app = ready();
+    assert_eq!(prompts(&press(&mut app, "/zzz now<enter>")), [""; 0]);
+    let notice = &app.notices.back().unwrap().text;
+    assert!(notice.contains("unknown command `/zzz`"), "{notice}");
+    assert_eq!(written(&app), "/zzz now");
+    assert_eq!(prompts(&press(&mut app, "<enter>")), ["/zzz now"]);
+    tell(&mut app, done(v2::StopReason::EndTurn));
+    let path = "/etc/hosts what is this";
+    assert_eq!(prompts(&press(&mut app, &format!("{path}<enter>"))), [path]);
+    // An interrupt sends no command either.
+    assert_eq!(prompts(&press(&mut app, "/zzz<a-i>")), [""; 0]);
+}
+
+#[test]
+fn keys_for_help_for_the_end_and_for_a_fresh_screen() {
+    let mut app = ready();
+    press(&mut app, "?");
+    assert!(matches!(app.overlay, Some(Overlay::Help { .. })));
+    press(&mut app, "<esc>what?");
+    assert_eq!(written(&app), "what?");
+    assert_eq!(press(&mut app, "<c-l>"), [Action::Redraw]);
+    press(&mut app, "<c-a><c-d>");
+    assert_eq!(written(&app), "hat?", "with a text it deletes");
+    press(&mut app, "<enter>");
+    assert_eq!(press(&mut app, "<c-d>"), [], "something runs");
+    assert!(hint(&app).contains("again quits"), "{}", hint(&app));
+    assert_eq!(press(&mut app, "<c-d>").last(), Some(&Action::Quit));
+    let mut app = ready();
+    assert_eq!(press(&mut app, "<c-d>"), [Action::Quit]);
+}
+
+#[test]
 fn the_wire_log_is_closed_before_a_turn_is_cancelled() {
     let mut app = ready();
-    press(&mut app, "go<enter><c-l>");
+    press(&mut app, "go<enter><a-l>");
     assert!(hint(&app).contains("Esc closes"));
     assert_eq!(press(&mut app, "<esc>"), []);
     assert_eq!(press(&mut app, "<esc>"), [Action::Cancel(TabId(1))]);
@@ -229,7 +290,7 @@ fn a_line_of_the_wire_log_is_chosen_and_shown_whole() {
         let direction = ply_client::Direction::ToAgent;
         app.log.push(0, AgentId(0), direction, line.as_bytes());
     }
-    press(&mut app, "<c-l>");
+    press(&mut app, "<a-l>");
     assert!(hint(&app).contains("Up, Down chooses a line"));
     press(&mut app, "<up><up>");
     assert_eq!(app.log_pane.chosen, Some(0));

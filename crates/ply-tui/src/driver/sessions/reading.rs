@@ -7,7 +7,7 @@ use ply_client::{Event as Heard, Events, Prompt, Session};
 use tokio::sync::{mpsc, watch};
 
 use super::Note;
-use crate::app::event::Ended;
+use crate::app::event::{Ended, Tally};
 use crate::app::{Event, TabId};
 use crate::driver::agents::Keeper;
 use crate::driver::failure;
@@ -126,6 +126,7 @@ pub(super) async fn turn(
             return tell(Event::PromptFailed(tab, failure)).await;
         }
     };
+    let before = session.with_transcript(|transcript| transcript.entries().len());
     let prompted = {
         // A sender that is gone cancels nothing.
         let cancelled = async {
@@ -159,6 +160,7 @@ pub(super) async fn turn(
             Ok(Heard::CancelOverdue) => tell(Event::CancelOverdue(tab)).await,
             Ok(_) => {}
             Err(error) => {
+                tell(Event::Tally(tab, tally(&session, before))).await;
                 let failure = failure::of_turn(&error, session.agent());
                 return tell(Event::TurnEnded(tab, Ended::Failed(failure))).await;
             }
@@ -167,5 +169,17 @@ pub(super) async fn turn(
     // Its title may be known by now.
     keeper.remember(&session);
     let reason = turn.stop_reason().cloned();
+    tell(Event::Tally(tab, tally(&session, before))).await;
     tell(Event::TurnEnded(tab, Ended::Done(reason))).await;
+}
+
+/// Counts what came since there were so many entries.
+fn tally(session: &Session, before: usize) -> Tally {
+    session.with_transcript(|transcript| {
+        let new = transcript.entries().skip(before);
+        Tally {
+            entries: transcript.entries().len(),
+            tools: new.filter(|entry| entry.as_tool_call().is_some()).count(),
+        }
+    })
 }
