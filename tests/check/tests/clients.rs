@@ -61,11 +61,10 @@ async fn a_client_that_never_starts_the_agent_is_inconclusive() {
     )
     .await;
     let verdicts: Vec<_> = findings.verdicts().collect();
-    assert!(
-        verdicts
-            .iter()
-            .all(|verdict| verdict.outcome == Outcome::Inconclusive)
-    );
+    assert!(verdicts.iter().all(|verdict| !matches!(
+        verdict.outcome,
+        Outcome::Pass | Outcome::Fail | Outcome::Warn
+    )));
     assert!(
         verdicts[0].saw.contains("no such agent"),
         "{}",

@@ -78,6 +78,21 @@ const EXPECTED: &[(&str, &str, &str)] = &[
     ),
     (
         "sdk_agent",
+        "V1-SESS-07",
+        "this agent connects to no MCP servers",
+    ),
+    (
+        "tour",
+        "V1-SESS-07",
+        "this agent connects to no MCP servers",
+    ),
+    (
+        "echo",
+        "V1-SESS-07",
+        "this agent connects to no MCP servers",
+    ),
+    (
+        "sdk_agent",
         "V2-INIT-08",
         "this agent is started for one version",
     ),

@@ -124,7 +124,7 @@ fn the_command_that_goes_on_with_the_session_is_printed_and_works() {
         .collect();
     assert_eq!(words.len(), 4, "{words:?}");
     let again = place.launch(env!("CARGO_BIN_EXE_ply")).args(&words[1..]);
-    ready(&again).wait_for_text("▌ explain this repository");
+    ready(&again).wait_for_text("session loaded with its history");
 }
 
 #[test]

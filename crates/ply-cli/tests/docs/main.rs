@@ -55,6 +55,7 @@ const MARKED: &[(&str, &str)] = &[
         "minutes; the tests of the checker do the same",
     ),
     ("ply check client --serve", "an editor that connects"),
+    ("ply permits allow", "a question that waits"),
 ];
 
 fn how(line: &str) -> How {

@@ -46,7 +46,8 @@ fn a_pipe_that_sends_nothing_is_given_up_and_the_run_says_so() {
 fn what_comes_by_a_pipe_or_a_file_goes_with_the_prompt() {
     let place = Place::new();
     let ran = with_input(&place, &["--output", "final", "say"], "+a new line\n").ends_with(0);
-    assert_eq!(ran.stdout, "Hello, world.\n");
+    // The agent hears more than the word that it knows.
+    assert_eq!(ran.stdout, "Heard.\n");
     assert_eq!(
         ran.stderr
             .lines()

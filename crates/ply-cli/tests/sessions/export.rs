@@ -286,5 +286,8 @@ async fn forcing_replaces_what_a_link_leads_to_and_nothing_that_is_no_file() {
     }
     let ran = store.run(["export", &id, "-o", "none/a.md"]);
     assert_eq!(ran.code, Some(1));
-    assert_snapshot!(store.redact(&ran.stderr), @"error: none/a.md cannot be written: No such file or directory (os error 2)");
+    assert_snapshot!(store.redact(&ran.stderr), @"
+    error: none/a.md cannot be written: No such file or directory (os error 2)
+      hint: give a path in a directory that exists and that you may write to
+    ");
 }

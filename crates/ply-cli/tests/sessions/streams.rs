@@ -94,5 +94,5 @@ fn a_wrong_word_is_a_wrong_argument() {
     let store = Store::new();
     let ran = run(store.command().args(["session", "ls"]));
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""));
-    assert!(ran.stderr.contains("'sessions'"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`ply sessions`"), "{}", ran.stderr);
 }

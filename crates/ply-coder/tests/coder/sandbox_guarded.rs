@@ -275,7 +275,8 @@ async fn cargo_test_works_with_packages_that_were_downloaded() {
     let locked = lock.current_dir(&place.root).output().unwrap();
     // This workspace uses the package itself, so it was downloaded.
     assert!(locked.status.success(), "{locked:?}");
-    let line = place.line("cargo test --quiet 2>&1");
+    // Tests in documentation are compiled in temporary files, which have a place of their own in sessions and none here.
+    let line = place.line("cargo test --quiet --lib 2>&1");
     let ran = place.processes.run(&line, &Card::new()).await.unwrap();
     assert_eq!(ran.exit, Exit::Code(0), "{ran:?}");
     assert!(ran.output.contains("1 passed"), "{ran:?}");

@@ -40,7 +40,9 @@ pub(crate) async fn run(arguments: Serve) -> Result<ExitCode, Error> {
     if arguments.detached {
         // It outlives the terminal.
         if let Err(error) = rustix::process::setsid() {
-            output::tell(&format!("warning: the hub may end with its terminal: {error}"));
+            output::tell(&format!(
+                "warning: the hub may end with its terminal: {error}"
+            ));
         }
     }
     let (daemon, hub) = match start(arguments.store) {

@@ -37,7 +37,7 @@ pub(crate) fn serve(agent: &Arc<Agent>, id: &Value, method: &str, params: &Value
         "tool_call/cancel" if agent.is("speaks-both-versions") => nothing(),
         method if method.starts_with('_') && agent.is("odd-serves-custom-methods") => nothing(),
         "auth/login" | "tool_call/cancel" | "terminal/cancel" | "authenticate" | "logout"
-            if agent.is("odd-inner-errors") =>
+            if agent.is("odd-inner-errors") && !is_v2 =>
         {
             Err(Refusal::new(-32603, "Unknown extension method"))
         }

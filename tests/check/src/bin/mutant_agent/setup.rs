@@ -51,8 +51,7 @@ pub(crate) fn read(agent: &Agent, params: &Value, kind: Kind) -> Result<PathBuf,
 pub(crate) fn absolute(agent: &Agent, path: &Value) -> Result<PathBuf, Refusal> {
     let path = path.as_str().map(PathBuf::from);
     let path = path.ok_or_else(|| Refusal::params("`cwd` is no text"))?;
-    let is_odd = agent.is("odd-relative-directories") && !agent.is_v2();
-    match path.is_absolute() || is_odd || agent.is("takes-relative-directories") {
+    match path.is_absolute() || agent.is("takes-relative-directories") {
         true => Ok(path),
         false => Err(Refusal::params("`cwd` is not absolute")),
     }

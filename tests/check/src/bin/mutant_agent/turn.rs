@@ -166,8 +166,7 @@ impl Turn {
             false => self.show(user),
         }
         let words = words(&self.prompt.blocks);
-        let is_question = self.agent.is("odd-starts-with-a-question") && words.starts_with("Write");
-        if !self.agent.is("never-running") && !is_question {
+        if !self.agent.is("never-running") {
             self.state("running");
         }
         if self.agent.is("odd-state-unknown") {

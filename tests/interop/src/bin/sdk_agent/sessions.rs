@@ -28,7 +28,7 @@ impl<U> Sessions<U> {
 
     pub(crate) fn create(&self, cwd: PathBuf) -> Arc<Session<U>> {
         let mut all = self.all.lock().expect(UNPOISONED);
-        let id = format!("sdk-session-{}", all.len() + 1);
+        let id = format!("sdk-session-{}-{}", std::process::id(), all.len() + 1);
         let session = Arc::new(Session {
             id: id.clone(),
             cwd,
