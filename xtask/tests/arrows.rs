@@ -50,6 +50,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
             "ply-hub",
             "ply-journal",
             "ply-rpc",
+            "ply-sys",
             "ply-tui",
         ],
     ),
@@ -73,7 +74,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ),
     ("process-tests", &["ply-client", "ply-hub", "ply-rpc"]),
     ("check-tests", &["ply-check", "ply-client"]),
-    ("interop-tests", &["ply-agent"]),
+    ("interop-tests", &["ply-agent", "ply-hub"]),
     ("ply-model-server", &[]),
     ("terminal-tests", &["ply-sys"]),
     (

@@ -101,7 +101,7 @@ pub(crate) const FAULTS: &[Fault] = &[
         Some("V1-CANCEL-08"),
         Some("V2-CANCEL-09"),
     ),
-    ("take-back-fails", Some("V1-CREQ-03"), Some("V2-CREQ-04")),
+    ("take-back-fails", None, Some("V2-CREQ-04")),
     (
         "dies-on-late-take-back",
         Some("V1-CREQ-08"),
