@@ -27,12 +27,12 @@ fn server(name: &str) -> v2::McpServer {
     v2::McpServer::Stdio(stdio(name, SERVER, &[]))
 }
 
-/// Returns a world with full rights, in which nobody is asked.
+/// Returns a world with full rights, whose user allows what is asked in spite of that: tools of servers run outside the sandbox.
 fn full(versions: Supported) -> Setup {
     Setup {
         versions,
         mode: Mode::Full,
-        user: User::Rejects,
+        user: User::Allows,
         ..Setup::default()
     }
 }
