@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use bytes::Bytes;
 use ply_json::Sink;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -24,7 +25,11 @@ const END: &[u8] = b"}\n";
 
 /// One encoded message with its newline.
 #[derive(Debug)]
-pub(crate) struct Encoded(Vec<u8>);
+pub(crate) struct Encoded {
+    text: Vec<u8>,
+    /// What stands in the text from some place on, and is not copied: others have it too.
+    shared: Option<(usize, Bytes)>,
+}
 
 /// Encodes into a buffer, with an eye on the large ones.
 struct Writer<'a>(&'a mut Vec<u8>);
@@ -120,6 +125,22 @@ impl Encoded {
         Self::finish(out, from)
     }
 
+    /// Encodes a notification whose params are JSON already, one part of which is long and stays where it is, unless it has line
+    /// breaks.
+    pub(crate) fn notification_around(
+        method: &str,
+        (before, body, after): (&str, Bytes, &str),
+    ) -> Self {
+        let breaks = memchr::memchr2(b'\n', b'\r', &body);
+        if let (Some(_), Ok(body)) = (breaks, std::str::from_utf8(&body)) {
+            return Self::notification_of(method, &[before, body, after]);
+        }
+        let mut encoded = Self::notification_of(method, &[before, after]);
+        let at = encoded.text.len() - after.len() - END.len();
+        encoded.shared = Some((at, body));
+        encoded
+    }
+
     fn with_method(
         mut out: Vec<u8>,
         method: &str,
@@ -182,20 +203,35 @@ impl Encoded {
             rest = tail;
         }
         out.extend_from_slice(END);
-        Self(out)
+        Self {
+            text: out,
+            shared: None,
+        }
     }
 
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.0
+    /// Returns how long the line is.
+    pub(crate) fn len(&self) -> usize {
+        let shared = self.shared.as_ref();
+        self.text.len() + shared.map_or(0, |(_, body)| body.len())
     }
 
+    /// Returns the text, and what stands in it from which place on.
+    pub(crate) fn parts(&mut self) -> (&[u8], Option<(usize, Bytes)>) {
+        (&self.text, self.shared.take())
+    }
+
+    /// Returns the line.
     pub(crate) fn into_vec(self) -> Vec<u8> {
-        self.0
+        let mut line = self.text;
+        if let Some((at, body)) = self.shared {
+            line.splice(at..at, body);
+        }
+        line
     }
 
     /// Gives the buffer back for the next message of this thread.
     pub(crate) fn recycle(self) {
-        let mut buffer = self.0;
+        let mut buffer = self.text;
         if buffer.capacity() <= POOLED_BYTES_MAX {
             buffer.clear();
             POOL.with_borrow_mut(|pool| {
@@ -252,6 +288,17 @@ mod tests {
             text(frame),
             "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-1,\"message\":\"no\"}}\n"
         );
+    }
+
+    #[test]
+    fn what_is_shared_stands_where_it_would_be_copied_to() {
+        let parts = ["{\"a\":", "[1,2]", ",\"b\":3}"];
+        let [before, body, after] = parts;
+        let copied = Encoded::notification_of("m", &parts);
+        let body = Bytes::from_static(body.as_bytes());
+        let shared = Encoded::notification_around("m", (before, body, after));
+        assert_eq!(shared.len(), copied.len());
+        assert_eq!(text(shared), text(copied));
     }
 
     #[test]

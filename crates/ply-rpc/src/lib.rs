@@ -69,5 +69,5 @@ pub use link::{Link, connect};
 pub use noise::Noise;
 pub use options::{Garbage, Options};
 pub use ordered::{OrderedCall, RawAnswer};
-pub use peer::{CANCEL_REQUEST, Peer};
+pub use peer::{CANCEL_REQUEST, Gather, Peer};
 pub use postbox::{Postbox, Posted};

@@ -250,6 +250,7 @@ where
         self.shared.calls.close(&reason);
         self.dispatch.ended(&reason);
         self.phase = Phase::Draining(reason);
+        self.shared.outbox.drain();
         self.deadline = Some(Box::pin(tokio::time::sleep(drain_time)));
     }
 

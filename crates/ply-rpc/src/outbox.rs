@@ -1,6 +1,8 @@
 //! The outgoing queue: many senders, one writer, a byte budget that makes senders wait.
 
+mod gather;
 mod room;
+mod segment;
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -10,7 +12,9 @@ use std::task::{Context, Poll, Waker};
 
 use tokio::sync::Notify;
 
+pub(crate) use self::gather::Gathered;
 use self::room::Rooms;
+pub(crate) use self::segment::Segment;
 use crate::frame::Encoded;
 use crate::limits::SEGMENT_BYTES;
 
@@ -31,7 +35,7 @@ pub(crate) struct Outbox {
 
 #[derive(Debug, Default)]
 struct State {
-    segments: VecDeque<Vec<u8>>,
+    segments: VecDeque<Segment>,
     spare: Vec<Vec<u8>>,
     /// Bytes in `segments` and in what the writer took and has not written yet.
     queued_bytes: usize,
@@ -48,7 +52,11 @@ struct State {
     asleep: bool,
     /// The writer pauses reading, and looks anew when a frame comes.
     rests: bool,
+    /// How many senders send several frames and see to the writer afterwards.
+    gathering: usize,
     closing: bool,
+    /// The writer ends when nothing is left to write, and has to see that.
+    drains: bool,
     closed: bool,
 }
 
@@ -137,7 +145,7 @@ impl Outbox {
         if state.waiting.is_empty() {
             state.enter(frame);
         } else {
-            state.unawaited_bytes += frame.bytes().len();
+            state.unawaited_bytes += frame.len();
             state.wait(frame, Sender::Gone);
         }
         Self::wake_writer(state);
@@ -192,7 +200,7 @@ impl Outbox {
     }
 
     /// Takes the next bytes to write; pending means that the writer will be woken by the next frame.
-    pub(crate) fn poll_take(&self) -> Poll<Vec<u8>> {
+    pub(crate) fn poll_take(&self) -> Poll<Segment> {
         let mut state = self.lock();
         match state.segments.pop_front() {
             Some(segment) => Poll::Ready(segment),
@@ -214,7 +222,7 @@ impl Outbox {
     pub(crate) fn wake(&self) {
         let mut state = self.lock();
         state.asleep = true;
-        Self::wake_writer(state);
+        Self::rouse(state);
     }
 
     /// Notes that `bytes` of what was taken are written.
@@ -234,7 +242,10 @@ impl Outbox {
         self.flushed.notify_waiters();
     }
 
-    pub(crate) fn recycle(&self, mut segment: Vec<u8>) {
+    pub(crate) fn recycle(&self, segment: Segment) {
+        let Segment::Own(mut segment) = segment else {
+            return;
+        };
         if segment.capacity() == 0 || segment.capacity() > 2 * SEGMENT_BYTES {
             return;
         }
@@ -292,12 +303,21 @@ impl Outbox {
         state.closing
     }
 
+    /// Notes that the writer waits for the last frame to be written.
+    pub(crate) fn drain(&self) {
+        self.lock().drains = true;
+    }
+
+    pub(crate) fn drains(&self) -> bool {
+        self.lock().drains
+    }
+
     /// Asks the writer to write what is queued and then end.
     pub(crate) fn begin_close(&self) {
         let mut state = self.lock();
         state.closing = true;
         state.asleep = true;
-        Self::wake_writer(state);
+        Self::rouse(state);
     }
 
     /// Drops what is queued and refuses everything more.
@@ -321,7 +341,14 @@ impl Outbox {
         self.lock().closed
     }
 
-    fn wake_writer(mut state: MutexGuard<'_, State>) {
+    /// Wakes the writer for a frame, unless somebody sees to that.
+    fn wake_writer(state: MutexGuard<'_, State>) {
+        if state.gathering == 0 {
+            Self::rouse(state);
+        }
+    }
+
+    fn rouse(mut state: MutexGuard<'_, State>) {
         let asleep = std::mem::take(&mut state.asleep);
         state.rests &= !asleep;
         let writer = asleep.then(|| state.writer.clone()).flatten();
@@ -347,25 +374,33 @@ impl Outbox {
 }
 
 impl State {
-    fn enter(&mut self, frame: Encoded) {
-        let bytes = frame.bytes();
-        self.queued_bytes += bytes.len();
-        self.entered_total += bytes.len() as u64;
-        if bytes.len() >= SEGMENT_BYTES {
-            self.segments.push_back(frame.into_vec());
-            return;
-        }
-        match self.segments.back_mut() {
-            Some(back) if back.len() + bytes.len() <= SEGMENT_BYTES => {
-                back.extend_from_slice(bytes);
+    fn enter(&mut self, mut frame: Encoded) {
+        self.queued_bytes += frame.len();
+        self.entered_total += frame.len() as u64;
+        let (text, shared) = frame.parts();
+        match shared {
+            Some((at, body)) => {
+                let (before, after) = text.split_at(at);
+                self.append(before);
+                self.segments.push_back(Segment::Shared(body));
+                self.append(after);
             }
-            _ => {
-                let mut segment = self.spare.pop().unwrap_or_default();
-                segment.extend_from_slice(bytes);
-                self.segments.push_back(segment);
-            }
+            None if text.len() < SEGMENT_BYTES => self.append(text),
+            None => return self.segments.push_back(Segment::Own(frame.into_vec())),
         }
         frame.recycle();
+    }
+
+    /// Copies something short behind what is there.
+    fn append(&mut self, bytes: &[u8]) {
+        if let Some(Segment::Own(back)) = self.segments.back_mut()
+            && back.len() + bytes.len() <= SEGMENT_BYTES
+        {
+            return back.extend_from_slice(bytes);
+        }
+        let mut segment = self.spare.pop().unwrap_or_default();
+        segment.extend_from_slice(bytes);
+        self.segments.push_back(Segment::Own(segment));
     }
 
     fn wait(&mut self, frame: Encoded, sender: Sender) -> Ticket {
@@ -391,7 +426,7 @@ impl State {
                 break;
             };
             if gone {
-                self.unawaited_bytes -= first.frame.bytes().len();
+                self.unawaited_bytes -= first.frame.len();
             }
             self.enter(first.frame);
             if let Sender::Waits(Some(waker)) = first.sender {

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
+use bytes::Bytes;
 use serde::Serialize;
 use tokio::sync::Notify;
 
@@ -11,7 +12,7 @@ use crate::calls::{Calls, Waiting};
 use crate::frame::Encoded;
 use crate::limits::DIRECT_CALLS_MAX;
 use crate::noise::Noise;
-use crate::outbox::{Admission, Outbox, OutboxClosed, Quietly};
+use crate::outbox::{Admission, Gathered, Outbox, OutboxClosed, Quietly};
 use crate::served::Served;
 use crate::writing::Direct;
 use crate::{CallError, Closed, Options};
@@ -61,12 +62,19 @@ impl Shared {
         match self.outbox.send_quietly(frame)? {
             Quietly::Sent(admission) => Ok(admission),
             Quietly::Yours => {
-                let direct = self.direct.upgrade();
-                if !direct.is_some_and(|direct| direct.write_now(&self.outbox)) {
-                    self.outbox.wake();
-                }
+                self.write_or_wake();
                 Ok(Admission::Entered)
             }
+        }
+    }
+
+    /// Writes what is in the outbox from here, or has the link's task do it.
+    fn write_or_wake(&self) {
+        let direct = self.direct.upgrade();
+        let is_done = direct.is_some_and(|direct| direct.write_now(&self.outbox));
+        // Looked at afterwards: a link that began to drain meanwhile may have found that something was left.
+        if !is_done || self.outbox.drains() {
+            self.outbox.wake();
         }
     }
 
@@ -182,6 +190,32 @@ impl Peer {
             .map_err(|_| self.closed_error(method))
     }
 
+    /// Sends a notification as [`Peer::notify_json_now`] does, without a copy of `body`. Worth it if the body is long: each part is
+    /// written by itself.
+    ///
+    /// # Errors
+    ///
+    /// The link is gone.
+    pub fn notify_shared_now(
+        &self,
+        method: &str,
+        (before, body, after): (&str, Bytes, &str),
+    ) -> Result<(), CallError> {
+        let encoded = Encoded::notification_around(method, (before, body, after));
+        let sent = self.shared.outbox.send_now(encoded);
+        sent.map_err(|_| self.closed_error(method))
+    }
+
+    /// Holds back what is sent from now on, by anybody, until the returned value is dropped; then all of it is written at once, from
+    /// there if the transport may run wherever messages are made ([`Options::direct_writes`]).
+    ///
+    /// For a task that sends several messages without waiting in between. It must not be kept across an `await`.
+    #[must_use]
+    pub fn gather(&self) -> Gather {
+        self.shared.outbox.begin_gathering();
+        Gather(self.clone())
+    }
+
     /// Waits until what was sent so far fits the outgoing budget, in turn with everybody else who waits, or the link is gone.
     ///
     /// With it a sender that must not stop in the middle of something can send with [`Peer::notify_now`] and wait afterwards.
@@ -273,6 +307,21 @@ impl Peer {
     #[must_use]
     pub fn queued_bytes(&self) -> usize {
         self.shared.outbox.queued_bytes()
+    }
+}
+
+/// Messages that are written together; see [`Peer::gather`].
+#[derive(Debug)]
+pub struct Gather(Peer);
+
+impl Drop for Gather {
+    fn drop(&mut self) {
+        let shared = &*self.0.shared;
+        match shared.outbox.end_gathering() {
+            Gathered::Nothing => {}
+            Gathered::Yours if shared.options.direct_writes => shared.write_or_wake(),
+            Gathered::Yours | Gathered::Wake => shared.outbox.wake(),
+        }
     }
 }
 

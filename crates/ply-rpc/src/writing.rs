@@ -10,14 +10,14 @@ use std::task::{Context, Poll, Waker};
 
 use tokio::io::AsyncWrite;
 
-use crate::outbox::Outbox;
+use crate::outbox::{Outbox, Segment};
 
 /// Where bytes go, and what is on its way there.
 #[derive(Debug)]
 pub(crate) struct Writing<W> {
     writer: W,
     /// What is being written, and how much of it is.
-    segment: Vec<u8>,
+    segment: Segment,
     written: usize,
     unflushed: bool,
 }
@@ -35,7 +35,7 @@ impl<W: AsyncWrite + Unpin> Writing<W> {
     pub(crate) fn new(writer: W) -> Self {
         Self {
             writer,
-            segment: Vec::new(),
+            segment: Segment::default(),
             written: 0,
             unflushed: false,
         }
@@ -89,7 +89,7 @@ impl<W: AsyncWrite + Unpin> Writing<W> {
 
     /// Gives up what was not written.
     pub(crate) fn clear(&mut self) {
-        self.segment = Vec::new();
+        self.segment = Segment::default();
         self.written = 0;
         self.unflushed = false;
     }

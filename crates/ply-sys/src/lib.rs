@@ -1,5 +1,5 @@
-//! The one place for unsafe code: what a child process does between fork and exec, what a sandbox is built with, waiting for a
-//! process that is no child, signals as something to read, freed memory, hints about large buffers and about code that ran
+//! The one place for unsafe code: what a child process does between fork and exec, what a sandbox is built with, calls that are
+//! made for another process, waiting for a process that is no child, signals as something to read, freed memory, hints about large buffers and about code that ran
 //! once, and an allocator that counts for benchmarks.
 //!
 //! Everything else in the workspace forbids `unsafe`. Kept so small that it can be read in a few minutes.
@@ -8,6 +8,8 @@
 pub mod apart;
 
 mod counted;
+#[cfg(target_os = "linux")]
+pub mod held;
 #[cfg(target_os = "linux")]
 mod pages;
 

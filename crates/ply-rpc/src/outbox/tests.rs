@@ -6,7 +6,7 @@ fn frame(bytes: usize) -> Encoded {
     Encoded::notification(&"x".repeat(bytes), &()).unwrap()
 }
 
-fn take(outbox: &Outbox) -> Option<Vec<u8>> {
+fn take(outbox: &Outbox) -> Option<Segment> {
     match outbox.poll_take() {
         Poll::Ready(segment) => Some(segment),
         Poll::Pending => None,
@@ -32,12 +32,33 @@ fn write_all(outbox: &Outbox) -> Vec<usize> {
 }
 
 #[test]
+fn what_is_shared_is_written_between_what_is_copied() {
+    let outbox = Outbox::new(1 << 30);
+    let body = bytes::Bytes::from_static(b"[1]");
+    outbox.send_now(frame(10)).unwrap();
+    let around = Encoded::notification_around("m", ("{\"a\":", body.clone(), "}"));
+    outbox.send_now(around).unwrap();
+    outbox.send_now(frame(20)).unwrap();
+    let mut text = Vec::new();
+    let mut shared = 0;
+    while let Some(segment) = take(&outbox) {
+        shared += usize::from(segment.as_ptr() == body.as_ptr());
+        text.extend_from_slice(&segment);
+        outbox.written(segment.len());
+    }
+    let around = "{\"jsonrpc\":\"2.0\",\"method\":\"m\",\"params\":{\"a\":[1]}}\n";
+    let expected = [frame(10).into_vec(), around.into(), frame(20).into_vec()].concat();
+    assert_eq!((text, shared), (expected, 1));
+    assert!(outbox.is_empty());
+}
+
+#[test]
 fn small_frames_are_joined_and_large_ones_moved_in_order() {
     let outbox = Outbox::new(1 << 30);
     for bytes in [10, 20, SEGMENT_BYTES, 30] {
         assert_eq!(outbox.send(frame(bytes)).unwrap(), Admission::Entered);
     }
-    let size = |bytes| frame(bytes).bytes().len();
+    let size = |bytes| frame(bytes).len();
     let expected = [size(10) + size(20), size(SEGMENT_BYTES), size(30)];
     assert_eq!(write_all(&outbox), expected);
 }
@@ -75,7 +96,7 @@ fn a_sender_that_is_not_polled_holds_up_nobody() {
         (first, second),
         (Admission::Waits(_), Admission::Waits(_))
     ));
-    let size = |bytes| frame(bytes).bytes().len();
+    let size = |bytes| frame(bytes).len();
     assert_eq!(write_all(&outbox), [size(200), size(101), size(102)]);
     assert!(outbox.is_empty());
 }
@@ -88,11 +109,8 @@ fn what_cannot_wait_keeps_its_place_behind_what_does() {
         panic!("the prompt should wait");
     };
     outbox.send_now(frame(5)).unwrap();
-    assert!(
-        outbox.queued_bytes() > frame(200).bytes().len(),
-        "it counts"
-    );
-    let size = |bytes| frame(bytes).bytes().len();
+    assert!(outbox.queued_bytes() > frame(200).len(), "it counts");
+    let size = |bytes| frame(bytes).len();
     assert_eq!(write_all(&outbox), [size(200), size(150) + size(5)]);
     assert!(!outbox.withdraw(prompt), "it has left");
 }
@@ -106,7 +124,7 @@ fn a_frame_that_is_withdrawn_lets_the_next_ones_pass() {
     };
     outbox.send_now(frame(5)).unwrap();
     assert!(outbox.withdraw(ticket));
-    let size = |bytes| frame(bytes).bytes().len();
+    let size = |bytes| frame(bytes).len();
     assert_eq!(write_all(&outbox), [size(200) + size(5)]);
 }
 
@@ -145,4 +163,41 @@ async fn closing_frees_everyone_who_waits() {
     }
     outbox.flush().await;
     assert!(outbox.send_now(frame(1)).is_err());
+}
+
+#[test]
+fn frames_that_are_gathered_are_left_to_whoever_gathered_them_last() {
+    let outbox = Outbox::new(1 << 20);
+    assert!(take(&outbox).is_none(), "the writer sleeps");
+    outbox.begin_gathering();
+    outbox.begin_gathering();
+    outbox.send_now(frame(10)).unwrap();
+    assert_eq!(outbox.end_gathering(), Gathered::Nothing);
+    outbox.send_now(frame(20)).unwrap();
+    assert_eq!(outbox.end_gathering(), Gathered::Yours);
+    let size = |bytes| frame(bytes).len();
+    assert_eq!(write_all(&outbox), [size(10) + size(20)]);
+    outbox.begin_gathering();
+    assert_eq!(
+        outbox.end_gathering(),
+        Gathered::Nothing,
+        "there was nothing"
+    );
+}
+
+#[test]
+fn a_writer_that_has_more_to_see_to_is_woken_after_gathering() {
+    let outbox = Outbox::new(1);
+    assert!(take(&outbox).is_none(), "the writer sleeps");
+    outbox.begin_gathering();
+    outbox.send_now(frame(10)).unwrap();
+    assert!(matches!(
+        outbox.send(frame(20)).unwrap(),
+        Admission::Waits(_)
+    ));
+    assert_eq!(outbox.end_gathering(), Gathered::Wake);
+    outbox.wake_for_next_frame();
+    outbox.begin_gathering();
+    outbox.send_now(frame(10)).unwrap();
+    assert_eq!(outbox.end_gathering(), Gathered::Wake, "it rests");
 }

@@ -220,3 +220,63 @@ async fn a_handler_hears_once_that_all_which_came_was_handed_over() {
     ended.expect("it hangs").unwrap();
     assert_eq!(seen.take(), ["panic", "three", "caught up"]);
 }
+
+#[tokio::test]
+async fn what_is_gathered_leaves_in_one_write_from_where_it_was_sent() {
+    let (here, there) = memory::pair(1 << 16);
+    let threads = Arc::default();
+    let writer = Noted {
+        writer: here.1,
+        threads: Arc::clone(&threads),
+    };
+    let options = Options::agent().direct_writes(true);
+    let (peer, link) = ply_rpc::connect(here.0, writer, Echo, options);
+    tokio::spawn(link);
+    // The link's task goes to sleep.
+    tokio::task::yield_now().await;
+    let gather = peer.gather();
+    for index in 0..30 {
+        peer.notify_now("a", &json!(index)).unwrap();
+    }
+    assert_eq!(threads.lock().unwrap().len(), 0, "it waits");
+    drop(gather);
+    assert_eq!(threads.lock().unwrap().len(), 1, "one write, and at once");
+    let mut lines = tokio::io::AsyncBufReadExt::lines(tokio::io::BufReader::new(there.0));
+    for index in 0..30 {
+        let line = lines.next_line().await.unwrap().unwrap();
+        let message: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(message["params"], index);
+    }
+}
+
+/// Leaves its requests to whoever listens.
+struct Keep(tokio::sync::mpsc::Sender<Responder>);
+
+impl Handler for Keep {
+    fn request(&mut self, _: &Peer, _: Request<'_>, responder: Responder) {
+        self.0.try_send(responder).unwrap();
+    }
+
+    fn notification(&mut self, _: &Peer, _: Notification<'_>) {}
+}
+
+#[tokio::test(start_paused = true)]
+async fn c13_a_link_that_drains_notices_the_last_answer_whoever_wrote_it() {
+    let (here, mut there) = memory::pair(1 << 16);
+    let (requests, mut kept) = tokio::sync::mpsc::channel(1);
+    let options = Options::agent().direct_writes(true);
+    let (peer, link) = ply_rpc::connect(here.0, here.1, Keep(requests), options);
+    let link = tokio::spawn(link);
+    let request = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"}\n";
+    there.1.write_all(request).await.unwrap();
+    there.1.shutdown().await.unwrap();
+    let responder = kept.recv().await.unwrap();
+    let begun = tokio::time::Instant::now();
+    // The link sees the end of its input and goes to sleep.
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    let gather = peer.gather();
+    responder.respond(Ok(()));
+    drop(gather);
+    link.await.unwrap();
+    assert_eq!(begun.elapsed(), Duration::from_millis(1), "it waited");
+}

@@ -66,6 +66,36 @@ pub fn mode_option(options: &[v2::SessionConfigOption]) -> Option<&v2::SessionCo
     options.iter().find(|option| mode_select(option).is_some())
 }
 
+/// Returns whether an option can be set to a value.
+#[must_use]
+pub fn offers(option: &v2::SessionConfigOption, value: &v2::SessionConfigOptionValue) -> bool {
+    use v2::SessionConfigKind::{Boolean, Select};
+    match (&option.kind, value) {
+        (Select(select), v2::SessionConfigOptionValue::Id { value }) => {
+            choices(&select.options).any(|choice| choice.value == *value)
+        }
+        (Boolean(_), v2::SessionConfigOptionValue::Boolean { .. }) => true,
+        _ => false,
+    }
+}
+
+/// Returns the value of an option; none for a kind that is not known here.
+#[must_use]
+pub fn value_of(option: &v2::SessionConfigOption) -> Option<v2::SessionConfigOptionValue> {
+    match &option.kind {
+        v2::SessionConfigKind::Select(select) => Some(select.current_value.clone().into()),
+        v2::SessionConfigKind::Boolean(boolean) => Some(boolean.current_value.into()),
+        _ => None,
+    }
+}
+
+/// Returns the mode that is set, as version 1 names it.
+#[must_use]
+pub fn current_mode(options: &[v2::SessionConfigOption]) -> Option<v1::SessionModeId> {
+    let select = options.iter().find_map(mode_select)?;
+    Some(v1::SessionModeId::new(Arc::clone(&select.current_value.0)))
+}
+
 /// Makes the version 1 mode list from the first select option of category `mode`.
 ///
 /// Lost: the grouping of its values, and the option's own name and description, for which

@@ -339,16 +339,6 @@ pub fn set_option_response_up(
     v2::SetSessionConfigOptionResponse::new(options).meta(response.meta.clone())
 }
 
-/// Turns a `session/set_config_option` answer into that of `session/set_mode`.
-///
-/// Lost: the options, for which that answer has no place. The client learns of them by update.
-#[must_use]
-pub fn set_mode_response_down(
-    response: &v2::SetSessionConfigOptionResponse,
-) -> v1::SetSessionModeResponse {
-    v1::SetSessionModeResponse::new().meta(response.meta.clone())
-}
-
 /// Turns a `session/cancel` notification into version 1. Nothing is lost.
 #[must_use]
 pub fn cancel_down(cancel: &v2::CancelSessionNotification) -> v1::CancelNotification {

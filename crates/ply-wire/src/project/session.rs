@@ -59,8 +59,12 @@ impl Projector {
         out.push(Down::Update(v1::SessionUpdate::ConfigOptionUpdate(
             converted,
         )));
-        let mode =
-            convert::config::modes_down(&update.config_options).map(|modes| modes.current_mode_id);
+        self.options_answered(&update.config_options, out);
+    }
+
+    /// Shows what a client is not told by the answer with which it got the options: that the mode is another one (V1-MODE-05).
+    pub fn options_answered(&mut self, options: &[v2::SessionConfigOption], out: &mut Vec<Down>) {
+        let mode = convert::config::current_mode(options);
         if let Some(mode) = mode.filter(|mode| Some(mode) != self.mode.as_ref()) {
             self.mode = Some(mode.clone());
             let update = v1::CurrentModeUpdate::new(mode);
