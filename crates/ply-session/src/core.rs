@@ -52,7 +52,7 @@ use self::store::Store;
 use self::view::View;
 use self::window::Window;
 use crate::engine::{self, Action, Engine};
-use crate::{History, Limits, PromptId, RequestId, TurnId, ViewId};
+use crate::{Event, History, Limits, PromptId, RequestId, TurnId, ViewId};
 
 /// The core of one session.
 #[derive(Debug)]
@@ -127,6 +127,13 @@ impl Core {
     /// Returns the attached views.
     pub fn views(&self) -> impl Iterator<Item = ViewId> {
         self.views.iter().map(|view| view.id)
+    }
+
+    /// Returns how many attached views may answer questions.
+    #[must_use]
+    pub fn approvers(&self) -> usize {
+        let may_approve = |view: &&View| view.viewer.rights.approve;
+        self.views.iter().filter(may_approve).count()
     }
 
     /// Returns the view at this place in the order in which they were attached.
@@ -210,6 +217,12 @@ impl Core {
                 self.engine.note(runner.into(), &mut self.actions);
                 self.act(out);
             }
+            Input::Connection(connection) => {
+                let event = Event::Connection(connection);
+                self.engine.note(event, &mut self.actions);
+                self.act(out);
+            }
+            Input::Lines { upto } => self.store.lines(upto),
             Input::Ask(ask) => self.converse(engine::Input::Ask(ask), out),
             Input::Unask { ask } => self.converse(engine::Input::Unask { ask }, out),
             Input::Ended { turn, outcome } => self.ended(turn, outcome, out),

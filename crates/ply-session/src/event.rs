@@ -50,6 +50,9 @@ pub enum Event {
         /// Who sent it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
+        /// The sender's key; sent again under it, it is the same prompt.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        operation: Option<String>,
     },
     /// The queue changed otherwise.
     Queue(QueueChange),
@@ -80,6 +83,41 @@ pub enum Event {
         /// The number of the last one.
         upto: u64,
     },
+    /// What else another owner needs to go on with that program.
+    Connection(Connection),
+}
+
+/// The connection to a program that runs the turns of a session and may outlive the session's owner. Whoever drives it writes down
+/// its state now and then, and what it told the program since.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Connection {
+    /// Its state, in the words of its driver.
+    State {
+        /// The state.
+        state: String,
+        /// The number of the last [`Told`](Self::Told) that is part of it.
+        told: u64,
+        /// The number of the last request of the program that is part of it. None of them is open.
+        requests: u64,
+    },
+    /// Something that the program is told.
+    Told {
+        /// Its number.
+        number: u64,
+        /// How many lines of the program came before.
+        after: u64,
+        /// What, in the words of the driver.
+        what: String,
+    },
+    /// A question of the session is a request of the program.
+    Asked {
+        /// The question.
+        ask: AskId,
+        /// The number of the request.
+        request: u64,
+    },
 }
 
 /// A program that runs the turns of a session.
@@ -94,6 +132,9 @@ pub struct Runner {
     /// Its own id for the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// The name of the process that keeps it alive without the session's owner, if one does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holder: Option<String>,
 }
 
 impl Runner {
@@ -104,6 +145,7 @@ impl Runner {
             agent: agent.into(),
             version: None,
             session: None,
+            holder: None,
         }
     }
 
@@ -121,9 +163,16 @@ impl Runner {
         self
     }
 
+    /// Says what keeps it alive without the session's owner.
+    #[must_use]
+    pub fn holder(mut self, holder: impl Into<String>) -> Self {
+        self.holder = Some(holder.into());
+        self
+    }
+
     /// Returns it as JSON, for the head of the session.
     pub(crate) fn to_json(&self) -> String {
-        // Three strings can always be written.
+        // A few strings can always be written.
         serde_json::to_string(self).unwrap_or_default()
     }
 }
@@ -210,7 +259,7 @@ impl Event {
             | Self::Runner(_)
             | Self::Titled { .. }
             | Self::Forked { .. } => true,
-            Self::Asked { .. } | Self::Lines { .. } => false,
+            Self::Asked { .. } | Self::Lines { .. } | Self::Connection(_) => false,
         }
     }
 

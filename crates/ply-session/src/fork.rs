@@ -80,7 +80,8 @@ pub fn is_forked(record: &[u8]) -> bool {
             | Event::Queue(_)
             | Event::Operation { .. }
             | Event::Runner(_)
-            | Event::Lines { .. })
+            | Event::Lines { .. }
+            | Event::Connection(_))
     )
 }
 

@@ -83,7 +83,9 @@ impl History {
                 self.asked.remove(ask);
                 Change::Nothing
             }
-            Event::Queued { key, content, by } => {
+            Event::Queued {
+                key, content, by, ..
+            } => {
                 self.queued.push(QueuedPrompt {
                     key: key.clone(),
                     content: content.clone(),
@@ -211,6 +213,11 @@ impl History {
     /// Returns whether a turn has not ended; also one of which no more than its prompt is there.
     pub(crate) fn is_cut_off(&self) -> bool {
         self.is_active() || self.turn_began.is_some()
+    }
+
+    /// Returns the place at which the turn began that has not ended.
+    pub(crate) fn turn_began(&self) -> Option<usize> {
+        self.turn_began
     }
 
     /// Returns the questions that were not answered.

@@ -22,6 +22,7 @@ mod edits;
 pub mod engine;
 mod event;
 mod fork;
+mod handover;
 mod history;
 mod limits;
 mod settings;
@@ -34,8 +35,9 @@ pub use self::core::{
     no_such_session, request_cancelled, title_of, title_record, wrong_directory,
 };
 pub use self::engine::{Opening, Refusal, Start};
-pub use self::event::{Edit, Event, QueueChange, Runner, coalesce, joined};
+pub use self::event::{Connection, Edit, Event, QueueChange, Runner, coalesce, joined};
 pub use self::fork::{ForkPoint, Forking, fork_record, is_forked};
+pub use self::handover::{Handover, PassedOn, Told};
 pub use self::history::{History, QueuedPrompt};
 pub use self::limits::*;
 pub use self::settings::{

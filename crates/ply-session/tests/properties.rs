@@ -142,6 +142,7 @@ impl Run {
                 id: PromptId(self.numbers),
                 view: ViewId(self.views[usize::from(*view)]),
                 content: vec![format!("prompt {}", self.numbers).into()],
+                operation: None,
             }),
             Op::Begin => Input::Begin {
                 prompt: PromptId(self.numbers),
@@ -267,7 +268,7 @@ proptest! {
         }
         let was_running = run.engine.running();
         run.step(Input::Cancel)?;
-        let prompt = Prompt { id: PromptId(u64::MAX), view: ViewId(u64::MAX), content: vec!["next".into()] };
+        let prompt = Prompt { id: PromptId(u64::MAX), view: ViewId(u64::MAX), content: vec!["next".into()], operation: None };
         let mut out = run.step(Input::Prompt(prompt))?;
         if let Some(turn) = was_running {
             out.extend(run.step(Input::TurnOverdue { turn })?);

@@ -9,7 +9,7 @@ use ply_session::{Answers, AskId, Form, How, Json, Message, RequestId, Response,
 use ply_wire::lift::Lifter;
 use ply_wire::negotiate::Version;
 use ply_wire::transcript::{MessageKind, Transcript};
-use ply_wire::{MaybeUndefined, v1, v2};
+use ply_wire::{MaybeUndefined, convert, v1, v2};
 
 pub(crate) use self::act::Deed;
 use self::away::Away;
@@ -308,6 +308,11 @@ impl Client {
                     return Err("a prompt was accepted and its message not shown".into());
                 }
             }
+            // Its own change comes with the answer, and perhaps with nothing else (V1-CONF-09, V2-CONF-03).
+            (Wanted::Option, Ok(Response::Options(answer))) => self.take(answer.config_options),
+            (Wanted::Option, Ok(Response::OptionsV1(answer))) => {
+                self.take(convert::config::options_up(&answer.config_options));
+            }
             (Wanted::Close, Ok(_)) => self.link = Link::Down,
             (Wanted::Prompt, Ok(_)) => self.over.extend(turn),
             _ => {}
@@ -315,13 +320,14 @@ impl Client {
         Ok(())
     }
 
+    fn take(&mut self, options: Vec<v2::SessionConfigOption>) {
+        let update = v2::ConfigOptionUpdate::new(options);
+        self.transcript
+            .apply(&v2::SessionUpdate::ConfigOptionUpdate(update));
+    }
+
     /// Takes the options and commands that the answer to its attaching names.
     fn set_up(&mut self, response: Response) {
-        let mut apply = |options: Vec<v2::SessionConfigOption>| {
-            let update = v2::ConfigOptionUpdate::new(options);
-            self.transcript
-                .apply(&v2::SessionUpdate::ConfigOptionUpdate(update));
-        };
         let lifter = self.lifter.as_mut();
         let lift = |modes: Option<&v1::SessionModeState>,
                     options: Option<&[v1::SessionConfigOption]>| {
@@ -336,7 +342,7 @@ impl Client {
             _ => None,
         };
         if let Some(options) = options.filter(|options| !options.is_empty()) {
-            apply(options);
+            self.take(options);
         }
     }
 

@@ -3,10 +3,18 @@
 use ply_session::{AskId, Message, RequestId, Response};
 use ply_wire::v2;
 
+/// How far a client is.
+#[derive(Debug, Clone)]
+pub(crate) struct Cursor {
+    pub(crate) text: String,
+    /// Whether the journal had nothing of the session then. The next owner cannot know such a place, and refuses it.
+    pub(crate) is_in_memory: bool,
+}
+
 #[derive(Debug)]
 pub(crate) enum Down {
     /// What the core has for the client, and how far the client is with it.
-    Message(Box<Message>, Option<String>),
+    Message(Box<Message>, Option<Cursor>),
     /// An answer for which there is no view.
     Respond {
         request: RequestId,

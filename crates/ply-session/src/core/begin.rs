@@ -46,6 +46,7 @@ impl Core {
                 operations.recorded(event);
             }
         }
+        operations.queued_as(|key| core.engine.prompt_named(key));
         core.operations = operations;
         core.actions = actions;
         let mut out = Vec::new();
@@ -66,6 +67,7 @@ impl Core {
     ) -> Self {
         let (damaged, mut operations) = (opening.damaged, std::mem::take(&mut opening.operations));
         let engine = opening.adopt(settings, opened.epoch, operations.adopt());
+        operations.queued_as(|key| engine.prompt_named(key));
         let store = Store::open(opened.records);
         let mut core = Self::with(session, setup, engine, opened.epoch, store, opened.records);
         (core.damaged, core.operations, core.was_answered) = (damaged, operations, true);

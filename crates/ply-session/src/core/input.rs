@@ -9,8 +9,8 @@ use ply_wire::v2;
 
 use super::response::OptionChange;
 use crate::{
-    Answers, Ask, AskId, Edit, Entity, Level, Outcome, QueueChange, Reply, RequestId, Runner,
-    TurnId, ViewId,
+    Answers, Ask, AskId, Connection, Edit, Entity, Level, Outcome, QueueChange, Reply, RequestId,
+    Runner, TurnId, ViewId,
 };
 
 /// Something that happened.
@@ -149,6 +149,14 @@ pub enum Input {
     },
     /// Another program runs the turns of the session from here on.
     Runner(Runner),
+    /// Something about the connection to that program is to be kept.
+    Connection(Connection),
+    /// Everything that the lines of that program mean was reported, up to this one. It is kept together with what was reported
+    /// before, so that nothing is reported again or never.
+    Lines {
+        /// The number of the last one.
+        upto: u64,
+    },
     /// The agent asks the user something.
     Ask(Ask),
     /// The agent no longer needs an answer.

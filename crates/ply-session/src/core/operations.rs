@@ -8,7 +8,7 @@ use ply_wire::v2;
 
 use super::act::settle_v1;
 use super::response::Response;
-use crate::{Event, OPERATIONS_MAX, PromptId, RequestId, ViewId};
+use crate::{Event, OPERATIONS_MAX, PromptId, QueueChange, RequestId, ViewId};
 
 /// What is known of the newest of them.
 #[derive(Debug, Default)]
@@ -20,6 +20,8 @@ pub(crate) struct Operation {
     /// None if another owner of the session carried it out.
     prompt: Option<PromptId>,
     message: Option<v2::MessageId>,
+    /// Its name in the queue, if an earlier owner queued it.
+    queued: Option<String>,
     stop: Option<v2::StopReason>,
     /// Who sent it again and was not answered yet.
     repeats: Vec<(RequestId, ViewId)>,
@@ -54,9 +56,23 @@ impl Operations {
                 message: Some(message.clone()),
                 ..Operation::default()
             }),
+            Event::Queued {
+                key,
+                operation: Some(operation),
+                ..
+            } => self.push(Operation {
+                key: operation.clone(),
+                queued: Some(key.clone()),
+                ..Operation::default()
+            }),
+            // If its turn began, that is written down next.
+            Event::Queue(QueueChange::Left { key }) => {
+                let is_it = |known: &Operation| known.queued.as_ref() == Some(key);
+                self.0.retain(|known| !is_it(known));
+            }
             Event::Update(v2::SessionUpdate::StateUpdate(v2::StateUpdate::Idle(idle))) => {
                 for operation in &mut self.0 {
-                    if operation.stop.is_none() {
+                    if operation.stop.is_none() && operation.queued.is_none() {
                         operation.stop.clone_from(&idle.stop_reason);
                     }
                 }
@@ -67,12 +83,29 @@ impl Operations {
 
     /// Names the prompts whose work goes on in a runner that outlived its session's owner, and returns the names.
     pub(crate) fn adopt(&mut self) -> Vec<PromptId> {
-        let unsettled = self.0.iter_mut().filter(|known| known.stop.is_none());
+        let unsettled = |known: &&mut Operation| known.stop.is_none() && known.queued.is_none();
+        let unsettled = self.0.iter_mut().filter(unsettled);
         let named = unsettled.zip(1..).map(|(operation, number)| {
             // No request of this process has such a number.
             *operation.prompt.insert(PromptId(u64::MAX - number))
         });
         named.collect()
+    }
+
+    /// Takes the numbers that prompts have which an earlier owner queued, by their names in the queue.
+    pub(super) fn queued_as(&mut self, prompt_named: impl Fn(&str) -> Option<PromptId>) {
+        for operation in &mut self.0 {
+            if let Some(key) = operation.queued.as_deref() {
+                operation.prompt = prompt_named(key);
+            }
+        }
+    }
+
+    /// Returns the prompts that these clients sent again and that are not answered.
+    pub(super) fn sent_again_by(&self, is_it: impl Fn(ViewId) -> bool) -> Vec<PromptId> {
+        let sent = |known: &&Operation| known.repeats.iter().any(|(_, view)| is_it(*view));
+        let sent = self.0.iter().filter(sent);
+        sent.filter_map(|operation| operation.prompt).collect()
     }
 
     pub(super) fn begin(&mut self, key: String, prompt: PromptId) {
@@ -126,6 +159,7 @@ impl Operations {
     pub(super) fn accepted(&mut self, prompt: PromptId, message: &v2::MessageId) -> Option<Event> {
         let operation = self.get(prompt)?;
         operation.message = Some(message.clone());
+        operation.queued = None;
         Some(Event::Operation {
             key: operation.key.clone(),
             message: message.clone(),

@@ -57,7 +57,7 @@ impl Core {
             OptionChange::V2(request) => (Some(request.clone()), OptionAnswer::V2),
         };
         let checked = match wanted {
-            Some(wanted) => changed(options, &wanted).map(|_| wanted),
+            Some(wanted) => check(options, &wanted).map(|()| wanted),
             None => Err(invalid("there is no such option")),
         };
         if self.view(view).is_none() || self.store.is_gone() {
@@ -107,6 +107,7 @@ impl Core {
                     update,
                     edits,
                 };
+                let place = self.window.head();
                 self.converse(update, out);
                 let head = self.window.head();
                 let (window, engine) = (&self.window, &self.engine);
@@ -114,6 +115,9 @@ impl Core {
                 if let Some(view) = views.find(|view| view.id == change.view) {
                     let transcript = engine.history().transcript();
                     let response = change.answer.response(transcript, &view.viewer);
+                    if change.answer.has_options() {
+                        view.is_answered(place);
+                    }
                     view.at(head, window, Apart::Respond(request, Ok(response)));
                 } else {
                     let response = Err(self.no_such_session());
@@ -145,39 +149,51 @@ fn invalid(reason: &str) -> v2::Error {
     v2::Error::new(v2::ErrorCode::InvalidParams.into(), reason)
 }
 
-/// Returns the options with one changed, or says why it cannot be (V2-CONF-04).
+/// Says why an option cannot be changed as wanted, if it cannot (V2-CONF-04).
+fn check(
+    options: &[v2::SessionConfigOption],
+    request: &v2::SetSessionConfigOptionRequest,
+) -> Result<(), v2::Error> {
+    let mut found = options.iter();
+    let Some(option) = found.find(|option| option.config_id == request.config_id) else {
+        return Err(invalid("there is no such option"));
+    };
+    let has_kind = matches!(
+        (&option.kind, &request.value),
+        (
+            v2::SessionConfigKind::Select(_),
+            v2::SessionConfigOptionValue::Id { .. }
+        ) | (
+            v2::SessionConfigKind::Boolean(_),
+            v2::SessionConfigOptionValue::Boolean { .. }
+        )
+    );
+    match (has_kind, convert::config::offers(option, &request.value)) {
+        (_, true) => Ok(()),
+        (true, false) => Err(invalid("the option has no such value")),
+        (false, false) => Err(invalid("the option takes no such value")),
+    }
+}
+
+/// Returns the options with one changed.
 fn changed(
     options: &[v2::SessionConfigOption],
     request: &v2::SetSessionConfigOptionRequest,
 ) -> Result<Vec<v2::SessionConfigOption>, v2::Error> {
+    check(options, request)?;
     let mut options = options.to_vec();
     let mut found = options.iter_mut();
-    let Some(option) = found.find(|option| option.config_id == request.config_id) else {
-        return Err(invalid("there is no such option"));
-    };
-    match (&mut option.kind, &request.value) {
-        (v2::SessionConfigKind::Select(select), v2::SessionConfigOptionValue::Id { value }) => {
-            if !offers(&select.options, value) {
-                return Err(invalid("the option has no such value"));
+    if let Some(option) = found.find(|option| option.config_id == request.config_id) {
+        match (&mut option.kind, &request.value) {
+            (v2::SessionConfigKind::Select(select), v2::SessionConfigOptionValue::Id { value }) => {
+                select.current_value = value.clone();
             }
-            select.current_value = value.clone();
+            (
+                v2::SessionConfigKind::Boolean(boolean),
+                v2::SessionConfigOptionValue::Boolean { value },
+            ) => boolean.current_value = *value,
+            _ => {}
         }
-        (
-            v2::SessionConfigKind::Boolean(boolean),
-            v2::SessionConfigOptionValue::Boolean { value },
-        ) => boolean.current_value = *value,
-        _ => return Err(invalid("the option takes no such value")),
     }
     Ok(options)
-}
-
-fn offers(options: &v2::SessionConfigSelectOptions, value: &v2::SessionConfigValueId) -> bool {
-    let is_it = |option: &v2::SessionConfigSelectOption| option.value == *value;
-    match options {
-        v2::SessionConfigSelectOptions::Ungrouped(options) => options.iter().any(is_it),
-        v2::SessionConfigSelectOptions::Grouped(groups) => {
-            groups.iter().any(|group| group.options.iter().any(is_it))
-        }
-        _ => false,
-    }
 }

@@ -32,7 +32,7 @@ impl Core {
             let response = Err(no_right());
             return open.urgent(Message::Respond { request, response });
         }
-        if let Some(key) = operation {
+        if let Some(key) = operation.clone() {
             if key.len() > OPERATION_KEY_BYTES_MAX {
                 let response = Err(key_too_long());
                 return open.urgent(Message::Respond { request, response });
@@ -44,7 +44,12 @@ impl Core {
         }
         let id = PromptId(request.0);
         self.prompts.insert(id, view);
-        let prompt = engine::Prompt { id, view, content };
+        let prompt = engine::Prompt {
+            id,
+            view,
+            content,
+            operation,
+        };
         if steers && self.engine.settings().steering {
             return self.converse(engine::Input::Steer(prompt), out);
         }
@@ -98,12 +103,15 @@ impl Core {
             Input::Prompt(prompt) => Some(prompt.view),
             _ => None,
         }));
+        let views = views.chain(self.views.iter().map(|view| view.id));
         let own: BTreeSet<ViewId> = views.filter(|of| is_own(self, *of)).collect();
         self.cancel_waiting(|of| own.contains(&of), out);
         let attached = self.prompts.iter().filter(|(_, of)| own.contains(of));
         let left = self.left.iter().filter(|(_, of)| same(Some(of)));
         let prompts = attached.map(|(prompt, _)| *prompt);
         let prompts = prompts.chain(left.map(|(prompt, _)| *prompt));
+        let again = self.operations.sent_again_by(|of| own.contains(&of));
+        let prompts = prompts.chain(again);
         let prompts: Vec<PromptId> = prompts.collect();
         for prompt in prompts {
             self.converse(engine::Input::Withdraw { prompt }, out);

@@ -47,6 +47,13 @@ impl Json {
         self.record.get(self.update.clone()).unwrap_or_default()
     }
 
+    /// Returns the same without a copy.
+    #[must_use]
+    pub fn shared(&self) -> Bytes {
+        let record = Bytes::from_owner(Shared(Arc::clone(&self.record)));
+        record.slice(self.update.clone())
+    }
+
     /// Encodes an update that is in no record.
     pub(crate) fn of(update: &v2::SessionUpdate) -> Self {
         let mut json = String::with_capacity(capacity(update));

@@ -79,15 +79,27 @@ pub(super) enum OptionAnswer {
 
 impl OptionAnswer {
     pub(super) fn response(self, transcript: &Transcript, viewer: &Viewer) -> Response {
-        let options = transcript.config_options().to_vec();
-        let answer = v2::SetSessionConfigOptionResponse::new(options);
+        let options = transcript.config_options();
         match self {
-            Self::V2 => Response::Options(Box::new(answer)),
-            Self::V1 => Response::OptionsV1(Box::new(convert::set_option_response_down(
-                &answer,
-                viewer.shows.booleans,
-            ))),
-            Self::V1Mode => Response::ModeV1(convert::set_mode_response_down(&answer)),
+            Self::V2 => {
+                let answer = v2::SetSessionConfigOptionResponse::new(options.to_vec());
+                Response::Options(Box::new(answer))
+            }
+            Self::V1 => {
+                let options =
+                    ply_wire::convert::config::options_down(options, viewer.shows.booleans);
+                let answer = v1::SetSessionConfigOptionResponse::new(options);
+                Response::OptionsV1(Box::new(answer))
+            }
+            Self::V1Mode => Response::ModeV1(v1::SetSessionModeResponse::new()),
+        }
+    }
+
+    /// Whether the client learns from it what the options are.
+    pub(super) fn has_options(self) -> bool {
+        match self {
+            Self::V1 | Self::V2 => true,
+            Self::V1Mode => false,
         }
     }
 }

@@ -7,7 +7,7 @@ use ply_wire::v2;
 use super::Core;
 use super::effect::{Description, Effect, Persist};
 use super::failure::Failure;
-use crate::{Level, RETRY_EVERY, RETRY_TIME_MAX};
+use crate::{Event, Level, RETRY_EVERY, RETRY_TIME_MAX};
 
 /// The journal of a session.
 #[derive(Debug)]
@@ -20,6 +20,8 @@ pub(super) struct Store {
     pub(super) description: Option<Description>,
     /// Whether the session is created though nothing was said in it.
     pub(super) is_wanted: bool,
+    /// Up to where the lines of another program were reported, if the journal was not told so.
+    unmarked: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -64,6 +66,7 @@ impl Store {
             written: (0, 0),
             description: None,
             is_wanted: false,
+            unmarked: None,
         }
     }
 
@@ -77,6 +80,7 @@ impl Store {
             written: (0, records),
             description: None,
             is_wanted: false,
+            unmarked: None,
         }
     }
 
@@ -114,6 +118,11 @@ impl Store {
         }
     }
 
+    /// Notes up to where the lines of another program were reported.
+    pub(super) fn lines(&mut self, upto: u64) {
+        self.unmarked = Some(upto);
+    }
+
     pub(super) fn set_gone(&mut self) {
         self.state = State::Gone;
     }
@@ -134,6 +143,11 @@ impl Core {
         };
         if under_way.is_some() || retry.is_some_and(|retry| self.now < retry.at) {
             return None;
+        }
+        // In one append with what the lines mean: either both are there or neither is.
+        if let Some(upto) = self.store.unmarked.take() {
+            let mark = Event::Lines { upto };
+            self.window.push(mark, self.engine.settings());
         }
         let run = self.window.hand_over();
         let mut description = self.store.description.take();

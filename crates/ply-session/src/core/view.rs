@@ -45,6 +45,8 @@ pub(crate) struct View {
     pub(crate) hung_up: bool,
     /// Places of records that say what the client was shown already when the journal failed.
     known: BTreeSet<u64>,
+    /// Places of options that the client is told by the answer to its request, in order.
+    answered: VecDeque<u64>,
     end: End,
     /// What comes after everything else.
     last: VecDeque<Message>,
@@ -175,6 +177,7 @@ impl View {
             flush_at: None,
             hung_up: false,
             known: BTreeSet::new(),
+            answered: VecDeque::new(),
             end: End::No,
             last: VecDeque::new(),
             downs: Vec::new(),
@@ -192,6 +195,14 @@ impl View {
     /// Notes that the client was shown already what the record at a place says.
     pub(crate) fn knows(&mut self, place: u64) {
         self.known.insert(place);
+    }
+
+    /// Notes that the options at a place are in the answer behind it. A client that may come back needs both: it may have lost the
+    /// answer.
+    pub(crate) fn is_answered(&mut self, place: u64) {
+        if self.trace.is_none() {
+            self.answered.push_back(place);
+        }
     }
 
     /// Sends something before everything else.

@@ -98,7 +98,7 @@ impl Core {
             && match &input {
                 Input::Say { turn, .. } | Input::Update { turn, .. } => turn.is_none(),
                 Input::Ask(ask) => ask.turn.is_none(),
-                Input::Runner(_) => true,
+                Input::Runner(_) | Input::Connection(_) => true,
                 Input::Unask { ask } => {
                     let is_it =
                         |waiting: &Input| matches!(waiting, Input::Ask(asked) if asked.id == *ask);
@@ -171,6 +171,7 @@ impl Core {
             | Input::Say { .. }
             | Input::Update { .. }
             | Input::Runner(_)
+            | Input::Connection(_)
             | Input::Ask(_)
             | Input::Unask { .. } => !self.is_unsafe(),
             Input::Close(close) if self.closing.is_too_late_for(close) => false,
@@ -330,6 +331,7 @@ pub(super) fn is_report(input: &Input) -> bool {
         Input::Say { .. }
             | Input::Update { .. }
             | Input::Runner(_)
+            | Input::Connection(_)
             | Input::Ask(_)
             | Input::Unask { .. }
     )

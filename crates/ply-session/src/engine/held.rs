@@ -26,9 +26,13 @@ impl Engine {
             return;
         };
         queued.key = Some(key.clone());
-        let content = queued.content.clone();
-        let by = None;
-        self.append(Event::Queued { key, content, by }, out);
+        let event = Event::Queued {
+            key,
+            content: queued.content.clone(),
+            by: None,
+            operation: queued.operation.clone(),
+        };
+        self.append(event, out);
     }
 
     /// Notes that a prompt waits no longer.
@@ -48,12 +52,17 @@ impl Engine {
 
     /// Takes back the prompts that an earlier process was sent. They wait until somebody says so.
     pub(super) fn adopt_queue(&mut self, out: &mut Vec<Action>) {
+        self.take_queue();
+        if !self.queue.is_empty() && !self.history.is_paused() {
+            self.append(Event::Queue(QueueChange::Paused), out);
+        }
+    }
+
+    /// The same, but what waits goes on as it was: nothing was cut off.
+    pub(super) fn take_queue(&mut self) {
         for (kept, number) in self.history.queued().iter().zip(0..) {
             let prompt = PromptId(KEPT - number);
             self.queue.adopt(Queued::kept(kept, prompt));
-        }
-        if !self.queue.is_empty() && !self.history.is_paused() {
-            self.append(Event::Queue(QueueChange::Paused), out);
         }
     }
 
@@ -81,6 +90,7 @@ impl Engine {
                 id: prompt,
                 view,
                 content,
+                operation: None,
             }),
             &mut taken,
         );

@@ -113,4 +113,6 @@ pub struct Prompt {
     pub view: ViewId,
     /// What it says.
     pub content: Vec<v2::ContentBlock>,
+    /// The sender's key for it, if there is one.
+    pub operation: Option<String>,
 }

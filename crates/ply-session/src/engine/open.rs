@@ -1,19 +1,27 @@
 //! Opening a session from its journal, also one whose last turn was cut off.
 
-use ply_wire::transcript::Entry;
+use ply_wire::transcript::{Entry, MessageKind};
 use ply_wire::v2;
 
 use super::turn::ActiveTurn;
 use super::update::{OpenCalls, OpenTerminals, ended_terminal, withdraw};
-use super::{Action, Engine};
+use super::{Action, Engine, Start};
 use crate::core::Operations;
-use crate::{Answer, Ask, AskId, Event, History, PromptId, Settings, TurnId};
+use crate::{Answer, Ask, AskId, Event, Handover, History, PromptId, Question, Settings, TurnId};
 
 /// Stands for the prompt of a turn that another process started: no request of this one has the number.
 const ADOPTED: PromptId = PromptId(u64::MAX);
 
 /// What a client is told about a turn that ended with its process.
 const INTERRUPTED: &str = "The turn was interrupted: the agent stopped before it ended.";
+
+/// The same if it waited for an answer.
+const INTERRUPTED_ASKING: &str = "The turn was interrupted: the agent stopped while it waited for an answer. The question is lost, \
+     and what it asked for was not done. Send a prompt to go on.";
+
+/// What a tool call says whose question was lost.
+const QUESTION_LOST: &str =
+    "Nobody answered before the agent stopped. The question is lost, and nothing was done.";
 
 /// A session on its way back from its journal, of which no more than its state is queued.
 #[derive(Debug, Default)]
@@ -22,6 +30,7 @@ pub struct Opening {
     /// Questions that were not answered.
     asked: Vec<Ask>,
     pub(crate) operations: Operations,
+    handover: Handover,
     pub(crate) damaged: u64,
 }
 
@@ -29,6 +38,7 @@ impl Opening {
     /// Takes the next event of the journal.
     pub fn event(&mut self, event: &Event) {
         self.operations.recorded(event);
+        self.handover.recorded(event);
         self.history.apply(event);
         match event {
             Event::Asked {
@@ -64,6 +74,12 @@ impl Opening {
         self.damaged
     }
 
+    /// Takes what is known of a program that runs the turns.
+    #[must_use]
+    pub fn take_handover(&mut self) -> Handover {
+        std::mem::take(&mut self.handover)
+    }
+
     /// Returns what happened in the session.
     #[must_use]
     pub fn into_history(self) -> History {
@@ -75,8 +91,15 @@ impl Opening {
     #[must_use]
     pub fn finish(self, settings: Settings, epoch: u64, out: &mut Vec<Action>) -> Engine {
         let mut engine = Engine::with_history(settings, epoch, self.history);
-        let error = v2::Error::new(v2::ErrorCode::InternalError.into(), INTERRUPTED);
+        let words = match self.asked.iter().any(|ask| ask.turn.is_some()) {
+            true => INTERRUPTED_ASKING,
+            false => INTERRUPTED,
+        };
+        let error = v2::Error::new(v2::ErrorCode::InternalError.into(), words);
         engine.adopt_queue(out);
+        for ask in &self.asked {
+            engine.lose_question(&ask.question, out);
+        }
         engine.repair(error, out);
         engine
     }
@@ -84,6 +107,7 @@ impl Opening {
     /// Returns the engine of a session whose runner is still alive: its turn goes on, and what it asked waits for an answer.
     pub(crate) fn adopt(self, settings: Settings, epoch: u64, prompts: Vec<PromptId>) -> Engine {
         let mut engine = Engine::with_history(settings, epoch, self.history);
+        engine.take_queue();
         if engine.history.is_cut_off() {
             engine.ids += 1;
             let mut turn = ActiveTurn::new(TurnId(engine.ids), ADOPTED, None);
@@ -103,6 +127,29 @@ impl Opening {
 }
 
 impl Engine {
+    /// Returns the turn that another process started and that goes on in its runner, if nobody else runs it.
+    #[must_use]
+    pub fn adopted(&self) -> Option<Start> {
+        let turn = self.turn.as_ref().filter(|turn| turn.prompt == ADOPTED)?;
+        // Its prompt is where it began. A turn of the agent's own has none.
+        let mut entries = self.history.transcript().shared_entries();
+        let first = self.history.turn_began().and_then(|at| entries.nth(at));
+        let said = first.filter(|entry| {
+            matches!(&***entry, Entry::Message(message) if message.kind == MessageKind::User)
+        });
+        let message = said.and_then(|entry| match &**entry {
+            Entry::Message(message) => Some(message.id.clone()),
+            _ => None,
+        });
+        Some(Start {
+            turn: turn.id,
+            prompt: turn.prompt,
+            view: None,
+            message,
+            said: said.cloned(),
+        })
+    }
+
     /// Returns the engine of a session that was kept; see [`Opening`].
     #[must_use]
     pub fn open(
@@ -116,6 +163,25 @@ impl Engine {
             opening.event(&event);
         }
         opening.finish(settings, epoch, out)
+    }
+
+    /// Says of the tool call that a question was about that nobody answered it.
+    fn lose_question(&mut self, question: &Question, out: &mut Vec<Action>) {
+        let Question::Permission(request) = question else {
+            return;
+        };
+        let Some(v2::RequestPermissionSubject::ToolCall(subject)) = &request.subject else {
+            return;
+        };
+        let id = &subject.tool_call.tool_call_id;
+        let call = self.history.transcript().tool_call(id);
+        if call.is_some_and(|call| !call.is_finished()) {
+            let content = v2::Content::new(v2::ContentBlock::from(QUESTION_LOST));
+            let content = v2::ToolCallContent::Content(Box::new(content));
+            let chunk = v2::ToolCallContentChunk::new(id.clone(), content);
+            let update = v2::SessionUpdate::ToolCallContentChunk(chunk);
+            self.append(Event::Update(update), out);
+        }
     }
 
     /// Ends everything that was cut off, with what cut it off.

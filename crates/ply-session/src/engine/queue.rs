@@ -18,6 +18,8 @@ pub(crate) struct Queued {
     pub(crate) content: Vec<v2::ContentBlock>,
     /// Its name in the journal, if it is there.
     pub(crate) key: Option<String>,
+    /// Its sender's key, to be written down with it.
+    pub(crate) operation: Option<String>,
 }
 
 /// Stands for a sender that is gone: no client has this number.
@@ -30,6 +32,7 @@ impl Queued {
             view: None,
             content: Vec::new(),
             key: None,
+            operation: None,
         }
     }
 
@@ -40,6 +43,7 @@ impl Queued {
             view: Some(NOBODY),
             content: kept.content.clone(),
             key: Some(kept.key.clone()),
+            operation: None,
         }
     }
 }
@@ -51,6 +55,7 @@ impl From<Prompt> for Queued {
             view: Some(prompt.view),
             content: prompt.content,
             key: None,
+            operation: prompt.operation,
         }
     }
 }

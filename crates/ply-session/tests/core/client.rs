@@ -38,6 +38,11 @@ impl Client {
             Message::UpdateV1(update) => self.lift(*update),
             Message::Respond { request, response } => {
                 self.seen.push(answer_words(request.0, &response));
+                if let Ok(Response::Options(answer)) = response {
+                    let update = v2::ConfigOptionUpdate::new(answer.config_options);
+                    let update = v2::SessionUpdate::ConfigOptionUpdate(update);
+                    self.transcript.apply(&update);
+                }
             }
             Message::Ask { ask, form } => {
                 if let Form::Permission(request) = &form {

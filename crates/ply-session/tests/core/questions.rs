@@ -168,3 +168,28 @@ fn a_client_that_loads_anew_is_asked_anew() {
     answer(&mut world, 1, 2);
     assert_eq!(world.done(), ["retract 1 from 1", "resolve 1 yes"]);
 }
+
+#[test]
+fn a_question_whose_agent_is_gone_is_shown_as_lost() {
+    let mut world = World::running();
+    ask(&mut world, 1, write());
+    let mut world = world.reopen();
+    for (view, version) in [(1, V1), (2, V2)] {
+        world.attach(view, version);
+        let call = v2::ToolCallId::new("c");
+        let call = world.clients[&view].transcript.tool_call(&call);
+        let call = call.expect("it is shown");
+        assert_eq!(call.status, v2::ToolCallStatus::Failed);
+        let content = format!("{:?}", call.content);
+        assert!(content.contains("The question is lost"), "{content}");
+    }
+    let records = world.journal.text().concat();
+    assert!(
+        records.contains("while it waited for an answer"),
+        "{records}"
+    );
+    // And once: the next process finds everything ended.
+    let before = world.journal.records.len();
+    let world = world.reopen();
+    assert_eq!(world.journal.records.len(), before);
+}

@@ -199,3 +199,84 @@ fn a_prompt_from_a_shell_is_answered_when_it_is_taken() {
     world.step(Input::Post { request, content });
     assert!(world.done()[0].starts_with("refuse"));
 }
+
+/// A turn of the first client, and a prompt of the second that waits and has a key.
+fn waiting_with_key() -> World {
+    let mut world = World::running_with(kept());
+    world.prompt_as(2, "two", Some("k"));
+    world
+}
+
+#[test]
+fn a_queued_prompt_sent_again_to_the_next_process_is_not_queued_twice() {
+    for (version, view) in [(V1, 5), (V2, 6)] {
+        for is_adopted in [false, true] {
+            let world = waiting_with_key();
+            let mut world = if is_adopted {
+                world.adopt()
+            } else {
+                world.reopen()
+            };
+            world.attach(view, version);
+            world.forget();
+            let again = world.prompt_as(view, "two", Some("k"));
+            assert_eq!(
+                (queue(&world), world.done()),
+                (vec!["two".to_owned()], vec![])
+            );
+            assert_eq!(
+                world.seen(view),
+                [""; 0],
+                "it is answered when its turn comes"
+            );
+            if is_adopted {
+                world.end();
+            } else {
+                change(&mut world, QueueChange::Resumed);
+            }
+            world.end();
+            let answers = world.seen(view);
+            let answer = format!("answer {again}");
+            let answers = answers.iter().filter(|seen| seen.starts_with(&answer));
+            assert_eq!(answers.count(), 1);
+            assert!(queue(&world).is_empty());
+            // And the process after that knows it too.
+            let mut world = world.reopen();
+            world.attach(view, version);
+            world.forget();
+            let again = world.prompt_as(view, "two", Some("k"));
+            assert!(world.seen(view)[0].starts_with(&format!("answer {again}")));
+            assert_eq!(world.done(), [""; 0]);
+        }
+    }
+}
+
+#[test]
+fn a_queued_prompt_that_was_dropped_may_be_sent_again() {
+    let mut world = waiting_with_key().reopen();
+    world.attach(6, V2);
+    let again = world.prompt_as(6, "two", Some("k"));
+    world.forget();
+    let key = key(&world, 0);
+    change(&mut world, QueueChange::Left { key });
+    let refused = format!("refuse {again} The prompt was cance");
+    assert_eq!(world.seen(6), [refused]);
+    let mut world = world.reopen();
+    world.attach(6, V2);
+    world.forget();
+    let anew = world.prompt_as(6, "two", Some("k"));
+    assert_eq!(world.done(), [format!("start {anew}")]);
+}
+
+#[test]
+fn a_cancel_drops_the_queued_prompt_that_its_sender_sent_again() {
+    let mut settings = kept();
+    settings.cancel = ply_session::CancelScope::Own;
+    let mut world = World::running_with(settings);
+    world.prompt_as(2, "two", Some("k"));
+    let mut world = world.adopt();
+    world.attach(6, V2);
+    world.prompt_as(6, "two", Some("k"));
+    world.cancel(6);
+    assert!(queue(&world).is_empty());
+}

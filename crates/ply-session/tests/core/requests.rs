@@ -146,9 +146,8 @@ fn c13_a_prompt_behind_an_option_change_waits_for_it() {
     );
     let seen = world.seen(2);
     assert_eq!(
-        seen[..3],
+        seen[..2],
         [
-            "config_option_update".to_owned(),
             format!("answer {set}"),
             "user with the large one".to_owned()
         ]
@@ -157,6 +156,20 @@ fn c13_a_prompt_behind_an_option_change_waits_for_it() {
     assert_eq!(world.done(), [format!("start {other}")]);
     world.end();
     world.assert_same(&[1, 2]);
+}
+
+#[test]
+fn v1_conf_09_who_sets_an_option_hears_of_it_by_the_answer_and_others_by_update() {
+    let mut world = with_options();
+    let set = set_option(&mut world, 2, "large");
+    option_set(&mut world, set);
+    assert_eq!(world.seen(2), [format!("answer {set}")]);
+    assert_eq!(world.seen(1), ["config_option_update"]);
+    // The next change is somebody else's.
+    let set = set_option(&mut world, 1, "small");
+    option_set(&mut world, set);
+    assert_eq!(world.seen(2), ["config_option_update"]);
+    world.assert_same(&[1]);
 }
 
 #[test]

@@ -75,6 +75,7 @@ fn a_client_that_steers_a_turn_prompts_it_too() {
         id: PromptId(2),
         view: ViewId(2),
         content: vec!["and this".into()],
+        operation: None,
     };
     session.engine.step(Input::Steer(prompt), &mut out);
     let ask = AskId(1);

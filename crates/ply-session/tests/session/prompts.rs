@@ -87,6 +87,7 @@ fn v2_prompt_12_a_refused_prompt_leaves_no_message() {
             id: PromptId(1),
             view: ViewId(1),
             content,
+            operation: None,
         };
         let out = session.step(Input::Prompt(prompt));
         assert_eq!(refused(&out), [(1, expected)]);
@@ -120,6 +121,7 @@ fn v1_content_02_every_agent_takes_text_and_links_and_what_it_advertised() {
             id: PromptId(1),
             view: ViewId(1),
             content,
+            operation: None,
         }),
         &mut out,
     );

@@ -1,6 +1,6 @@
 //! The records of a journal: how they are written, and that those of older versions are read.
 use crate::support::{Session, accepted, permission, started};
-use ply_session::{Answer, AskId, Edit, Event, QueueChange, Runner, TurnId};
+use ply_session::{Answer, AskId, Connection, Edit, Event, QueueChange, Runner, TurnId};
 use ply_wire::v2;
 use serde_json::{Value, json};
 
@@ -74,14 +74,19 @@ fn questions_and_their_answers() {
 fn the_queue() {
     let (key, content) = ("k".to_owned(), vec!["Hi".into()]);
     let written = json!([{"type": "text", "text": "Hi"}]);
-    let queued = Event::Queued {
+    let queued = |operation: Option<&str>| Event::Queued {
         key: key.clone(),
         content: content.clone(),
         by: None,
+        operation: operation.map(str::to_owned),
     };
     check(
-        &queued,
+        &queued(None),
         &json!({"queued": {"key": "k", "content": written}}),
+    );
+    check(
+        &queued(Some("op")),
+        &json!({"queued": {"key": "k", "content": written, "operation": "op"}}),
     );
     for (change, expected) in [
         (
@@ -121,6 +126,21 @@ fn operations_runners_and_lines() {
         &json!({"runner": {"agent": "a", "version": "1", "session": "s"}}),
     );
     check(&Event::Lines { upto: 9 }, &json!({"lines": {"upto": 9}}));
+    let held = Runner::new("a").holder("h");
+    check(
+        &held.into(),
+        &json!({"runner": {"agent": "a", "holder": "h"}}),
+    );
+    let (number, after, what) = (2, 7, "cancel".to_owned());
+    let told = Connection::Told {
+        number,
+        after,
+        what,
+    };
+    check(
+        &Event::Connection(told),
+        &json!({"connection": {"told": {"number": 2, "after": 7, "what": "cancel"}}}),
+    );
 }
 
 #[test]

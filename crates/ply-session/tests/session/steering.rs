@@ -40,6 +40,7 @@ fn prompt(id: u64, text: &str) -> Prompt {
         id: PromptId(id),
         view: ViewId(1),
         content: vec![text.to_owned().into()],
+        operation: None,
     }
 }
 

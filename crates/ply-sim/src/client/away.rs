@@ -8,12 +8,13 @@ use ply_wire::v2;
 use super::{Client, Link, Wanted};
 use crate::Broken;
 use crate::agent::Numbers;
+use crate::message::Cursor;
 
 /// What a client needs to come back.
 #[derive(Debug, Default)]
 pub(crate) struct Away {
     /// How far it is, and in which session of the name.
-    cursor: Option<(String, u64)>,
+    cursor: Option<(Cursor, u64)>,
     /// Whether what it is being shown begins at the beginning.
     begins: bool,
     /// Whether it went away and was not answered since.
@@ -34,7 +35,7 @@ impl Client {
     }
 
     /// Notes how far it is.
-    pub(super) fn got(&mut self, cursor: Option<String>, generation: u64) {
+    pub(super) fn got(&mut self, cursor: Option<Cursor>, generation: u64) {
         if let (Some(away), Some(cursor)) = (&mut self.away, cursor) {
             away.cursor = Some((cursor, generation));
         }
@@ -51,7 +52,13 @@ impl Client {
     }
 
     pub(super) fn can_come_back(&self) -> bool {
-        let Some(away) = self.away.as_ref().filter(|away| away.cursor.is_some()) else {
+        // A place in a session that is not written means nothing to the next owner. One whose journal was just created may take it
+        // for a place of its own, and show too little; so no client here comes back by such a place.
+        let is_place = |away: &&Away| {
+            let cursor = away.cursor.as_ref();
+            cursor.is_some_and(|(cursor, _)| !cursor.is_in_memory)
+        };
+        let Some(away) = self.away.as_ref().filter(is_place) else {
             return false;
         };
         let is_whole = match self.link {
@@ -82,7 +89,7 @@ impl Client {
         };
         if let (Input::Attach(attach), Some((cursor, _))) = (&mut attach, &away.cursor) {
             attach.after = Some(After {
-                cursor: cursor.clone(),
+                cursor: cursor.text.clone(),
                 operations: away.keys.clone(),
             });
         }
@@ -135,11 +142,10 @@ impl Client {
         let is_wrong = error.code == v2::ErrorCode::InvalidParams;
         let cursor = self.away.as_ref().and_then(|away| away.cursor.clone());
         self.forget();
-        // The journal failed while it was there, so nobody can tell how far it is.
-        let is_lost = cursor
-            .as_ref()
-            .and_then(|(cursor, _)| cursor.split('-').nth(2))
-            == Some("0");
+        // The journal failed while it was there, so nobody can tell how far it is; or there was none of the session yet.
+        let is_lost = cursor.as_ref().is_some_and(|(cursor, _)| {
+            cursor.is_in_memory || cursor.text.split('-').nth(2) == Some("0")
+        });
         match is_wrong && !is_lost {
             true => Err(format!("{} is refused with {cursor:?}: {error}", self.name)),
             false => Ok(()),

@@ -11,7 +11,7 @@ use super::shell::is_shells;
 use crate::Broken;
 use crate::agent::AgentTurn;
 use crate::client::Client;
-use crate::message::Down;
+use crate::message::{Cursor, Down};
 use crate::queue::Due;
 
 /// How much a slow client takes at once.
@@ -275,6 +275,8 @@ impl World<'_> {
             let pull = life.core.pull(at(now), view, &mut out);
             let seat = life.seats.get(&view).copied();
             let cursor = life.core.cursor(view);
+            let is_in_memory = self.journal.len() == 0;
+            let cursor = cursor.map(|text| Cursor { text, is_in_memory });
             self.perform(number, out)?;
             match pull {
                 Pull::Message(message) => {

@@ -36,6 +36,14 @@ impl View {
         if self.known.remove(&place) {
             return;
         }
+        while self.answered.pop_front_if(|at| *at < place).is_some() {}
+        if self.answered.pop_front_if(|at| *at == place).is_some()
+            && let Some(v2::SessionUpdate::ConfigOptionUpdate(update)) = slot.update()
+        {
+            let options = &update.config_options;
+            self.project(|projector, downs| projector.options_answered(options, downs));
+            return;
+        }
         match &slot.kind {
             Kind::Event(Event::Asked { ask, question, .. })
                 if self.offer_here(*ask, question, place + 1) => {}

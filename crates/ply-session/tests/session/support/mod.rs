@@ -114,6 +114,7 @@ impl Session {
             id: PromptId(id),
             view: ViewId(view),
             content: vec![text.into()],
+            operation: None,
         }))
     }
 
