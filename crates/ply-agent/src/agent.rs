@@ -2,8 +2,9 @@
 
 use std::future::Future;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use ply_session::{Accepts, Stop};
+use ply_session::{Accepts, Handover, Stop};
 use ply_wire::v2;
 use serde_json::Value;
 
@@ -46,6 +47,18 @@ pub trait Agent: Send + Sync + 'static {
     ) -> impl Future<Output = Result<()>> + Send {
         let _ = (session, setup);
         std::future::ready(Ok(()))
+    }
+
+    /// Returns whether what ran the turns of a stored session outlived the session's last owner, so that they go on. Then nothing in
+    /// the session is ended, and [`open`](Self::open) takes over what [`SessionSetup::adopted`] says. An error refuses the session,
+    /// which stays as it is.
+    fn adopts(
+        &self,
+        session: &v2::SessionId,
+        setup: &SessionSetup,
+    ) -> impl Future<Output = Result<bool>> + Send {
+        let _ = (session, setup);
+        std::future::ready(Ok(false))
     }
 
     /// Frees what belongs to a session that is closed, also one that [`open`](Self::open) refused.
@@ -368,4 +381,6 @@ pub struct SessionSetup {
     pub caller: Caller,
     /// What the journal keeps of a session that is opened again ([`Head::host`](crate::journal::Head::host)).
     pub host: Option<String>,
+    /// What is known of the program that ran the turns, if it may still be alive; see [`Agent::adopts`].
+    pub adopted: Option<Arc<Handover>>,
 }

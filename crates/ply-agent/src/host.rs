@@ -20,7 +20,7 @@ use ply_journal::{Filter, Journal, Page};
 use ply_rpc::Responder;
 use ply_session::{CLOSE_TIME_MAX, Input, Keep, RequestId, Settings, ViewId, no_such_session};
 use ply_wire::v2;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use self::alone::Alone;
 pub(crate) use self::alone::Place;
@@ -61,12 +61,16 @@ pub(crate) struct Host {
     unattended: Mutex<VecDeque<Session>>,
     /// Each session that waits in memory has a clone, which counts it.
     unwritten: Arc<()>,
+    /// Each turn that runs has a clone, which counts it.
+    turns: Arc<()>,
     /// Who is at the journal of a session that is not open.
     alone: Alone,
     #[cfg(feature = "unstable_session_fork")]
     copies: Copies,
     /// Numbers views and requests.
     numbers: AtomicU64,
+    /// A question waits, and nobody is there who may answer it.
+    pub(crate) question_waits: Notify,
 }
 
 impl Host {
@@ -84,11 +88,19 @@ impl Host {
             sessions: Mutex::default(),
             unattended: Mutex::default(),
             unwritten: Arc::default(),
+            turns: Arc::default(),
             alone: Alone::default(),
             #[cfg(feature = "unstable_session_fork")]
             copies: Copies::default(),
             numbers: AtomicU64::new(1),
+            question_waits: Notify::new(),
         })
+    }
+
+    /// Counts a turn for as long as the returned value lives, and returns how many run now.
+    pub(crate) fn count_turn(&self) -> (Arc<()>, usize) {
+        let turn = Arc::clone(&self.turns);
+        (turn, Arc::strong_count(&self.turns) - 1)
     }
 
     pub(crate) fn agent(&self) -> Arc<dyn DynAgent> {

@@ -30,6 +30,7 @@ mod error;
 mod extension;
 mod host;
 mod overview;
+mod passing;
 mod prompt;
 mod server;
 mod session;
@@ -38,7 +39,8 @@ mod turn;
 /// What the records of a [`journal`] hold, for code that reads them or folds a [`History`] from them.
 pub mod event {
     pub use ply_session::{
-        Answer, AskId, Edit, Event, Question, QueueChange, QueuedPrompt, Runner, TurnId,
+        Answer, AskId, Connection, Edit, Entity, Event, Handover, PassedOn, Question, QueueChange,
+        QueuedPrompt, Runner, Told, TurnId,
     };
 }
 
@@ -65,6 +67,7 @@ pub use self::error::{Error, Result};
 pub use self::extension::{Client, Extension};
 pub use self::host::{is_partial, read_history};
 pub use self::overview::{OpenQuestion, Overview};
+pub use self::passing::{Inquiry, Line};
 pub use self::prompt::Prompt;
 pub use self::server::{Server, serve, serve_stdio};
 pub use self::session::Session;

@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use ply_session::{AskId, Core, Input, Keep, Question, QueueChange, QueuedPrompt};
+use ply_journal::{Filter, Head, Page};
+use ply_session::{AskId, Core, Input, Keep, Question, QueueChange, QueuedPrompt, Setup};
 use ply_wire::v2;
 use tokio::sync::oneshot;
 
-use crate::session::close_by_host;
 use crate::session::control::{Control, Waiter};
-use crate::{Error, Result, Server};
+use crate::session::{Origin, close_by_host};
+use crate::{Caller, Error, Result, Server, SessionSetup};
 
 /// An open session, at a moment.
 #[derive(Debug, Clone)]
@@ -26,6 +27,8 @@ pub struct Overview {
     pub state: v2::StateUpdate,
     /// How many clients see it.
     pub clients: usize,
+    /// How many of them may answer its questions.
+    pub approvers: usize,
     /// The prompts that wait for their turn.
     pub queue: Vec<QueuedPrompt>,
     /// Whether they wait until somebody says that they may begin.
@@ -57,6 +60,7 @@ impl Overview {
             host: None,
             state,
             clients: 0,
+            approvers: 0,
             queue: Vec::new(),
             is_paused: false,
             background: 0,
@@ -76,6 +80,7 @@ impl Overview {
             host,
             state: core.state(),
             clients: core.views().count(),
+            approvers: core.approvers(),
             queue: core.history().queued().to_vec(),
             is_paused: core.history().is_paused(),
             background: core
@@ -108,6 +113,53 @@ impl Server {
             sessions.extend(told.await);
         }
         sessions
+    }
+
+    /// Waits until an open session has a question that no client sees which may answer it. Such a question that came since the last
+    /// call counts; one task may wait at a time.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to drop.
+    pub async fn question_waits(&self) {
+        self.host().question_waits.notified().await;
+    }
+
+    /// Returns the stored sessions of which a turn or a queue is unfinished, the newest first and at most so many. Those that
+    /// another process owns are among them.
+    ///
+    /// # Errors
+    ///
+    /// The journal cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to drop.
+    pub async fn unfinished(&self, most: usize) -> Result<Vec<Head>> {
+        let mut filter = Filter::new(most);
+        filter.unfinished = Some(true);
+        Ok(self.stored(filter).await?.sessions)
+    }
+
+    /// Returns a page of the stored sessions, those of other processes among them.
+    ///
+    /// # Errors
+    ///
+    /// The journal cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to drop.
+    pub async fn stored(&self, filter: Filter) -> Result<Page> {
+        Ok(self.host().journal().list(filter).await?)
+    }
+
+    /// Opens a stored session for nobody in particular, if it is not open. What comes of it is for the session to tell.
+    pub fn open(&self, head: &Head, caller: Caller) {
+        let mut setup = SessionSetup::from_core(&Setup::new(head.cwd.clone()));
+        setup.caller = caller;
+        let id = v2::SessionId::new(head.id.clone());
+        self.host().open(&id, setup, Origin::Journal);
     }
 
     /// Closes a session: what runs is cancelled, and its end written. It can be opened again.

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ply_journal::Head;
-use ply_session::{AskId, Edit, History, Input, Reply, Runner, Stop, TurnId, ViewId};
+use ply_session::{AskId, Edit, History, Input, Reply, Stop, TurnId, ViewId};
 use ply_wire::{MaybeUndefined, v2};
 use tokio::sync::oneshot;
 
@@ -223,34 +223,6 @@ impl Session {
         .await
     }
 
-    /// Reports like [`update`](Self::update), with the whole texts of the files whose diffs the update shows. Clients of version 1
-    /// get those instead of what the diffs show.
-    ///
-    /// # Errors
-    ///
-    /// The session is closed.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropped before it is done, nothing is reported.
-    pub async fn update_edited(&self, update: v2::SessionUpdate, edits: Vec<Edit>) -> Result<()> {
-        self.update_in(None, update, edits).await
-    }
-
-    /// Notes that another program runs the turns of the session from here on, and by which id it knows the session. The journal
-    /// keeps it; see [`History::runner`].
-    ///
-    /// # Errors
-    ///
-    /// The session is closed.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropped before it is done, nothing is noted.
-    pub async fn set_runner(&self, runner: Runner) -> Result<()> {
-        self.report(Op::Runner(runner)).await
-    }
-
     /// Asks whether something may be done that belongs to no turn. See [`Turn::ask`].
     ///
     /// # Errors
@@ -263,22 +235,6 @@ impl Session {
     pub async fn ask(&self, permission: impl Into<Permission>) -> Result<Decision> {
         let context = Context::outside(self.clone());
         permission.into().ask_about(&context, None).await
-    }
-
-    /// Passes on another agent's request for information that belongs to no turn. See [`Turn::pass_on`].
-    ///
-    /// # Errors
-    ///
-    /// Nobody can be asked, or the session is closed.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropped before it is done, the question is taken back.
-    pub async fn pass_on(
-        &self,
-        request: v2::CreateElicitationRequest,
-    ) -> Result<v2::ElicitationAction> {
-        Context::outside(self.clone()).pass_on(request).await
     }
 
     /// Returns everything that was said so far.

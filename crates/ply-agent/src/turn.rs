@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ply_session::{Edit, Entity, History, TurnId, ViewId};
+use ply_session::{Entity, History, TurnId, ViewId};
 use ply_wire::{convert, v2};
 
 pub use self::elicitation::Elicited;
@@ -24,6 +24,7 @@ pub use self::terminal::{NewTerminal, Terminal};
 pub use self::tool_call::{NewToolCall, ToolCall};
 use crate::cancel::Cancel;
 use crate::client::Client;
+use crate::passing::UntilEnd;
 use crate::session::op::Op;
 use crate::{Error, Prompt, Result, Session};
 
@@ -40,6 +41,7 @@ pub struct Turn {
     pub(crate) context: Context,
     numbers: AtomicU64,
     id_prefix: String,
+    pub(crate) until_end: UntilEnd,
 }
 
 /// What everything of a turn needs: where to report, when to stop, whom to ask.
@@ -71,6 +73,7 @@ impl Turn {
             },
             numbers: AtomicU64::new(1),
             id_prefix,
+            until_end: UntilEnd::default(),
         }
     }
 
@@ -170,22 +173,6 @@ impl Turn {
         self.context.unless_cancelled(report).await
     }
 
-    /// Reports like [`update`](Self::update), with the whole texts of the files whose diffs the update shows. Clients of version 1
-    /// get those instead of what the diffs show. It goes through also after the user cancelled, so that what was done by then
-    /// is kept.
-    ///
-    /// # Errors
-    ///
-    /// The session is closed.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropped before it is done, nothing is reported.
-    pub async fn update_edited(&self, update: v2::SessionUpdate, edits: Vec<Edit>) -> Result<()> {
-        let turn = self.context.turn;
-        self.session().update_in(turn, update, edits).await
-    }
-
     /// Lets calls and terminals that another agent lists as background work go on after this turn. What is not known stays as it is.
     ///
     /// # Errors
@@ -272,6 +259,18 @@ impl Context {
             cancel: Cancel::default(),
             client: None,
         }
+    }
+
+    pub(crate) fn session(&self) -> &Session {
+        &self.session
+    }
+
+    pub(crate) fn turn(&self) -> Option<TurnId> {
+        self.turn
+    }
+
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancel.is_asked()
     }
 
     /// Waits for `work`, unless the turn is cancelled.

@@ -10,7 +10,7 @@ use ply_wire::{v1, v2};
 use tokio::sync::Notify;
 
 use crate::Error;
-use crate::ask::Pending;
+use crate::ask::{Answer, Pending};
 use crate::client::Settings;
 use crate::limits::{EARLY_BYTES_MAX, EARLY_UPDATES_MAX, OPENING_WAIT_MAX, VISITS_MAX};
 use crate::lock::lock;
@@ -138,12 +138,13 @@ impl Routes {
         }
     }
 
-    /// Ends everything: questions are withdrawn.
+    /// Ends everything. Questions are closed without an answer: whoever leaves has said neither yes nor no, and an agent that
+    /// outlives its clients can ask somebody else.
     pub(crate) fn end(&self, reason: &Closed) {
         self.over.get_or_init(|| reason.clone());
         let asks = std::mem::take(&mut lock(&self.state).asks);
         for ask in asks.iter().filter_map(Weak::upgrade) {
-            ask.cancel();
+            ask.answer(Answer::NotMine);
         }
         self.ended.notify_waiters();
     }

@@ -40,6 +40,7 @@ impl Connection {
             meta: request.meta,
             caller: Caller::clone(&self.caller),
             host: None,
+            adopted: None,
         };
         let wanted = keyed.as_ref().map_or(Wanted::New, Wanted::Keyed);
         let how = (How::New, None);
@@ -71,6 +72,7 @@ impl Connection {
             meta: request.meta,
             caller: Caller::clone(&self.caller),
             host: None,
+            adopted: None,
         };
         let wanted = Wanted::Known(&request.session_id);
         self.entry().set_up(client, wanted, how, setup, responder);
@@ -174,6 +176,7 @@ impl SessionSetup {
             meta: None,
             caller: Caller::new(),
             host: None,
+            adopted: None,
         }
     }
 }

@@ -38,6 +38,7 @@ impl Connection {
             meta: request.meta,
             caller: crate::Caller::clone(&self.caller),
             host: None,
+            adopted: None,
         };
         // Before anything is copied.
         if let Err(error) = check(&setup, self.about(), client.version) {

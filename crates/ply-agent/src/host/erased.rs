@@ -21,6 +21,7 @@ pub(crate) trait DynAgent: std::fmt::Debug + Send + Sync {
     fn about(&self) -> About;
     fn prompt(self: Arc<Self>, turn: Turn) -> Work<Result<Stop>>;
     fn open(self: Arc<Self>, session: Session, setup: SessionSetup) -> Work<Result<()>>;
+    fn adopts(self: Arc<Self>, session: v2::SessionId, setup: SessionSetup) -> Work<Result<bool>>;
     fn close(self: Arc<Self>, session: Session) -> Work<()>;
     fn set_option(
         self: Arc<Self>,
@@ -54,6 +55,10 @@ impl<A: Agent> DynAgent for Erased<A> {
 
     fn open(self: Arc<Self>, session: Session, setup: SessionSetup) -> Work<Result<()>> {
         Box::pin(async move { self.0.open(&session, &setup).await })
+    }
+
+    fn adopts(self: Arc<Self>, session: v2::SessionId, setup: SessionSetup) -> Work<Result<bool>> {
+        Box::pin(async move { self.0.adopts(&session, &setup).await })
     }
 
     fn close(self: Arc<Self>, session: Session) -> Work<()> {

@@ -13,8 +13,11 @@ use super::control::Control;
 use super::op::Op;
 use crate::{Error, Result};
 
-/// Bytes of reports that may wait for the session's task before the agent's code waits.
-const OPS_BYTES_MAX: usize = 4 * 1024;
+/// Bytes of reports that may wait for the session's task before the agent's code waits, if many turns run: each of them soon has
+/// something to write, and together they take little memory.
+const OPS_BYTES_MIN: usize = 4 * 1024;
+/// The same for one turn alone; several share it. The fewer times the code and the task take turns, the fewer threads are woken.
+const OPS_BYTES_MAX: usize = 32 * 1024;
 
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
@@ -25,14 +28,29 @@ pub(crate) struct Inbox {
     room: Notify,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
     controls: VecDeque<Control>,
     ops: Vec<Op>,
     ops_bytes: usize,
+    /// How many may wait.
+    ops_bytes_max: usize,
     /// Whether no reports are taken any more.
     ops_closed: bool,
     closed: bool,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            controls: VecDeque::new(),
+            ops: Vec::new(),
+            ops_bytes: 0,
+            ops_bytes_max: OPS_BYTES_MIN,
+            ops_closed: false,
+            closed: false,
+        }
+    }
 }
 
 /// What the session's task has to do next.
@@ -66,6 +84,11 @@ impl Inbox {
         Ok(())
     }
 
+    /// Makes room for the reports of a turn that begins, as one of so many.
+    pub(crate) fn share_room(&self, turns: usize) {
+        self.lock().ops_bytes_max = (OPS_BYTES_MAX / turns.max(1)).max(OPS_BYTES_MIN);
+    }
+
     /// Reports something, once there is room.
     ///
     /// # Cancel safety
@@ -81,7 +104,7 @@ impl Inbox {
                     return Err(Error::session_closed());
                 }
                 // Reports may wait for a journal that only a turn opens again, and nobody has to wait behind them to look.
-                if state.ops_bytes < OPS_BYTES_MAX || op.begins() || op.looks() {
+                if state.has_room() || op.begins() || op.looks() {
                     let came = state.push(op);
                     drop(state);
                     if came {
@@ -122,6 +145,13 @@ impl Inbox {
         }
     }
 
+    /// Returns whether there is something that [`Inbox::take`] would take.
+    pub(crate) fn has_news(&self, ops: Ops) -> bool {
+        let state = self.lock();
+        let looks = || ops == Ops::TakeToBegin && state.ops.iter().any(Op::looks);
+        !state.controls.is_empty() || state.takes(ops) || looks()
+    }
+
     /// Takes what is there.
     pub(crate) fn take(&self, ops: Ops) -> Batch {
         let mut state = self.lock();
@@ -129,12 +159,8 @@ impl Inbox {
             controls: std::mem::take(&mut state.controls),
             ops: Vec::new(),
         };
-        let takes = match ops {
-            Ops::Take => !state.ops.is_empty(),
-            Ops::TakeToBegin => state.ops.iter().any(Op::begins),
-            Ops::Leave => false,
-        };
-        let was_full = state.ops_bytes >= OPS_BYTES_MAX;
+        let takes = state.takes(ops);
+        let was_full = !state.has_room();
         if takes {
             // The next batch is likely to be as long, and would grow step by step.
             let next = Vec::with_capacity(state.ops.len());
@@ -144,7 +170,7 @@ impl Inbox {
             batch.ops = state.ops.extract_if(.., |op| op.looks()).collect();
             state.ops_bytes -= batch.ops.iter().map(Op::bytes).sum::<usize>();
         }
-        let has_room = was_full && state.ops_bytes < OPS_BYTES_MAX;
+        let has_room = was_full && state.has_room();
         drop(state);
         if has_room {
             self.room.notify_waiters();
@@ -180,6 +206,19 @@ impl Inbox {
 }
 
 impl State {
+    fn has_room(&self) -> bool {
+        self.ops_bytes < self.ops_bytes_max
+    }
+
+    /// Returns whether what the agent's code reports is taken, all of it.
+    fn takes(&self, ops: Ops) -> bool {
+        match ops {
+            Ops::Take => !self.ops.is_empty(),
+            Ops::TakeToBegin => self.ops.iter().any(Op::begins),
+            Ops::Leave => false,
+        }
+    }
+
     /// Returns whether the session's task has to be told.
     fn push(&mut self, op: Op) -> bool {
         self.ops_bytes += op.bytes();

@@ -5,12 +5,13 @@ use std::future::Future;
 use std::pin::Pin;
 
 use ply_session::{
-    Answer, Ask, AskId, Edit, Entity, History, Outcome, RequestId, Runner, Stop, TurnId, ViewId,
-    block_bytes, update_bytes,
+    Answer, Ask, AskId, Connection, Edit, Entity, History, Outcome, RequestId, Runner, Stop,
+    TurnId, ViewId, block_bytes, update_bytes,
 };
 use ply_wire::v2;
 use tokio::sync::oneshot;
 
+use crate::passing::Line;
 use crate::{Result, Turn};
 
 /// What a report is counted as besides its text.
@@ -42,7 +43,20 @@ pub(crate) enum Op {
     Ask {
         ask: Box<Ask>,
         answer: oneshot::Sender<Answer>,
+        /// Which request of another program it is.
+        request: Option<u64>,
     },
+    /// Somebody waits for the answer to a question that an earlier owner of the session asked.
+    Await {
+        ask: AskId,
+        answer: oneshot::Sender<Answer>,
+    },
+    /// What a line of another program means.
+    Line(Option<TurnId>, Box<Line>),
+    /// The connection to another program.
+    Connection(Connection),
+    /// The code of a turn that goes on in another program; it is told whether there is one.
+    Adopt(OwnWork, oneshot::Sender<bool>),
     Unask(AskId),
     /// Another program runs the turns from here on.
     Runner(Runner),
@@ -115,6 +129,7 @@ impl Op {
             Self::Update { update, edits, .. } => {
                 update_bytes(update) + edits.iter().map(Edit::bytes).sum::<usize>()
             }
+            Self::Line(_, line) => line.bytes(),
             _ => 0,
         };
         OP_BYTES + content
@@ -128,6 +143,10 @@ impl fmt::Debug for Op {
             Self::Say { .. } => "Say",
             Self::Update { .. } => "Update",
             Self::Ask { .. } => "Ask",
+            Self::Await { .. } => "Await",
+            Self::Line(..) => "Line",
+            Self::Connection(_) => "Connection",
+            Self::Adopt(..) => "Adopt",
             Self::Unask(_) => "Unask",
             Self::Runner(_) => "Runner",
             Self::Outlive(..) => "Outlive",

@@ -23,6 +23,8 @@ pub(super) struct Running {
     pub(super) turn: TurnId,
     cancel: Cancel,
     task: AbortHandle,
+    /// Counts the turn while it runs.
+    _counted: Arc<()>,
 }
 
 /// A turn that the agent wants for itself.
@@ -46,7 +48,9 @@ impl Running {
         client: Option<(Arc<Client>, ViewId)>,
         agent: Arc<dyn DynAgent>,
         own: Option<OwnWork>,
+        counted: (Arc<()>, usize),
     ) -> Self {
+        session.0.inbox.share_room(counted.1);
         let (turn, cancel) = (start.turn, Cancel::default());
         let prompt = Prompt::new(start, meta);
         let handle = Turn::new(
@@ -57,7 +61,7 @@ impl Running {
             cancel.clone(),
             client,
         );
-        let session = session.clone();
+        let (session, until_end) = (session.clone(), handle.until_end.clone());
         let task = tokio::spawn(async move {
             let work = match own {
                 Some(work) => work(handle),
@@ -65,11 +69,13 @@ impl Running {
             };
             let outcome = outcome(guarded(work).await);
             session.report_now(Op::Ended { turn, outcome });
+            until_end.let_go();
         });
         Self {
             turn,
             cancel,
             task: task.abort_handle(),
+            _counted: counted.0,
         }
     }
 

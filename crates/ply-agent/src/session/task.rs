@@ -8,7 +8,8 @@ mod start;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use ply_session::{Answer, AskId, Core, Effect, Input, RequestId, ViewId};
+use ply_rpc::Gather;
+use ply_session::{Answer, AskId, Connection, Core, Effect, Input, RequestId, TurnId, ViewId};
 use ply_wire::v2;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
@@ -28,6 +29,7 @@ use super::store::Store;
 use crate::Overview;
 use crate::client::Client;
 use crate::host::Host;
+use crate::passing::Line;
 
 /// The task of a session.
 #[derive(Debug)]
@@ -40,6 +42,8 @@ pub(crate) struct Task {
     /// What begins every update, since all of them name the session.
     update_head: String,
     effects: Vec<Effect>,
+    /// Kept to be used again.
+    gathers: Vec<Gather>,
     clients: HashMap<ViewId, Arc<Client>>,
     waiters: HashMap<RequestId, Waiter>,
     /// The metadata of prompts whose turn has not begun, and whose prompts they are.
@@ -50,6 +54,10 @@ pub(crate) struct Task {
     preparing: Option<AbortHandle>,
     own: HashMap<RequestId, Own>,
     asks: HashMap<AskId, oneshot::Sender<Answer>>,
+    /// Questions of an earlier owner whose answers nobody waits for yet, with those that came.
+    unclaimed: HashMap<AskId, Option<Answer>>,
+    /// The newest question that waits with nobody there who may answer it.
+    unseen: Option<AskId>,
     calls: HashMap<(AskId, ViewId), Asked>,
     barriers: Barriers,
     /// Requests that came while the session ended, for when it is over.
@@ -88,7 +96,9 @@ impl Task {
     fn new(session: Session, host: Arc<Host>, core: Core, store: Store) -> Self {
         let id = serde_json::to_string(session.id()).unwrap_or_default();
         session.number_asks(core.epoch());
+        let unclaimed = core.engine().questions().map(|(ask, _)| (ask, None));
         Self {
+            unclaimed: unclaimed.collect(),
             update_head: format!("{{\"sessionId\":{id},\"update\":"),
             session,
             host,
@@ -96,6 +106,7 @@ impl Task {
             store,
             began: Instant::now(),
             effects: Vec::new(),
+            gathers: Vec::new(),
             clients: HashMap::new(),
             waiters: HashMap::new(),
             metas: HashMap::new(),
@@ -104,6 +115,7 @@ impl Task {
             preparing: None,
             own: HashMap::new(),
             asks: HashMap::new(),
+            unseen: None,
             calls: HashMap::new(),
             barriers: Barriers::default(),
             late: Vec::new(),
@@ -119,16 +131,27 @@ impl Task {
             if self.is_over {
                 break;
             }
-            if self.is_tired && self.running.is_none() && self.store.is_still() {
-                self.rest();
+            let ops = self.wanted_ops();
+            if !unsent.is_empty() || !self.session.0.inbox.has_news(ops) {
+                self.gathers.clear();
+                if self.is_tired && self.running.is_none() && self.store.is_still() {
+                    self.rest();
+                }
             }
-            self.wait(unsent).await;
+            self.wait(unsent, ops).await;
         }
+        self.gathers.clear();
         self.say_last_words().await;
     }
 
     /// Does everything that can be done now. Returns what clients could not be sent.
     fn advance(&mut self) -> Unsent {
+        if self.gathers.is_empty() {
+            // What is sent before the task waits leaves in one write, and from here: no link's task need be woken for it.
+            let clients = self.clients.values();
+            self.gathers
+                .extend(clients.map(|client| client.peer.gather()));
+        }
         loop {
             self.perform();
             if let Some(persist) = self.core.persist() {
@@ -140,9 +163,20 @@ impl Task {
             }
             let unsent = self.pump();
             if self.effects.is_empty() {
+                self.look_for_questions();
                 return unsent;
             }
         }
+    }
+
+    /// Tells the host of a question that nobody sees.
+    fn look_for_questions(&mut self) {
+        let newest = self.core.engine().questions().map(|(ask, _)| ask).last();
+        let unseen = newest.filter(|_| self.core.approvers() == 0);
+        if unseen.is_some() && unseen != self.unseen {
+            self.host.question_waits.notify_one();
+        }
+        self.unseen = unseen;
     }
 
     /// Gives back memory that is only kept to be used again. Once for each turn, since whatever comes next takes it again.
@@ -150,6 +184,7 @@ impl Task {
         self.is_tired = false;
         self.core.rest();
         self.effects.shrink_to_fit();
+        self.gathers.shrink_to_fit();
         self.waiters.shrink_to_fit();
         self.metas.shrink_to_fit();
         self.attaching.shrink_to_fit();
@@ -158,18 +193,21 @@ impl Task {
         self.calls.shrink_to_fit();
     }
 
-    async fn wait(&mut self, unsent: Unsent) {
+    fn wanted_ops(&self) -> Ops {
+        match (self.core.is_paused(), self.core.has_failed()) {
+            (false, _) => Ops::Take,
+            (true, true) => Ops::TakeToBegin,
+            (true, false) => Ops::Leave,
+        }
+    }
+
+    async fn wait(&mut self, unsent: Unsent, ops: Ops) {
         let deadline = self.core.deadline().map(|at| self.began + at);
         let is_due = deadline.is_some_and(|at| at <= Instant::now());
         if is_due {
             // An inbox that is never empty would put it off for ever.
             self.step(Input::Tick);
         }
-        let ops = match (self.core.is_paused(), self.core.has_failed()) {
-            (false, _) => Ops::Take,
-            (true, true) => Ops::TakeToBegin,
-            (true, false) => Ops::Leave,
-        };
         let session = self.session.clone();
         tokio::select! {
             biased;
@@ -303,9 +341,37 @@ impl Task {
                 update: *update,
                 edits,
             },
-            Op::Ask { ask, answer } => {
-                self.asks.insert(ask.id, answer);
-                Input::Ask(*ask)
+            Op::Ask {
+                ask,
+                answer,
+                request,
+            } => {
+                let id = ask.id;
+                self.asks.insert(id, answer);
+                if let Some(request) = request {
+                    // In one step, so that the journal has both or neither.
+                    self.step(Input::Ask(*ask));
+                    Input::Connection(Connection::Asked { ask: id, request })
+                } else {
+                    Input::Ask(*ask)
+                }
+            }
+            Op::Await { ask, answer } => {
+                match self.unclaimed.remove(&ask) {
+                    // Whoever asked may have gone away.
+                    Some(Some(known)) => drop(answer.send(known)),
+                    Some(None) => drop(self.asks.insert(ask, answer)),
+                    None => drop(answer.send(Answer::Cancelled)),
+                }
+                return;
+            }
+            Op::Line(turn, line) => return self.line(turn, *line),
+            Op::Connection(connection) => Input::Connection(connection),
+            Op::Adopt(work, tell) => {
+                let is_adopted = self.adopt_turn(work);
+                // Whoever asked may have gone away.
+                tell.send(is_adopted).ok();
+                return;
             }
             Op::Unask(ask) => Input::Unask { ask },
             Op::Runner(runner) => Input::Runner(runner),
@@ -339,5 +405,19 @@ impl Task {
             Op::OptionSet(request, outcome) => Input::OptionSet { request, outcome },
         };
         self.step(input);
+    }
+
+    /// Takes everything that a line of another program means at once: nothing is appended to the journal in between.
+    fn line(&mut self, turn: Option<TurnId>, line: Line) {
+        for (update, edits) in line.updates {
+            self.step(Input::Update {
+                turn,
+                update,
+                edits,
+            });
+        }
+        if let Some(upto) = line.number {
+            self.step(Input::Lines { upto });
+        }
     }
 }

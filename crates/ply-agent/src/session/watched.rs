@@ -10,7 +10,16 @@ use crate::cancel::Cancel;
 
 /// Whom to tell that a call or terminal is to stop.
 #[derive(Debug, Default)]
-pub(super) struct Watches(Mutex<HashMap<Entity, Cancel>>);
+pub(super) struct Watches(Mutex<HashMap<Entity, Cancel>>, Mutex<Option<Passed>>);
+
+/// Passes on what another program is to stop.
+struct Passed(Box<dyn Fn(Entity) + Send + Sync>);
+
+impl std::fmt::Debug for Passed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Passed")
+    }
+}
 
 /// Hears that one call or terminal is to stop, by itself or with its session.
 #[derive(Debug)]
@@ -35,10 +44,19 @@ impl Session {
         }
     }
 
+    /// Says who is told that a call or terminal is to stop which another program reported. It is called on the session's task, so
+    /// it must not wait.
+    pub(crate) fn pass_cancels_to(&self, tell: impl Fn(Entity) + Send + Sync + 'static) {
+        *self.0.watches.passed() = Some(Passed(Box::new(tell)));
+    }
+
     /// Passes on the wish that one call or terminal stop.
     pub(super) fn stop(&self, entity: &Entity) {
         if let Some(cancel) = self.0.watches.lock().get(entity) {
-            cancel.ask();
+            return cancel.ask();
+        }
+        if let Some(Passed(tell)) = &*self.0.watches.passed() {
+            tell(entity.clone());
         }
     }
 
@@ -52,6 +70,10 @@ impl Watches {
     fn lock(&self) -> MutexGuard<'_, HashMap<Entity, Cancel>> {
         // No code that can panic runs under the lock, so a poisoned map is whole.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn passed(&self) -> MutexGuard<'_, Option<Passed>> {
+        self.1.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

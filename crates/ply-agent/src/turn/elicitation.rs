@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use ply_session::{Answer, Question};
 use ply_wire::v2;
 
-use super::permission::put;
 use super::{Context, ToolCall, Turn};
+use crate::passing::{Inquiry, put};
 use crate::{Error, Result, asking};
 
 /// What the user made of a question for input.
@@ -91,23 +91,6 @@ impl Turn {
         Ok((elicited, id))
     }
 
-    /// Passes on another agent's request for information, with its own words and form, to whoever can answer it. What it names
-    /// as its session becomes this one.
-    ///
-    /// # Errors
-    ///
-    /// Nobody can be asked, or the turn was cancelled.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropped before it is done, the question is taken back.
-    pub async fn pass_on(
-        &self,
-        request: v2::CreateElicitationRequest,
-    ) -> Result<v2::ElicitationAction> {
-        self.context.pass_on(request).await
-    }
-
     /// Tells the client that the visit to a URL is over.
     ///
     /// # Errors
@@ -165,10 +148,16 @@ impl Context {
         self.elicit(mode.into(), message).await
     }
 
-    pub(crate) async fn pass_on(
-        &self,
-        mut request: v2::CreateElicitationRequest,
-    ) -> Result<v2::ElicitationAction> {
+    /// Makes a question of another program one of this session.
+    pub(crate) fn adapt(&self, question: &mut Question) -> Result<()> {
+        let request = match question {
+            Question::Permission(request) => {
+                request.session_id = self.session.id().clone();
+                return Ok(());
+            }
+            Question::Elicitation(request) => request,
+            _ => return Err(Error::not_offered("questions of this kind")),
+        };
         let scope = match &mut request.mode {
             v2::ElicitationMode::Form(form) => &mut form.scope,
             v2::ElicitationMode::Url(url) => &mut url.scope,
@@ -179,16 +168,12 @@ impl Context {
             _ => None,
         };
         *scope = self.scope(call);
-        match put(self, Question::Elicitation(Box::new(request))).await? {
-            Answer::Elicited(action) => Ok(action),
-            Answer::Unanswered => Err(Error::not_offered("an answer to this question")),
-            _ => Ok(v2::ElicitationAction::Cancel),
-        }
+        Ok(())
     }
 
     async fn elicit(&self, mode: v2::ElicitationMode, message: String) -> Result<Elicited> {
         let request = v2::CreateElicitationRequest::new(mode, message);
-        match put(self, Question::Elicitation(Box::new(request))).await? {
+        match put(self, Inquiry::new(Question::Elicitation(Box::new(request)))).await? {
             Answer::Elicited(action) => Ok(Elicited::of(action)),
             Answer::Unanswered => Err(Error::not_offered("an answer to this question")),
             _ => Ok(Elicited::Dismissed),

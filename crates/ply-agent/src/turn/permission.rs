@@ -1,12 +1,11 @@
 //! Asking the user whether something may be done.
 
-use ply_session::{Answer, Ask, AskId, Question};
+use ply_session::{Answer, Question};
 use ply_wire::v2;
-use tokio::sync::oneshot;
 
 use super::{Context, Turn};
-use crate::session::op::Op;
-use crate::{Error, Result, Session};
+use crate::Result;
+use crate::passing::{Inquiry, put};
 
 /// A question whether something may be done.
 #[derive(Debug, Clone)]
@@ -102,7 +101,7 @@ impl Permission {
         let request = self.request(context, call);
         let options = request.options.clone();
         let question = Question::Permission(Box::new(request));
-        Ok(match put(context, question).await? {
+        Ok(match put(context, Inquiry::new(question)).await? {
             Answer::Selected(id) => {
                 let mut offered = options.into_iter();
                 let chosen = offered.find(|option| option.option_id == id);
@@ -181,39 +180,6 @@ impl Turn {
     #[doc(alias = "request_permission")]
     pub async fn ask(&self, permission: impl Into<Permission>) -> Result<Decision> {
         permission.into().ask_about(&self.context, None).await
-    }
-}
-
-/// Puts a question and waits for its answer.
-pub(super) async fn put(context: &Context, question: Question) -> Result<Answer> {
-    let (answer, answered) = oneshot::channel();
-    let (session, id) = (&context.session, context.session.next_ask());
-    let ask = Box::new(Ask {
-        id,
-        turn: context.turn,
-        question,
-    });
-    let asked = session.report(Op::Ask { ask, answer });
-    context.unless_cancelled(asked).await?;
-    let mut unask = Unask(Some(session), id);
-    // An answer that is not safe yet does not keep the code from its cancel.
-    let answered = async { answered.await.map_err(|_| Error::session_closed()) };
-    let answer = context.unless_cancelled(answered).await?;
-    unask.0 = None;
-    match answer {
-        Answer::Cancelled if context.cancel.is_asked() => Err(Error::cancelled()),
-        answer => Ok(answer),
-    }
-}
-
-/// Takes a question back when nobody waits for its answer any more. Without a session there is nothing to take back.
-struct Unask<'s>(Option<&'s Session>, AskId);
-
-impl Drop for Unask<'_> {
-    fn drop(&mut self) {
-        if let Some(session) = self.0 {
-            session.report_now(Op::Unask(self.1));
-        }
     }
 }
 

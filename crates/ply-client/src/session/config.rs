@@ -104,27 +104,37 @@ impl Session {
     ///
     /// As for [`set_config_option`](Self::set_config_option).
     pub async fn set_mode(&self, mode: impl Into<v1::SessionModeId>) -> Result<(), Error> {
-        let mode = mode.into();
         let value =
-            v2::SessionConfigOptionValue::from(v2::SessionConfigValueId::new(mode.0.clone()));
-        let known = self.config_options();
-        let option = convert::config::mode_option(&known).map(|option| &option.config_id);
-        self.attached_with(option.map(|option| (option, &value)))
-            .await?;
-        let options = self.config_options();
-        let Some(modes) = convert::config::modes_down(&options) else {
-            return Err(Error::NotOffered {
-                what: "modes",
-                hint: "look at `config_options()` for what can be set",
-            });
-        };
-        if !modes.available_modes.iter().any(|known| known.id == mode) {
-            let what = "the session has no such mode; choose a value of its mode option";
-            return Err(Error::Invalid { what });
-        }
-        let request = v1::SetSessionModeRequest::new(Arc::clone(&self.id().0), mode);
-        let set = convert::config::set_mode_up(&request, &options).ok_or(wrong_value())?;
-        self.set_config_option(set.config_id, set.value).await
+            v2::SessionConfigOptionValue::from(v2::SessionConfigValueId::new(mode.into().0));
+        let option = self.mode_option(&value).ok();
+        let instead = option.as_ref().map(|option| (option, &value));
+        let connection = self.attached_with(instead).await?;
+        // An agent that was started again may have others.
+        let option = self.mode_option(&value)?;
+        self.set_on(&connection, &option, value).await?;
+        self.cell.set_here(option);
+        Ok(())
+    }
+
+    /// Returns the option that the mode is, if it has this value.
+    fn mode_option(
+        &self,
+        value: &v2::SessionConfigOptionValue,
+    ) -> Result<v2::SessionConfigId, Error> {
+        self.cell.read(|transcript| {
+            let Some(option) = convert::config::mode_option(transcript.config_options()) else {
+                return Err(Error::NotOffered {
+                    what: "modes",
+                    hint: "look at `config_options()` for what can be set",
+                });
+            };
+            match convert::config::offers(option, value) {
+                true => Ok(option.config_id.clone()),
+                false => Err(Error::Invalid {
+                    what: "the session has no such mode; choose a value of its mode option",
+                }),
+            }
+        })
     }
 
     async fn set_v1_mode(

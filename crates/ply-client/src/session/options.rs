@@ -1,6 +1,7 @@
 //! What the options of a session were, and setting them back after its agent was started again.
 
-use ply_wire::{convert, v2};
+use ply_wire::convert::config::{offers, value_of};
+use ply_wire::v2;
 
 use super::Session;
 use super::cell::{SessionCell, State};
@@ -161,25 +162,6 @@ fn values(
         .iter()
         .filter_map(|option| Some((option.config_id.clone(), value_of(option)?)));
     values.collect()
-}
-
-/// Returns the value of an option; none for a kind that is not known here.
-fn value_of(option: &v2::SessionConfigOption) -> Option<v2::SessionConfigOptionValue> {
-    match &option.kind {
-        v2::SessionConfigKind::Select(select) => Some(select.current_value.clone().into()),
-        v2::SessionConfigKind::Boolean(boolean) => Some(boolean.current_value.into()),
-        _ => None,
-    }
-}
-
-fn offers(option: &v2::SessionConfigOption, value: &v2::SessionConfigOptionValue) -> bool {
-    match (&option.kind, value.as_id()) {
-        (v2::SessionConfigKind::Select(select), Some(id)) => {
-            convert::config::choices(&select.options).any(|choice| choice.value == *id)
-        }
-        (v2::SessionConfigKind::Boolean(_), None) => true,
-        _ => false,
-    }
 }
 
 fn shown(value: &v2::SessionConfigOptionValue) -> String {

@@ -8,7 +8,7 @@ use ply_wire::v2;
 
 use super::Task;
 use crate::session::control::{Attaching, Control, Waiter};
-use crate::session::op::Op;
+use crate::session::op::{Op, OwnWork};
 use crate::session::run::{Running, guarded};
 use crate::session::store::Then;
 use crate::{Error, SessionSetup};
@@ -69,6 +69,8 @@ impl Task {
                 if let Some(waits) = self.asks.remove(&ask) {
                     // The code that asked may have gone away.
                     drop(waits.send(answer));
+                } else if let Some(unclaimed) = self.unclaimed.get_mut(&ask) {
+                    *unclaimed = Some(answer);
                 }
             }
             Effect::Settled { request, stop } => {
@@ -140,8 +142,32 @@ impl Task {
         let prefix = self.core.engine().id_prefix(start.turn);
         let agent = self.host.agent();
         let meta = self.metas.remove(&request).map(|(_, meta)| *meta);
-        let running = Running::start((start, meta), &self.session, prefix, client, agent, work);
+        let counted = self.host.count_turn();
+        let start = (start, meta);
+        let running = Running::start(start, &self.session, prefix, client, agent, work, counted);
         self.running = Some(running);
+    }
+
+    /// Runs the code of a turn that goes on in another program, and returns whether there is one.
+    pub(super) fn adopt_turn(&mut self, work: OwnWork) -> bool {
+        let start = self.core.engine().adopted();
+        let Some(start) = start.filter(|_| self.running.is_none()) else {
+            return false;
+        };
+        let prefix = self.core.engine().id_prefix(start.turn);
+        let (agent, start) = (self.host.agent(), (start, None));
+        let counted = self.host.count_turn();
+        let running = Running::start(
+            start,
+            &self.session,
+            prefix,
+            None,
+            agent,
+            Some(work),
+            counted,
+        );
+        self.running = Some(running);
+        true
     }
 
     /// Tells whoever copies the session how much of it is in the journal, once everybody can read that.

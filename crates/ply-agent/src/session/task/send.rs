@@ -20,6 +20,9 @@ const LAST_WORDS_TIME_MAX: Duration = Duration::from_secs(60);
 /// would hold up cancels for as long as it has something to read.
 const PASS_MESSAGES_MAX: usize = 256;
 
+/// From which length on an update is written from where the journal has it, instead of being copied.
+const SHARED_BYTES_MIN: usize = 64 * 1024;
+
 /// What is left after every client was sent what it could take.
 #[derive(Debug, Default)]
 pub(super) struct Unsent {
@@ -30,7 +33,7 @@ pub(super) struct Unsent {
 }
 
 impl Unsent {
-    fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.full.is_empty() && !self.has_more
     }
 
@@ -107,7 +110,12 @@ impl Task {
         match message {
             Message::Update(json) => {
                 let peer = &client.peer;
+                let is_long = json.as_str().len() >= SHARED_BYTES_MIN;
                 told_or_gone(match &cursor {
+                    None if is_long => {
+                        let params = (&*self.update_head, json.shared(), "}");
+                        peer.notify_shared_now("session/update", params)
+                    }
                     None => {
                         let params = [&*self.update_head, json.as_str(), "}"];
                         peer.notify_json_now("session/update", &params)

@@ -14,6 +14,7 @@ use super::{Origin, Task};
 use crate::host::{Host, Place};
 use crate::session::Session;
 use crate::session::control::{Control, Waiter};
+use crate::session::run::guarded;
 use crate::session::store::{Store, told};
 use crate::{SessionSetup, clock};
 
@@ -29,7 +30,7 @@ enum Unopened {
 }
 
 /// What came of opening a session.
-type Read = Result<(Store, Core), Unopened>;
+type Read = Result<(Store, Core, SessionSetup), Unopened>;
 
 impl Task {
     /// Starts the task of a new session.
@@ -85,7 +86,7 @@ impl Task {
     ) {
         let mut early = Early::default();
         match open(&session, &host, &setup, &mut early, place).await {
-            Ok((store, mut core)) => {
+            Ok((store, mut core, setup)) => {
                 if !matches!(origin, Origin::Journal | Origin::Keyed) {
                     core.set_unknown();
                 }
@@ -160,7 +161,7 @@ async fn give_back(
     let mut kept = None;
     if let Ok((read, place)) = reading.await {
         kept = Some(place);
-        if let Ok((store, _)) = read
+        if let Ok((store, ..)) = read
             && let Err(error) = store.give_back().await
         {
             tracing::error!(session = %id.0, %error, "a session that was opened late is not given back");
@@ -180,13 +181,13 @@ async fn read(
     place: Place,
 ) -> (Read, Place) {
     place.comes().await;
-    (read_now(&host, id, &setup).await, place)
+    (read_now(&host, id, setup).await, place)
 }
 
-async fn read_now(host: &Host, id: v2::SessionId, setup: &SessionSetup) -> Read {
+async fn read_now(host: &Host, id: v2::SessionId, mut setup: SessionSetup) -> Read {
     let opened = Store::open(host.journal(), &id.0).await;
     let opened = opened.map_err(|error| Unopened::Refused(told(&error)))?;
-    let Some((store, opening, opened)) = opened else {
+    let Some((store, mut opening, opened)) = opened else {
         return Err(Unopened::Missing);
     };
     if store.head().cwd != setup.cwd {
@@ -196,9 +197,35 @@ async fn read_now(host: &Host, id: v2::SessionId, setup: &SessionSetup) -> Read 
     if damaged > 0 {
         tracing::warn!(session = %id.0, damaged, "records of a session cannot be read");
     }
+    setup.host.clone_from(&store.head().host);
+    let handover = opening.take_handover();
+    setup.adopted = handover.is_held().then(|| Arc::new(handover));
+    match adopts(host, &id, &setup).await {
+        Ok(true) => {}
+        Ok(false) => setup.adopted = None,
+        Err(error) => {
+            if let Err(error) = store.give_back().await {
+                tracing::error!(session = %id.0, %error, "a session that was not opened is not given back");
+            }
+            return Err(Unopened::Refused(error));
+        }
+    }
+    let open = match setup.adopted {
+        Some(_) => Core::adopt,
+        None => Core::open,
+    };
     let settings = host.settings(&setup.caller);
-    let core = Core::open(id, settings, core_setup(setup), opening, &opened);
-    Ok((store, core))
+    let core = open(id, settings, core_setup(&setup), opening, &opened);
+    Ok((store, core, setup))
+}
+
+/// Returns whether what ran the turns of the session is still there.
+async fn adopts(host: &Host, id: &v2::SessionId, setup: &SessionSetup) -> Result<bool, v2::Error> {
+    if setup.adopted.is_none() {
+        return Ok(false);
+    }
+    let adopts = host.agent().adopts(id.clone(), setup.clone());
+    guarded(adopts).await.map_err(|error| error.to_v2())
 }
 
 /// Refuses the clients for which a session could not be opened. What else came for it is served or refused on its own.
