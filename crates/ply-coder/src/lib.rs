@@ -7,6 +7,7 @@ mod coder;
 mod commands;
 pub mod config;
 mod context;
+mod git;
 pub mod mcp;
 pub mod model;
 mod options;

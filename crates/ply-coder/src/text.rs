@@ -2,19 +2,13 @@
 
 /// Returns as much of the beginning as fits, in whole characters.
 pub(crate) fn head(text: &str, bytes_max: usize) -> &str {
-    let mut end = bytes_max.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
+    let end = text.floor_char_boundary(bytes_max);
     text.get(..end).unwrap_or(text)
 }
 
 /// Returns as much of the end as fits, in whole characters.
 pub(crate) fn tail(text: &str, bytes_max: usize) -> &str {
-    let mut begin = text.len().saturating_sub(bytes_max);
-    while !text.is_char_boundary(begin) {
-        begin += 1;
-    }
+    let begin = text.ceil_char_boundary(text.len().saturating_sub(bytes_max));
     text.get(begin..).unwrap_or(text)
 }
 
@@ -32,11 +26,15 @@ pub(crate) fn middle_cut(text: &str, bytes_max: usize) -> String {
 /// Returns the first line with something in it, cut to so many characters.
 pub(crate) fn first_line(text: &str, chars_max: usize) -> String {
     let mut lines = text.lines().map(str::trim);
-    let line = lines.find(|line| !line.is_empty()).unwrap_or("");
-    if line.chars().count() <= chars_max {
-        return line.to_owned();
+    short(lines.find(|line| !line.is_empty()).unwrap_or(""), chars_max)
+}
+
+/// Returns a text cut to so many characters; the last one says so.
+pub(crate) fn short(text: &str, chars_max: usize) -> String {
+    if text.chars().count() <= chars_max {
+        return text.to_owned();
     }
-    let cut: String = line.chars().take(chars_max.saturating_sub(1)).collect();
+    let cut: String = text.chars().take(chars_max.saturating_sub(1)).collect();
     format!("{}…", cut.trim_end())
 }
 

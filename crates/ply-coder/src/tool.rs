@@ -21,6 +21,8 @@ pub mod think;
 pub mod web_fetch;
 pub mod write_file;
 
+pub(crate) use self::arguments::object;
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -54,12 +56,11 @@ pub trait Tool: fmt::Debug + Send + Sync {
     /// # Errors
     ///
     /// The arguments make no sense; the words go to the model and say what to do instead.
-    fn prepare<'t>(
-        &'t self,
-        arguments: Value,
-        context: ToolContext<'t>,
-    ) -> BoxFuture<'t, Result<Prepared<'t>, Outcome>>;
+    fn prepare<'t>(&'t self, arguments: Value, context: ToolContext<'t>) -> Preparing<'t>;
 }
+
+/// A call that is being prepared.
+pub type Preparing<'t> = BoxFuture<'t, Result<Prepared<'t>, Outcome>>;
 
 /// What a tool may use.
 #[derive(Debug, Clone, Copy)]

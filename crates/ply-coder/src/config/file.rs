@@ -107,7 +107,7 @@ pub(super) fn parse(text: &str) -> Result<File, ConfigError> {
         sandbox: sandbox::read(&mut table)?,
     };
     // The clients' part of the file, which they check themselves.
-    for key in ["agents", "client"] {
+    for key in ["agents", "client", "hub"] {
         table.table(key)?;
     }
     table.end()?;

@@ -96,7 +96,9 @@ impl SandboxLines {
             home: home.clone().map(PathBuf::from),
             ..sandbox
         };
-        sandbox.temporary.extend(env("TMPDIR").map(PathBuf::from));
+        // The first one is where commands are pointed to, and where there is room for what they put there.
+        let own = env("TMPDIR").map(PathBuf::from);
+        sandbox.temporary.splice(0..0, own);
         Ok(sandbox)
     }
 }

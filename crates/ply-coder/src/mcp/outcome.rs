@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::words;
 use crate::model::Content;
+use crate::text::middle_cut;
 use crate::tool::Outcome;
 
 /// How much text of one answer a model is told.
@@ -85,7 +86,11 @@ impl Answer {
         match block {
             ContentBlock::Text(text) => {
                 self.has_text = true;
-                return self.say(text.text);
+                match shown {
+                    Some((block, bytes)) if bytes <= TEXT_BYTES_MAX => self.content.push(block),
+                    _ => self.show(text.text.clone()),
+                }
+                return self.parts.push(text.text);
             }
             ContentBlock::Image(image) => {
                 if let Err(what) = self.add_image(image.mime_type, image.data) {
@@ -162,7 +167,7 @@ impl Answer {
     }
 
     fn show(&mut self, text: String) {
-        let text = bounded(text);
+        let text = middle_cut(&text, TEXT_BYTES_MAX);
         self.content
             .push(v2::ContentBlock::Text(v2::TextContent::new(text)));
     }
@@ -182,7 +187,7 @@ impl Answer {
     }
 
     fn finish(self, failed: bool) -> Outcome {
-        let mut text = bounded(self.parts.join("\n"));
+        let mut text = middle_cut(&self.parts.join("\n"), TEXT_BYTES_MAX);
         if text.is_empty() && self.images.is_empty() {
             text = if failed {
                 "The tool failed and said nothing."
@@ -218,17 +223,6 @@ fn bytes_of(value: &Value) -> usize {
     }
 }
 
-/// Keeps the beginning and the end of text that is too long.
-fn bounded(text: String) -> String {
-    if text.len() <= TEXT_BYTES_MAX {
-        return text;
-    }
-    let half = TEXT_BYTES_MAX / 2;
-    let (head, rest) = text.split_at(text.floor_char_boundary(half));
-    let (gap, tail) = rest.split_at(rest.ceil_char_boundary(rest.len() - half));
-    format!("{head}\n[… {} bytes left out …]\n{tail}", gap.len())
-}
-
 #[cfg(test)]
 mod tests {
     use rmcp::model::CustomResult;
@@ -259,9 +253,10 @@ mod tests {
             { "type": "resource", "resource": { "uri": "file:///b", "blob": "AAAA" } },
             { "type": "resource_link", "uri": "file:///c", "name": "c", "title": "C", "size": 3 },
             { "type": "audio", "data": "AAAA", "mimeType": "audio/wav" },
+            { "type": "text", "text": "D", "annotations": { "audience": ["user"], "priority": 1.0 } },
         ]);
         let outcome = told(json!({ "content": content }));
-        let expected = "Resource file:///a:\nA\n[left out: resource file:///b, which is not text]\nResource c: file:///c\n[left out: sound, which you cannot hear]";
+        let expected = "Resource file:///a:\nA\n[left out: resource file:///b, which is not text]\nResource c: file:///c\n[left out: sound, which you cannot hear]\nD";
         assert_eq!(outcome.text, expected);
         // The user's client gets all of it.
         assert_eq!(serde_json::to_value(outcome.content).unwrap(), content);
@@ -292,13 +287,5 @@ mod tests {
             outcome.text,
             "[left out: something that is no known kind of content]\nhi"
         );
-    }
-
-    #[test]
-    fn long_text_keeps_its_beginning_and_its_end() {
-        let text = format!("begin{}ü{}end", "x".repeat(40_000), "y".repeat(40_000));
-        let bounded = bounded(text);
-        assert!(bounded.starts_with("begin") && bounded.ends_with("end"));
-        assert!(bounded.contains("bytes left out") && bounded.len() < TEXT_BYTES_MAX + 64);
     }
 }

@@ -20,9 +20,10 @@ use super::host::Progress;
 use super::link::Link;
 use super::server::Server;
 use super::{outcome, words};
-use crate::BoxFuture;
 use crate::model::ToolSpec;
-use crate::tool::{Access, Order, Outcome, Prepared, Surface, Tool, ToolContext};
+use crate::tool::{
+    Access, Order, Outcome, Prepared, Preparing, Surface, Tool, ToolContext, object,
+};
 
 /// How long it may take to tell a server that nobody waits any more.
 const CANCEL_TIME_MAX: Duration = Duration::from_millis(500);
@@ -64,11 +65,7 @@ impl Tool for Remote {
         true
     }
 
-    fn prepare<'t>(
-        &'t self,
-        arguments: Value,
-        context: ToolContext<'t>,
-    ) -> BoxFuture<'t, Result<Prepared<'t>, Outcome>> {
+    fn prepare<'t>(&'t self, arguments: Value, context: ToolContext<'t>) -> Preparing<'t> {
         let prepared = self.prepared(arguments, context.surface);
         Box::pin(std::future::ready(prepared))
     }
@@ -80,11 +77,7 @@ impl Remote {
         arguments: Value,
         surface: &'t dyn Surface,
     ) -> Result<Prepared<'t>, Outcome> {
-        let arguments = match arguments {
-            Value::Object(arguments) => arguments,
-            Value::Null => JsonObject::new(),
-            _ => return Err(Outcome::failed("The arguments must be a JSON object.")),
-        };
+        let arguments = object(arguments)?;
         let tool = words::line(&self.listing.name, TITLE_CHARS_MAX);
         let shown = serde_json::to_string_pretty(&arguments);
         Ok(Prepared {

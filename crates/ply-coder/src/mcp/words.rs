@@ -9,6 +9,9 @@ use rmcp::service::{ClientInitializeError, ServiceError};
 use rmcp::transport::DynamicTransportError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
+use crate::permission::text::is_deceptive;
+use crate::text::short;
+
 /// How many of the last lines of standard error are told.
 const LAST_LINES_MAX: usize = 5;
 /// How long each of them may be, in characters.
@@ -18,34 +21,19 @@ const MESSAGE_CHARS_MAX: usize = 300;
 
 /// Makes one line of text: no control and no hidden characters, cut where it is too long.
 pub(super) fn line(text: &str, chars_max: usize) -> String {
-    let visible = text.chars().filter(|c| !is_hidden(*c));
-    let spaced: String = visible
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    let trimmed = spaced.trim();
-    let mut cut: String = trimmed.chars().take(chars_max).collect();
-    if cut.len() < trimmed.len() {
-        cut.push('…');
-    }
-    cut
+    let spaced = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let visible: String = spaced.filter(|c| !is_deceptive(*c)).collect();
+    short(visible.trim(), chars_max)
 }
 
 /// Makes text of several lines: no control and no hidden characters, cut where it is too long.
 pub(super) fn text(text: &str, bytes_max: usize) -> String {
-    let shown = |c: &char| !is_hidden(*c) && (!c.is_control() || matches!(c, '\n' | '\t'));
-    let mut kept: String = text.chars().filter(shown).collect();
+    let mut kept: String = text.chars().filter(|c| !is_deceptive(*c)).collect();
     if kept.len() > bytes_max {
         kept.truncate(kept.floor_char_boundary(bytes_max));
         kept.push('…');
     }
     kept
-}
-
-/// Says whether a character is not seen but read by a model, or turns what is seen around.
-fn is_hidden(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// Quotes the end of standard error, as the end of a sentence.
@@ -177,7 +165,7 @@ mod tests {
 
     #[test]
     fn long_text_is_cut_between_characters() {
-        assert_eq!(line("äöü", 2), "äö…");
+        assert_eq!(line("äöü", 2), "ä…");
         assert_eq!(text("äöü", 3), "ä…");
     }
 

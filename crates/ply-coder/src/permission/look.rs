@@ -78,9 +78,19 @@ pub(super) struct Shows {
 }
 
 impl Shows {
+    /// Returns the operands that may be commits and other objects.
+    pub(super) fn commits(&self) -> impl Iterator<Item = &String> {
+        let files = self.files.unwrap_or_default();
+        let commits = self.operands.len().saturating_sub(files);
+        self.operands.iter().take(commits)
+    }
+
     /// Returns the operands that may be files.
     pub(super) fn places(&self) -> impl Iterator<Item = &String> {
-        let commits = self.files.map(|files| self.operands.len() - files);
+        // The pattern of `grep` may stand behind the `--` too, and is no operand.
+        let commits = self
+            .files
+            .map(|files| self.operands.len().saturating_sub(files));
         // A commit and a file of one name are an error, if it is not said which is meant.
         let there = commits.unwrap_or_default();
         self.operands.iter().skip(there)

@@ -4,18 +4,29 @@
 //! It goes by the text alone, so a line can name a file in ways that are not seen here. What must not be read
 //! at all is for the sandbox to hide.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use globset::GlobBuilder;
 
-use super::{links, place};
+use super::{launch, links, place, repository};
+use crate::{git, text};
 
 /// How much of a line is looked at.
-const LINE_BYTES_MAX: usize = 64 * 1024;
+pub(super) const LINE_BYTES_MAX: usize = 64 * 1024;
 /// How many pieces of it are looked up.
 const PIECES_MAX: usize = 2000;
 /// How many entries of a directory are compared with a pattern.
 const ENTRIES_MAX: usize = 10_000;
+/// How many folders that a line names are looked into.
+const FOLDERS_MAX: usize = 16;
+/// How many ids of objects are looked up there; a line with more of them is asked about.
+const IDS_MAX: usize = 64;
+
+const QUOTES: [char; 3] = ['\'', '"', '\\'];
+
+/// Words by which git shows objects that nobody names one by one.
+const WHOLE: &[&str] = &["--batch", "--batch-command", "fast-export", "unpack-file"];
 
 /// Says whether a line names a file of passwords. Whoever lets it run lets it read that.
 pub(crate) fn names_secret(line: &str, cwd: &Path) -> bool {
@@ -23,33 +34,84 @@ pub(crate) fn names_secret(line: &str, cwd: &Path) -> bool {
     named.iter().any(|file| place::is_secret(file))
 }
 
-/// Returns the files that a line names, and those that links among them lead to.
-pub(super) fn files(line: &str, cwd: &Path) -> Vec<PathBuf> {
-    let line = line
-        .get(..line.floor_char_boundary(LINE_BYTES_MAX))
-        .unwrap_or_default();
+/// Returns why a line is asked about that has git show a file by something else than its name, or by the name
+/// that it had once.
+pub(super) fn by_object(line: &str, cwd: &Path) -> Option<&'static str> {
+    let pieces = pieces(line);
+    let is_git = |piece: &String| launch::program(piece) == "git";
+    if !pieces.iter().any(is_git) {
+        return None;
+    }
+    if pieces.iter().any(|piece| WHOLE.contains(&piece.as_str())) {
+        return Some(
+            "It shows everything that the repository ever had, with secrets if there are some.",
+        );
+    }
+    // `HEAD~1:.env` is a secret though the file is gone.
+    let past = line.split(|c: char| c.is_whitespace() || QUOTES.contains(&c));
+    let mut past = past.filter_map(|word| word.rsplit_once(':'));
+    if past.any(|(_, path)| !path.is_empty() && place::is_secret(&cwd.join(path))) {
+        return Some("It looks like a secret.");
+    }
+    let ids = pieces.iter().filter(|piece| git::may_be_id(piece));
+    let ids: Vec<&String> = ids.collect();
+    if ids.is_empty() {
+        return None;
+    }
+    let by_id = |folder: &PathBuf| {
+        let mut ids = ids.iter();
+        ids.any(|id| repository::is_id_of_file(folder, id))
+    };
+    let is_asked = ids.len() > IDS_MAX || folders(&pieces, cwd).iter().any(by_id);
+    is_asked.then_some(repository::BY_ID)
+}
+
+/// Returns the folders in which a line may look: where it runs, and those that it names.
+fn folders(pieces: &BTreeSet<String>, cwd: &Path) -> Vec<PathBuf> {
+    let named = pieces.iter().map(|piece| cwd.join(piece));
+    let named = named.filter(|folder| folder != cwd && folder.is_dir());
+    std::iter::once(cwd.to_owned())
+        .chain(named.take(FOLDERS_MAX))
+        .collect()
+}
+
+/// Returns everything in a line that may be a word for a program.
+fn pieces(line: &str) -> BTreeSet<String> {
+    let line = text::head(line, LINE_BYTES_MAX);
     // A name may be written with quotes inside, and a quoted one may be code with names inside.
-    let unquoted = line.replace(['\'', '"', '\\'], "");
+    let unquoted = line.replace(QUOTES, "");
     let splits = |c: char| c.is_whitespace() || "'\"`;|&<>(){}=,:@$!#".contains(c);
     let pieces = line.split(splits).chain(unquoted.split(splits));
-    let mut pieces: Vec<&str> = pieces.filter(|piece| !piece.is_empty()).collect();
-    pieces.sort_unstable();
-    pieces.dedup();
+    let pieces = pieces.filter(|piece| !piece.is_empty());
+    pieces.map(str::to_owned).collect()
+}
+
+/// Returns the files that a line names, and those that links among them lead to.
+pub(super) fn files(line: &str, cwd: &Path) -> Vec<PathBuf> {
+    let pieces = pieces(line);
+    let folders = folders(&pieces, cwd);
     let mut found = Vec::new();
-    for piece in pieces.into_iter().take(PIECES_MAX) {
-        match piece.contains(['*', '?', '[']) {
-            true => found.extend(matching(piece, cwd)),
-            false => found.push(cwd.join(piece)),
-        }
-        // The value of an option may be glued to its letter.
-        if let Some(value) = piece.strip_prefix('-').and_then(|rest| rest.get(1..)) {
-            found.push(cwd.join(value));
+    for piece in pieces.iter().take(PIECES_MAX) {
+        // The value of an option may be glued to its letter, and what a variable stands for is not known.
+        let value = piece.strip_prefix('-').and_then(|rest| rest.get(1..));
+        let name = piece.rsplit_once('/').map(|(_, name)| name);
+        let name = name.filter(|name| !is_pattern(name));
+        let names = std::iter::once(piece.as_str()).chain(value).chain(name);
+        for (name, folder) in names.flat_map(|name| folders.iter().map(move |at| (name, at))) {
+            match is_pattern(name) {
+                true => found.extend(matching(name, folder)),
+                false => found.push(folder.join(name)),
+            }
         }
     }
     found.retain(|path| path.is_file());
     let real: Vec<_> = found.iter().filter_map(|path| links::real(path)).collect();
     found.extend(real);
     found
+}
+
+fn is_pattern(name: &str) -> bool {
+    name.contains(['*', '?', '['])
 }
 
 /// Returns what a pattern in the last part of a path stands for.
@@ -73,6 +135,34 @@ fn matching(piece: &str, cwd: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn h7_git_shows_no_file_by_another_word_than_its_name_unasked() {
+        let scratch = tempfile::tempdir().unwrap();
+        let at = scratch.path();
+        let asked = |line: &str| by_object(line, at).is_some();
+        for line in [
+            "git show HEAD~1:.env",
+            "git show 'HEAD~1:.env'",
+            "sh -c \"git show main:app/.env.local\"",
+            "git rev-list --objects --all | git cat-file --batch",
+            "git fast-export --all",
+            "/usr/bin/git unpack-file 1234",
+        ] {
+            assert!(asked(line), "{line}");
+        }
+        for line in [
+            "git show HEAD~1:src/main.rs",
+            "git show HEAD:.env.example",
+            "git commit -m 'feed: see .env'",
+            "git show deadbeef",
+            "git cat-file -p HEAD",
+            "echo HEAD:.env",
+            "scp host:.env .",
+        ] {
+            assert!(!asked(line), "{line}");
+        }
+    }
 
     #[test]
     fn h7_a_secret_is_seen_however_it_is_named() {

@@ -84,6 +84,19 @@ pub fn is_secret(path: &Path) -> bool {
     secret_name(&names(path)).is_some() || repository::is_settings_with_credentials(path)
 }
 
+/// Returns attributes by which git tells that files changed that look like secrets, and not how, and leaves them
+/// out of archives.
+pub(crate) fn git_attributes() -> String {
+    let folders = SECRET_FOLDERS.iter();
+    let folders = folders.map(|name| format!("{name}/** -diff export-ignore\n"));
+    let files = SECRET_FILES.iter();
+    let files = files.map(|name| format!("{name} -diff export-ignore\n"));
+    let examples = EXAMPLES
+        .iter()
+        .map(|name| format!("{name} !diff !export-ignore\n"));
+    folders.chain(files).chain(examples).collect()
+}
+
 /// Says whether a file has this name that sets variables for programs, and with them their passwords.
 pub(crate) fn is_environment(name: &str) -> bool {
     let low = plain(name);

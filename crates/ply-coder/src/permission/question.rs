@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::rule::Rule;
 use super::{Scope, text};
+use crate::text::short;
 use crate::tool::Access;
 
 /// What is decided about a call.
@@ -109,7 +110,7 @@ impl Remember {
 
 fn headline(access: &Access) -> String {
     let (verb, what) = parts(access);
-    let what = text::shown_short(&what, TITLE_CHARS_MAX);
+    let what = short(&text::shown(&what), TITLE_CHARS_MAX);
     let rest = match access {
         Access::Input { process, .. } => format!(" to {}", code(process)),
         Access::Stop { process, .. } => format!(" ({process})"),

@@ -1,14 +1,10 @@
 //! What a repository or a project makes programs run that are only asked to look.
 
 use std::fs;
-use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
 use super::look::{Git, Shows};
-use super::tracked::Index;
-
-/// How much of a settings file is read; a longer one is not trusted.
-const SETTINGS_BYTES_MAX: u64 = 256 * 1024;
+use crate::git::{self, Compared, Entry, Index, Objects, text as read};
 
 /// Settings by which git runs programs, or reads files elsewhere, when it is only asked to show something.
 const PROGRAM_SETTINGS: &[&str] = &[
@@ -40,6 +36,10 @@ const LARGE_FILES: &[&str] = &[
     "smudge = git-lfs smudge -- %f",
     "process = git-lfs filter-process",
 ];
+
+/// Why an id is asked about.
+pub(super) const BY_ID: &str =
+    "It shows a file by the id of its object, and no name tells whether that is a secret.";
 
 /// The hook that `git status` and `git diff` run when they refresh the index.
 const HOOK: &str = "hooks/post-index-change";
@@ -99,19 +99,54 @@ pub(super) fn trouble_with_git(
         if git.shows.as_ref().is_some_and(shows_secret) {
             return Some("The repository has a file with secrets, which it may show.");
         }
+        let by_id = |shows: &Shows| {
+            let objects = Objects::new(&settings);
+            let mut words = shows.commits();
+            words.any(|word| !index.has_id(word) && objects.may_name_file(word))
+        };
+        if git.shows.as_ref().is_some_and(by_id) {
+            return Some(BY_ID);
+        }
     }
     let hook = settings.join(HOOK).exists();
     hook.then_some("The repository has a hook that git runs.")
 }
 
-/// Returns what is to be known of a repository in a folder before git is run there, if there is something.
-pub(crate) fn trouble_with_repository(folder: &Path) -> Option<&'static str> {
-    trouble_with_git(folder, &Git::default(), |_| true)
+/// Says whether a word is the id of a file in the repository around a folder, which git would show whatever the
+/// file was called.
+pub(super) fn is_id_of_file(here: &Path, word: &str) -> bool {
+    if !git::may_be_id(word) {
+        return false;
+    }
+    let found = here.ancestors().find_map(|folder| match at(folder) {
+        At::Repository { common, .. } => Some(common),
+        // Of a repository without a working tree.
+        At::Trap => Some(folder.to_owned()),
+        At::Nothing => None,
+    });
+    found.is_some_and(|common| Objects::new(&common).may_name_file(word))
+}
+
+/// Says whether a repository makes git run something, by its settings or by a hook. It is named by its own data, or
+/// by the file or link in their place.
+pub(crate) fn is_armed(git: &Path) -> bool {
+    let data = match git.is_dir() {
+        true => Some(git.to_owned()),
+        false => git::named_by(git, "gitdir:"),
+    };
+    let Some(At::Repository { common, own }) = data.map(with_common) else {
+        return true;
+    };
+    let mut settings = [common.join("config"), own.join("config.worktree")].into_iter();
+    let hooks = fs::read_dir(common.join("hooks"));
+    let mut hooks = hooks.into_iter().flatten().flatten();
+    settings.any(|file| read(&file).map_or(true, |text| runs_programs(&text)))
+        || hooks.any(|hook| !hook.file_name().as_encoded_bytes().ends_with(b".sample"))
 }
 
 impl Shows {
     /// Says whether git may show a tracked file, of which nothing else is known.
-    fn may_show(&self, entry: &super::tracked::Entry<'_>, here: &Path, tree: &Path) -> bool {
+    fn may_show(&self, entry: &Entry<'_>, here: &Path, tree: &Path) -> bool {
         if self.operands.iter().any(|word| entry.has_id(word)) {
             return true;
         }
@@ -138,7 +173,7 @@ impl Shows {
         // Without a commit among the words, only what was changed is shown.
         let only_places = is_limited && places.len() == self.operands.len();
         let of_changes = self.changes && (self.operands.is_empty() || only_places);
-        meant && !(of_changes && entry.is_unchanged(tree))
+        meant && !(of_changes && entry.compare(tree) == Compared::Same)
     }
 }
 
@@ -198,18 +233,11 @@ fn at(folder: &Path) -> At {
     let own = folder.join(".git");
     match own.symlink_metadata() {
         Ok(facts) if facts.is_dir() => with_common(own),
-        Ok(facts) if facts.is_file() => worktree(folder, &own).unwrap_or(At::Trap),
+        Ok(facts) if facts.is_file() => git::data_of(folder).map_or(At::Trap, with_common),
         Ok(_) => At::Trap,
         Err(_) if is_bare(folder) => At::Trap,
         Err(_) => At::Nothing,
     }
-}
-
-/// Follows the file that stands for the data of a worktree or a submodule.
-fn worktree(folder: &Path, file: &Path) -> Option<At> {
-    let text = read(file).ok()?;
-    let own = folder.join(text.strip_prefix("gitdir:")?.trim());
-    own.is_dir().then(|| with_common(own))
 }
 
 /// Finds the data that several working trees share. Git looks for the file that names them in every
@@ -228,23 +256,6 @@ fn with_common(own: PathBuf) -> At {
     }
 }
 
-/// Reads a small file; one that is not there is empty.
-fn read(path: &Path) -> std::io::Result<String> {
-    let facts = match fs::metadata(path) {
-        Ok(facts) => facts,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(String::new()),
-        Err(error) => return Err(error),
-    };
-    // A pipe would never end.
-    if !facts.is_file() || facts.len() > SETTINGS_BYTES_MAX {
-        return Err(std::io::ErrorKind::InvalidData.into());
-    }
-    let mut text = String::new();
-    let file = fs::File::open(path)?;
-    file.take(SETTINGS_BYTES_MAX).read_to_string(&mut text)?;
-    Ok(text)
-}
-
 fn runs_programs(settings: &str) -> bool {
     settings
         .lines()
@@ -257,6 +268,13 @@ fn runs_programs(settings: &str) -> bool {
                     .split(parts)
                     .any(|word| PROGRAM_SETTINGS.contains(&word))
         })
+}
+
+/// Returns settings without the lines that have a password or a token in them, if there are some.
+pub(crate) fn without_credentials(path: &Path) -> Option<String> {
+    let text = read(path).ok().filter(|text| has_credentials(text))?;
+    let plain = text.lines().filter(|line| !has_credentials(line));
+    Some(plain.flat_map(|line| [line, "\n"]).collect())
 }
 
 fn has_credentials(settings: &str) -> bool {

@@ -163,18 +163,11 @@ impl Store {
     }
 
     fn kept(&self, document: &Document, stamp: Option<Stamp>) -> Result<Kept, StoreError> {
-        let project = self.project.as_ref().and_then(|directory| {
-            document
-                .projects
-                .iter()
-                .find(|one| one.directory == *directory)
-        });
+        let mut projects = document.projects.iter();
+        let project = projects.find(|one| self.project.is_some() && one.directory == self.project);
         Ok(Kept {
             user: document.user.rules()?,
-            project: project
-                .map(|one| one.section.rules())
-                .transpose()?
-                .unwrap_or_default(),
+            project: project.map(Section::rules).transpose()?.unwrap_or_default(),
             stamp,
         })
     }

@@ -31,15 +31,6 @@ pub(crate) fn shown(text: &str) -> String {
     out
 }
 
-/// Returns the same, cut after `chars_max` characters.
-pub(super) fn shown_short(text: &str, chars_max: usize) -> String {
-    let whole = shown(text);
-    match whole.char_indices().nth(chars_max) {
-        None => whole,
-        Some((end, _)) => format!("{}…", whole.get(..end).unwrap_or_default()),
-    }
-}
-
 /// Returns what is shown as code: as it is, between more backticks than it has in a row.
 pub(super) fn code(shown: &str) -> String {
     let longest = shown.split(|c| c != '`').map(str::len).max().unwrap_or(0);

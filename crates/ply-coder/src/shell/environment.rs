@@ -118,6 +118,16 @@ pub(crate) fn without_secrets(mut command: Command) -> Command {
     command
 }
 
+/// Gives git a setting, besides those that the environment has for it.
+pub(super) fn with_git_setting(command: Command, key: &str, value: &str) -> Command {
+    let count = std::env::var("GIT_CONFIG_COUNT").ok();
+    let count: u32 = count.and_then(|count| count.parse().ok()).unwrap_or(0);
+    command
+        .env("GIT_CONFIG_COUNT", (count + 1).to_string())
+        .env(format!("GIT_CONFIG_KEY_{count}"), key)
+        .env(format!("GIT_CONFIG_VALUE_{count}"), value)
+}
+
 /// Points programs to a cache, except those that the environment points elsewhere.
 pub(super) fn point_to_cache(mut command: Command, cache: &Path, network: bool) -> Command {
     let downloads = Some(&DOWNLOADS).filter(|_| network);

@@ -110,7 +110,7 @@ impl Processes {
         let denial = sandboxed.and_then(|sandboxed| denial::find(&output, exit, sandboxed));
         let mut notes = notes(cause, time, denial.as_ref());
         if sandboxed.is_some() {
-            notes.extend(self.made_repositories(confinement).await);
+            notes.extend(self.disarm_repositories(confinement).await);
         }
         Ok(Ran {
             output,

@@ -5,6 +5,7 @@ mod enter;
 mod gate;
 mod guarded;
 mod hosts;
+pub(super) mod planted;
 mod private;
 mod sandboxed;
 mod support;
@@ -32,8 +33,7 @@ pub const HELPER_WORD: &str = "__sandboxed";
 ///   these were when the session ran its first command; that holds for modes, owners, times and attributes
 ///   too. Directories for temporary files are replaced by others that belong to the session;
 /// - what is `hidden` is empty, and so are `/run` and `/dev`, where sockets and devices of the system lie;
-///   sockets that other programs listen on elsewhere cannot be opened, if they were there when the command
-///   was started;
+///   sockets that other programs listen on elsewhere cannot be connected to;
 /// - there are no other processes to be signalled or traced, and when the command ends, all that it started
 ///   end, whatever they did to get away;
 /// - without `network` there is a network of the command's own with nothing in it, and a proxy that leads
@@ -118,12 +118,14 @@ pub enum Confinement {
     ReadOnly,
 }
 
-/// Whether a command sees files of passwords in the workspace.
+/// Whether a command sees passwords in the workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Secrets {
     /// It does.
     Shown,
-    /// They are empty.
+    /// It does, but git does not show the content of files that look like them, whenever they were tracked.
+    Passed,
+    /// The files of passwords are empty, too, and settings of repositories have none.
     Hidden,
 }
 

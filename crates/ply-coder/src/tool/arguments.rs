@@ -12,21 +12,23 @@ pub(super) struct Arguments {
     within: String,
 }
 
+/// Returns the fields of arguments. Some models send nothing where there are none.
+pub(crate) fn object(arguments: Value) -> Result<Map<String, Value>, Outcome> {
+    match arguments {
+        Value::Object(fields) => Ok(fields),
+        Value::Null => Ok(Map::new()),
+        _ => Err(Outcome::failed(
+            "The arguments are not a JSON object. Call again with one object that follows the tool's schema.",
+        )),
+    }
+}
+
 impl Arguments {
     pub(super) fn new(arguments: Value) -> Result<Self, Outcome> {
-        match arguments {
-            Value::Object(fields) => Ok(Self {
-                fields,
-                within: String::new(),
-            }),
-            Value::Null => Ok(Self {
-                fields: Map::new(),
-                within: String::new(),
-            }),
-            _ => Err(Outcome::failed(
-                "The arguments are not a JSON object. Call again with one object that follows the tool's schema.",
-            )),
-        }
+        Ok(Self {
+            fields: object(arguments)?,
+            within: String::new(),
+        })
     }
 
     /// Returns a text that must be there.

@@ -4,8 +4,7 @@ use ply_agent::v2;
 use serde_json::{Value, json};
 
 use super::arguments::Arguments;
-use super::{Outcome, Prepared, Tool, ToolContext};
-use crate::BoxFuture;
+use super::{Outcome, Prepared, Preparing, Tool, ToolContext};
 use crate::model::ToolSpec;
 
 /// How many choices a question may have.
@@ -42,11 +41,7 @@ impl Tool for AskUser {
         v2::ToolKind::Other
     }
 
-    fn prepare<'t>(
-        &'t self,
-        given: Value,
-        context: ToolContext<'t>,
-    ) -> BoxFuture<'t, Result<Prepared<'t>, Outcome>> {
+    fn prepare<'t>(&'t self, given: Value, context: ToolContext<'t>) -> Preparing<'t> {
         Box::pin(async move {
             let arguments = Arguments::new(given)?;
             let (question, choices) = (arguments.text("question")?, arguments.texts("choices")?);

@@ -6,8 +6,7 @@ use ply_agent::v2;
 use serde_json::{Value, json};
 
 use super::arguments::Arguments;
-use super::{Access, Change, Order, Outcome, Prepared, Tool, ToolContext};
-use crate::BoxFuture;
+use super::{Access, Change, Order, Outcome, Prepared, Preparing, Tool, ToolContext};
 use crate::model::ToolSpec;
 use crate::permission::is_secret;
 use crate::workspace::{Doomed, Error, Kind, Leaf, Spot, label};
@@ -55,11 +54,7 @@ impl Tool for Delete {
         true
     }
 
-    fn prepare<'t>(
-        &'t self,
-        arguments: Value,
-        context: ToolContext<'t>,
-    ) -> BoxFuture<'t, Result<Prepared<'t>, Outcome>> {
+    fn prepare<'t>(&'t self, arguments: Value, context: ToolContext<'t>) -> Preparing<'t> {
         Box::pin(async move {
             let arguments = Arguments::new(arguments)?;
             let path = arguments.text("path")?;

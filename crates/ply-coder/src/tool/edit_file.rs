@@ -7,8 +7,7 @@ use self::apply::{Applied, apply};
 use self::ladder::Edit;
 use super::arguments::Arguments;
 use super::lines::{line_at, snippet};
-use super::{Access, Change, Order, Outcome, Prepared, Tool, ToolContext};
-use crate::BoxFuture;
+use super::{Access, Change, Order, Outcome, Prepared, Preparing, Tool, ToolContext};
 use crate::model::ToolSpec;
 use crate::workspace::{Error, Landed, Loaded, READ_BYTES_MAX, Spot, Text};
 
@@ -74,11 +73,7 @@ impl Tool for EditFile {
         true
     }
 
-    fn prepare<'t>(
-        &'t self,
-        arguments: Value,
-        context: ToolContext<'t>,
-    ) -> BoxFuture<'t, Result<Prepared<'t>, Outcome>> {
+    fn prepare<'t>(&'t self, arguments: Value, context: ToolContext<'t>) -> Preparing<'t> {
         Box::pin(async move {
             let arguments = Arguments::new(arguments)?;
             let path = arguments.text("path")?;

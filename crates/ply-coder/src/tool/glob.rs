@@ -10,8 +10,7 @@ use ply_agent::v2;
 use serde_json::{Value, json};
 
 use super::arguments::Arguments;
-use super::{Access, Outcome, Prepared, Tool, ToolContext};
-use crate::BoxFuture;
+use super::{Access, Outcome, Prepared, Preparing, Tool, ToolContext};
 use crate::model::ToolSpec;
 use crate::workspace::{Error, Inner, Kind, Show, Spot, Walk, Walked, label};
 
@@ -51,11 +50,7 @@ impl Tool for Glob {
         v2::ToolKind::Search
     }
 
-    fn prepare<'t>(
-        &'t self,
-        arguments: Value,
-        context: ToolContext<'t>,
-    ) -> BoxFuture<'t, Result<Prepared<'t>, Outcome>> {
+    fn prepare<'t>(&'t self, arguments: Value, context: ToolContext<'t>) -> Preparing<'t> {
         Box::pin(async move {
             let arguments = Arguments::new(arguments)?;
             let pattern = arguments.text("pattern")?;

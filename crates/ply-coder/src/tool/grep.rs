@@ -9,8 +9,7 @@ use serde_json::{Value, json};
 use self::search::{Mode, Query};
 use super::arguments::Arguments;
 use super::glob::{StopOnDrop, Wanted};
-use super::{Access, Outcome, Prepared, Tool, ToolContext};
-use crate::BoxFuture;
+use super::{Access, Outcome, Prepared, Preparing, Tool, ToolContext};
 use crate::model::ToolSpec;
 use crate::workspace::label;
 
@@ -89,11 +88,7 @@ impl Tool for Grep {
         v2::ToolKind::Search
     }
 
-    fn prepare<'t>(
-        &'t self,
-        arguments: Value,
-        context: ToolContext<'t>,
-    ) -> BoxFuture<'t, Result<Prepared<'t>, Outcome>> {
+    fn prepare<'t>(&'t self, arguments: Value, context: ToolContext<'t>) -> Preparing<'t> {
         Box::pin(async move {
             let arguments = Arguments::new(arguments)?;
             let pattern = arguments.text("pattern")?;

@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 
 use super::arguments::Arguments;
 use super::delete::check_saved;
-use super::{Access, Order, Outcome, Prepared, Tool, ToolContext};
-use crate::BoxFuture;
+use super::{Access, Order, Outcome, Prepared, Preparing, Tool, ToolContext};
 use crate::model::ToolSpec;
 use crate::workspace::{Doomed, Error, Kind, Leaf, Spot};
 
@@ -46,11 +45,7 @@ impl Tool for MoveFile {
         true
     }
 
-    fn prepare<'t>(
-        &'t self,
-        arguments: Value,
-        context: ToolContext<'t>,
-    ) -> BoxFuture<'t, Result<Prepared<'t>, Outcome>> {
+    fn prepare<'t>(&'t self, arguments: Value, context: ToolContext<'t>) -> Preparing<'t> {
         Box::pin(async move {
             let arguments = Arguments::new(arguments)?;
             let (from_path, to_path) = (arguments.text("from")?, arguments.text("to")?);

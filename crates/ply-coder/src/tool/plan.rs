@@ -4,8 +4,7 @@ use ply_agent::v2;
 use serde_json::{Value, json};
 
 use super::arguments::Arguments;
-use super::{Outcome, Prepared, Tool, ToolContext};
-use crate::BoxFuture;
+use super::{Outcome, Prepared, Preparing, Tool, ToolContext};
 use crate::model::ToolSpec;
 
 /// How many steps a plan may have.
@@ -84,11 +83,7 @@ impl Tool for UpdatePlan {
         v2::ToolKind::Think
     }
 
-    fn prepare<'t>(
-        &'t self,
-        given: Value,
-        context: ToolContext<'t>,
-    ) -> BoxFuture<'t, Result<Prepared<'t>, Outcome>> {
+    fn prepare<'t>(&'t self, given: Value, context: ToolContext<'t>) -> Preparing<'t> {
         Box::pin(async move {
             let steps = steps(given)?;
             if steps.len() > STEPS_MAX {

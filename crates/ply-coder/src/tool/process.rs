@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 
 use super::arguments::Arguments;
 use super::shell::title;
-use super::{Access, Order, Outcome, Prepared, Tool, ToolContext};
-use crate::BoxFuture;
+use super::{Access, Order, Outcome, Prepared, Preparing, Tool, ToolContext};
 use crate::model::ToolSpec;
 use crate::shell::{Error, Listed, Processes, SIGNALS};
 
@@ -120,11 +119,7 @@ impl Tool for Process {
         true
     }
 
-    fn prepare<'t>(
-        &'t self,
-        arguments: Value,
-        context: ToolContext<'t>,
-    ) -> BoxFuture<'t, Result<Prepared<'t>, Outcome>> {
+    fn prepare<'t>(&'t self, arguments: Value, context: ToolContext<'t>) -> Preparing<'t> {
         Box::pin(std::future::ready(prepare(arguments, context)))
     }
 }

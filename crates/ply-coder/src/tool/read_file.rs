@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 
 use super::arguments::Arguments;
 use super::lines::push_numbered;
-use super::{Access, Outcome, Prepared, Tool, ToolContext};
-use crate::BoxFuture;
+use super::{Access, Outcome, Prepared, Preparing, Tool, ToolContext};
 use crate::model::{Content, ToolSpec};
 use crate::workspace::{Error, Spot, Text};
 
@@ -59,11 +58,7 @@ impl Tool for ReadFile {
         v2::ToolKind::Read
     }
 
-    fn prepare<'t>(
-        &'t self,
-        arguments: Value,
-        context: ToolContext<'t>,
-    ) -> BoxFuture<'t, Result<Prepared<'t>, Outcome>> {
+    fn prepare<'t>(&'t self, arguments: Value, context: ToolContext<'t>) -> Preparing<'t> {
         Box::pin(async move {
             let arguments = Arguments::new(arguments)?;
             let path = arguments.text("path")?;

@@ -7,11 +7,11 @@ use ply_agent::v2;
 use serde_json::{Value, json};
 
 use super::arguments::Arguments;
-use super::{Access, Order, Outcome, Prepared, Tool, ToolContext};
-use crate::BoxFuture;
+use super::{Access, Order, Outcome, Prepared, Preparing, Tool, ToolContext};
 use crate::model::ToolSpec;
-use crate::permission::{Effect, names_secret};
+use crate::permission::{Effect, names_secret, shown};
 use crate::shell::{Cause, Line, TIME_DEFAULT, TIME_MAX};
+use crate::text::short;
 
 /// How long a title may get.
 const TITLE_CHARS_MAX: usize = 120;
@@ -77,11 +77,7 @@ impl Tool for Shell {
         true
     }
 
-    fn prepare<'t>(
-        &'t self,
-        arguments: Value,
-        context: ToolContext<'t>,
-    ) -> BoxFuture<'t, Result<Prepared<'t>, Outcome>> {
+    fn prepare<'t>(&'t self, arguments: Value, context: ToolContext<'t>) -> Preparing<'t> {
         Box::pin(prepare(arguments, context))
     }
 }
@@ -185,15 +181,7 @@ async fn start(line: Line, description: Option<String>, context: ToolContext<'_>
 
 /// Returns a command line on one line, cut to a length that fits a card.
 pub(super) fn title(command: &str) -> String {
-    let line = crate::permission::shown(command.trim());
-    match line.char_indices().nth(TITLE_CHARS_MAX) {
-        None => line,
-        Some(_) => line
-            .chars()
-            .take(TITLE_CHARS_MAX - 1)
-            .chain(['\u{2026}'])
-            .collect(),
-    }
+    short(&shown(command.trim()), TITLE_CHARS_MAX)
 }
 
 #[cfg(test)]

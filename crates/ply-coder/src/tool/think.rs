@@ -4,8 +4,7 @@ use ply_agent::v2;
 use serde_json::{Value, json};
 
 use super::arguments::Arguments;
-use super::{Outcome, Prepared, Tool, ToolContext};
-use crate::BoxFuture;
+use super::{Outcome, Prepared, Preparing, Tool, ToolContext};
 use crate::model::ToolSpec;
 
 /// Does nothing but hold a thought.
@@ -32,11 +31,7 @@ impl Tool for Think {
         v2::ToolKind::Think
     }
 
-    fn prepare<'t>(
-        &'t self,
-        given: Value,
-        _: ToolContext<'t>,
-    ) -> BoxFuture<'t, Result<Prepared<'t>, Outcome>> {
+    fn prepare<'t>(&'t self, given: Value, _: ToolContext<'t>) -> Preparing<'t> {
         Box::pin(async move {
             let thought = Arguments::new(given)?.text("thought")?;
             Ok(Prepared::new("Think".to_owned(), self.kind(), async move {

@@ -8,8 +8,7 @@ use reqwest::{Response, Url, header};
 use serde_json::{Value, json};
 
 use super::arguments::Arguments;
-use super::{Access, Outcome, Prepared, Surface, Tool, ToolContext};
-use crate::BoxFuture;
+use super::{Access, Outcome, Prepared, Preparing, Surface, Tool, ToolContext};
 use crate::model::ToolSpec;
 use crate::web::PrivateHost;
 
@@ -45,11 +44,7 @@ impl Tool for WebFetch {
         v2::ToolKind::Fetch
     }
 
-    fn prepare<'t>(
-        &'t self,
-        given: Value,
-        context: ToolContext<'t>,
-    ) -> BoxFuture<'t, Result<Prepared<'t>, Outcome>> {
+    fn prepare<'t>(&'t self, given: Value, context: ToolContext<'t>) -> Preparing<'t> {
         Box::pin(async move {
             let arguments = Arguments::new(given)?;
             let url = Url::parse(&arguments.text("url")?)

@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 
 use super::arguments::Arguments;
 use super::edit_file::told;
-use super::{Access, Change, Order, Outcome, Prepared, Tool, ToolContext};
-use crate::BoxFuture;
+use super::{Access, Change, Order, Outcome, Prepared, Preparing, Tool, ToolContext};
 use crate::model::ToolSpec;
 use crate::workspace::{Error, Loaded, READ_BYTES_MAX, Spot, Text};
 
@@ -43,11 +42,7 @@ impl Tool for WriteFile {
         true
     }
 
-    fn prepare<'t>(
-        &'t self,
-        arguments: Value,
-        context: ToolContext<'t>,
-    ) -> BoxFuture<'t, Result<Prepared<'t>, Outcome>> {
+    fn prepare<'t>(&'t self, arguments: Value, context: ToolContext<'t>) -> Preparing<'t> {
         Box::pin(async move {
             let arguments = Arguments::new(arguments)?;
             let path = arguments.text("path")?;

@@ -4,7 +4,6 @@ use std::panic::AssertUnwindSafe;
 
 use futures::FutureExt as _;
 use ply_agent::{Result, ToolCall, v2};
-use serde_json::Value;
 
 use super::TurnLoop;
 use super::ask::{Allowed, By};
@@ -61,13 +60,6 @@ impl TurnLoop<'_> {
             );
             return Ok(Outcome::failed(words));
         };
-        let arguments = match &call.arguments {
-            Value::Object(_) => call.arguments.clone(),
-            _ => {
-                let words = "The arguments are no JSON object; call the tool again with one.";
-                return Ok(Outcome::failed(words));
-            }
-        };
         // What it would do may depend on what the calls before it did, and the user is asked in order.
         self.turn.unless_cancelled(ticket.reached()).await?;
         let surface = Live::new(self.turn, card, self.state);
@@ -77,7 +69,7 @@ impl TurnLoop<'_> {
             surface: &surface,
         };
         let work = async {
-            let prepared = match tool.prepare(arguments, context).await {
+            let prepared = match tool.prepare(call.arguments.clone(), context).await {
                 Ok(prepared) => prepared,
                 Err(refused) => return Ok(refused),
             };

@@ -6,6 +6,11 @@ const COMMANDS: &str = include_str!("commands.txt");
 /// How many commands each kind has at least.
 pub(crate) const COMMANDS_MIN: usize = 60;
 
+/// Every kind.
+pub(crate) const KINDS: [&str; 8] = [
+    "reads", "changes", "unknown", "runs", "network", "destroys", "unclear", "secrets",
+];
+
 /// Returns the commands of a kind.
 pub(crate) fn commands(kind: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -58,5 +63,28 @@ pub(crate) fn project() -> tempfile::TempDir {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
+    folder
+}
+
+/// Makes a project that has passwords, too.
+pub(crate) fn project_with_secrets() -> tempfile::TempDir {
+    let folder = project();
+    for (name, text) in [
+        (".env", "KEY=1\n"),
+        ("config/.env.production", "KEY=2\n"),
+        ("server.key", "x\n"),
+        ("id_rsa", "x\n"),
+        ("certs/tls.pem", "x\n"),
+        (".npmrc", "x\n"),
+        (
+            ".git/config",
+            "[remote \"o\"]\n\turl = https://me:token@example.com/a\n",
+        ),
+    ] {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    std::os::unix::fs::symlink(".env", folder.path().join("plain.txt")).unwrap();
     folder
 }

@@ -27,6 +27,7 @@ mod sandbox_borders;
 mod sandbox_confines;
 mod sandbox_escapes;
 mod sandbox_guarded;
+mod sandbox_sockets;
 mod sandbox_support;
 mod sandbox_unattended;
 mod shell_background;

@@ -120,7 +120,7 @@ async fn h15_a_repository_behind_a_link_is_not_changed_or_replaced() {
 }
 
 #[tokio::test]
-async fn h3_a_repository_that_a_command_makes_is_told_and_guarded_from_then_on() {
+async fn h3_a_repository_that_a_command_makes_is_disarmed_told_and_guarded_from_then_on() {
     let Some(place) = Place::unattended(|_| {}).await else {
         return;
     };
@@ -132,17 +132,30 @@ async fn h3_a_repository_that_a_command_makes_is_told_and_guarded_from_then_on()
     let [note] = ran.notes.as_slice() else {
         panic!("{ran:?}");
     };
-    assert!(note.contains("docs: git obeys"), "{note}");
-    assert!(ran.text().ends_with("asked for it]"), "{ran:?}");
-    place.fails("echo x >>docs/config").await;
-    let ran = place.run("mkdir -p a/.git && echo x >a/.git/config").await;
+    assert!(note.contains("docs/HEAD was renamed to"), "{note}");
+    assert!(ran.text().ends_with("rename it back]"), "{ran:?}");
+    // The user's next command runs nothing of it.
+    let mut status = std::process::Command::new("git");
+    let status = status.arg("status").current_dir(place.root.join("docs"));
+    // Whether it finds another repository further up is no matter.
+    status.output().unwrap();
+    assert!(!place.root.join("docs/owned").exists() && !place.root.join("owned").exists());
+    for attempt in [
+        "echo x >>docs/config",
+        "mv docs/HEAD.disarmed docs/HEAD",
+        "echo 'ref: refs/heads/x' >docs/HEAD",
+    ] {
+        place.fails(attempt).await;
+    }
+    let ran = place.run("git init -q a").await;
     assert!(
         ran.notes
             .iter()
-            .any(|note| note.contains("a/.git: git obeys")),
+            .any(|note| note.contains("a/.git; tell the user")),
         "{ran:?}"
     );
-    place.fails("echo x >a/.git/hooks").await;
+    assert!(place.root.join("a/.git/HEAD").exists());
+    place.fails("echo x >a/.git/hooks/pre-commit").await;
     // What the user made is theirs, and guarded at once.
     std::fs::create_dir_all(place.root.join("users/.git")).unwrap();
     let ran = place.fails("echo x >users/.git/config").await;
@@ -263,7 +276,8 @@ async fn cargo_test_works_with_packages_that_were_downloaded() {
         ),
         (
             "src/lib.rs",
-            "#[test]\nfn it_pours() {\n    assert_eq!(itoa::Buffer::new().format(7), \"7\");\n}\n",
+            "//! ```\n//! assert_eq!(2 + 2, 4);\n//! ```\n\n\
+             #[test]\nfn it_pours() {\n    assert_eq!(itoa::Buffer::new().format(7), \"7\");\n}\n",
         ),
     ];
     std::fs::create_dir(place.root.join("src")).unwrap();
@@ -275,9 +289,62 @@ async fn cargo_test_works_with_packages_that_were_downloaded() {
     let locked = lock.current_dir(&place.root).output().unwrap();
     // This workspace uses the package itself, so it was downloaded.
     assert!(locked.status.success(), "{locked:?}");
-    // Tests in documentation are compiled in temporary files, which have a place of their own in sessions and none here.
-    let line = place.line("cargo test --quiet --lib 2>&1");
+    // Tests in documentation are compiled in temporary files.
+    let line = place.line("cargo test --quiet 2>&1");
     let ran = place.processes.run(&line, &Card::new()).await.unwrap();
     assert_eq!(ran.exit, Exit::Code(0), "{ran:?}");
-    assert!(ran.output.contains("1 passed"), "{ran:?}");
+    assert_eq!(ran.output.matches("1 passed").count(), 2, "{ran:?}");
+}
+
+#[tokio::test]
+async fn h7_git_shows_no_secret_that_its_history_has_and_no_token_of_its_settings() {
+    let Some(place) = Place::unattended(|_| {}).await else {
+        return;
+    };
+    let git = |words: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        let who = ["-c", "user.name=A", "-c", "user.email=a@example.com"];
+        let git = git.args(who).args(words).current_dir(&place.root);
+        let output = git.env("HOME", &place.outside).output().unwrap();
+        assert!(output.status.success(), "{words:?}: {output:?}");
+    };
+    git(&["init", "-q"]);
+    for (file, text) in [
+        (".env", "PASSWORD=hunter2\n"),
+        (".env.example", "SHOWN=1\n"),
+    ] {
+        std::fs::write(place.root.join(file), text).unwrap();
+    }
+    git(&["add", "."]);
+    git(&["commit", "-q", "-m", "with a secret"]);
+    git(&["rm", "-q", ".env"]);
+    git(&["commit", "-q", "-m", "without it"]);
+    git(&["remote", "add", "up", "https://me:t0ken@example.com/x.git"]);
+    let mut line = place.line("git log -p; git grep -n . HEAD~1; git diff HEAD~1; git show HEAD~1");
+    for (confinement, looks) in [
+        (Confinement::Unattended, false),
+        (Confinement::Workspace, true),
+    ] {
+        place.processes.confine(confinement);
+        line.looks = looks;
+        let ran = place.run_line(&line).await;
+        assert!(ran.output.contains("SHOWN=1"), "{ran:?}");
+        assert!(ran.output.contains("b/.env"), "{ran:?}");
+        assert!(!ran.output.contains("hunter2"), "{confinement:?}: {ran:?}");
+    }
+    place.processes.confine(Confinement::Unattended);
+    let settings = place
+        .works("cat .gi?/config; git remote -v; git status")
+        .await;
+    assert!(settings.contains("repositoryformatversion"), "{settings}");
+    assert!(!settings.contains("t0ken"), "{settings}");
+    place.fails("umount .git/config; rm -f .git/config").await;
+    // Who allowed it sees both.
+    let mut line = place.line("git log -p; git remote -v");
+    line.secrets = true;
+    let ran = place.run_line(&line).await;
+    assert!(
+        ran.output.contains("hunter2") && ran.output.contains("t0ken"),
+        "{ran:?}"
+    );
 }

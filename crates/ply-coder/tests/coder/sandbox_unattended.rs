@@ -449,6 +449,32 @@ async fn temporary_files_belong_to_the_session() {
 }
 
 #[tokio::test]
+async fn temporary_files_have_a_place_wherever_the_users_are() {
+    let shared = tempfile::tempdir_in("/tmp").unwrap();
+    let below = shared.path().to_owned();
+    let with = |first: &[std::path::PathBuf]| {
+        let mut temporary = first.to_vec();
+        temporary.extend(Sandbox::default().temporary);
+        move |sandbox: &mut Sandbox| sandbox.temporary = temporary
+    };
+    // Of the user's: one that lies in another, one that is gone, one of its own.
+    let own = Scratch::new();
+    for (users, expected) in [
+        (below.clone(), "/tmp"),
+        ("/nowhere/tmp".into(), "/tmp"),
+        (own.0.clone(), own.0.to_str().unwrap()),
+    ] {
+        let Some(place) = Place::unattended(with(std::slice::from_ref(&users))).await else {
+            return;
+        };
+        let said = place
+            .works("f=$(mktemp) && echo x >$f && echo $TMPDIR ${f%/*}")
+            .await;
+        assert_eq!(said, format!("{expected} {expected}\n"), "{users:?}");
+    }
+}
+
+#[tokio::test]
 async fn h14_without_a_complete_sandbox_nothing_runs_unattended() {
     let scratch = Scratch::new();
     let real = helper();

@@ -64,11 +64,13 @@ impl Place {
     }
 }
 
-/// Returns where cargo keeps a package.
+/// Returns where cargo keeps a package. Only what is built here was downloaded, which is why other platforms are left out.
 fn source_of(package: &str) -> PathBuf {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let platform = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let metadata = Command::new(cargo)
         .args(["metadata", "--format-version", "1", "--offline", "--locked"])
+        .args(["--filter-platform", &platform])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .unwrap();

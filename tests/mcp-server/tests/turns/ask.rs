@@ -2,6 +2,7 @@
 
 use coder_tests::{Reply, Setup, Tell as _, User, World};
 use ply_agent::v2::{StopReason, ToolCallStatus};
+use ply_client::Event;
 use ply_coder::permission::Mode;
 use ply_mcp_server::soon;
 use serde_json::json;
@@ -57,6 +58,58 @@ async fn always_is_for_that_tool_alone() {
         "for the first echo and for the sum: {asked:?}"
     );
     assert!(asked[1].contains("add"), "{asked:?}");
+}
+
+#[tokio::test]
+async fn h6_a_tool_that_describes_itself_in_another_way_is_asked_about_again() {
+    let setup = Setup {
+        user: User::AllowsAlways,
+        ..Setup::default()
+    };
+    let grow = Reply::call("mcp__files__grow", json!({}));
+    let script = [echo(), echo(), grow, echo(), echo(), Reply::say("Done.")];
+    let world = World::with(setup, script).await;
+    let session = open(&world, [server("files")]).await;
+    soon(session.tell("Go")).await;
+    let asked = world.asked();
+    let of = |tool: &str| asked.iter().filter(|title| title.contains(tool)).count();
+    assert_eq!((of("echo"), of("grow")), (2, 1), "{asked:?}");
+}
+
+#[tokio::test]
+async fn h6_the_question_has_every_argument_to_its_end() {
+    for versions in VERSIONS {
+        let setup = Setup {
+            versions,
+            user: User::Waits,
+            ..Setup::default()
+        };
+        let text = format!("{}\nand then the end", "harmless ".repeat(10_000));
+        let call = Reply::call(
+            "mcp__files__echo",
+            json!({ "text": text, "hidden": "\u{202e}x" }),
+        );
+        let world = World::with(setup, [call, Reply::say("Done.")]).await;
+        let session = open(&world, [server("files")]).await;
+        let mut turn = session.prompt("Echo").await.unwrap();
+        let question = soon(async {
+            loop {
+                if let Event::Permission(question) = turn.next().await.unwrap().unwrap() {
+                    break question;
+                }
+            }
+        })
+        .await;
+        let mut request = json!(question.request());
+        // What a client may show or not is no place for what the user has to know.
+        request["subject"]["toolCall"]["rawInput"].take();
+        let card = json!(question.tool_call().unwrap().content);
+        let shown = format!("{request}{card}");
+        assert!(shown.contains("and then the end"), "{versions:?}");
+        assert!(shown.contains("u{202e}"), "{versions:?}");
+        question.reject_once().await.unwrap();
+        soon(coder_tests::read_story(&session, turn)).await;
+    }
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ pub(super) const HELP: &str = "\
 - `read FILE`, `list DIR`, `find *.rs`, `search TEXT [in DIR]`
 - `run COMMAND`
 - `write FILE: TEXT`, `replace A with B in FILE`, `move A to B`, `delete FILE`
-- `plan STEP, STEP, …`, `think: THOUGHT`, `ask: QUESTION`, `fetch URL`";
+- `plan STEP, STEP, …`, `think: THOUGHT`, `ask: QUESTION`, `fetch URL` (if `web_fetch` is on)";
 
 /// Programs whose name is enough to tell a command from prose.
 const PROGRAMS: [&str; 40] = [

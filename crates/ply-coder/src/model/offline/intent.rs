@@ -41,6 +41,8 @@ pub(super) enum Aspect {
     Commands,
     Tests,
     Usage,
+    License,
+    Features,
     Facts,
 }
 
@@ -459,17 +461,12 @@ impl<'p> Said<'p> {
         ]) || self.says_any(&["written in", "how many files", "how much code"])
         {
             Aspect::Size
-        } else if self.has(&[
-            "license",
-            "licence",
-            "version",
-            "author",
-            "authors",
-            "maintainer",
-            "maintainers",
-            "features",
-            "feature",
-        ]) || self.says_any(&["who wrote", "who made", "rust version"])
+        } else if self.has(&["license", "licence", "licensed"]) {
+            Aspect::License
+        } else if self.has(&["features", "feature"]) {
+            Aspect::Features
+        } else if self.has(&["version", "author", "authors", "maintainer", "maintainers"])
+            || self.says_any(&["who wrote", "who made", "rust version"])
         {
             Aspect::Facts
         } else if self.has(&[

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::names::is_known_file;
 use super::outline::{self, Item};
 use super::script::Reply;
-use super::tally::{Tally, ending_of, files, language_of, lines, number};
+use super::tally::{Tally, ending_of, files, language_of, lines, number, plural};
 use super::turn::{Done, Rounds, without_numbers};
 use super::{readme, words};
 
@@ -46,6 +46,12 @@ pub(super) fn next(path: &str, rounds: &Rounds<'_>) -> Reply {
     match (file, directory_list) {
         (None, None) if is_directory => Reply::calls(list()),
         (None, _) => Reply::calls(vec![read()]),
+        // A name with an ending is hardly a directory; it is more likely further down.
+        (Some(file), None)
+            if !ending_of(trimmed).is_empty() && !file.text.contains("is a directory") =>
+        {
+            elsewhere(trimmed, file, rounds)
+        }
         (Some(_), None) => Reply::calls(list()),
         (Some(file), Some(_)) => elsewhere(trimmed, file, rounds),
     }
@@ -92,10 +98,14 @@ fn explain(path: &str, numbered: &str) -> String {
         .map(|name| format!(" of {name}"))
         .unwrap_or_default();
     let size = match total {
-        Some(total) => format!("the first {} of {} lines", number(count), number(total)),
-        None => lines(count),
+        Some(total) => (
+            lines(total),
+            format!(" (the first {} were read)", number(count)),
+        ),
+        None => (lines(count), String::new()),
     };
-    let mut said = format!("`{path}`: {size}{language}.\n\n");
+    let (size, part) = size;
+    let mut said = format!("`{path}`: {size}{language}{part}.\n\n");
     let is_document = matches!(language_of(path), Some("Markdown" | "reStructuredText"));
     if is_document {
         said.push_str(&document(&text));
@@ -144,7 +154,7 @@ fn defined(items: &[Item], text: &str) -> String {
     let public: Vec<_> = items.iter().filter(|item| item.is_public).collect();
     let (shown, what) = match public.is_empty() {
         true => (items.iter().collect(), "It defines"),
-        false => (public, "What others can use"),
+        false => (public, "Its public definitions"),
     };
     let hidden = items.len() - shown.len();
     let mut said = format!("{what}:\n\n");
@@ -161,23 +171,15 @@ fn defined(items: &[Item], text: &str) -> String {
         said.push_str(&format!("- and {} more\n", shown.len() - ITEMS_MAX));
     }
     if hidden > 0 {
-        said.push_str(&format!(
-            "\nBesides, {} for its own use.\n",
-            items_in_words(hidden)
-        ));
+        let hidden = plural(hidden as u64, "definition is", "definitions are");
+        said.push_str(&format!("\n{hidden} private.\n"));
     }
     let tests = text.lines().filter(|line| line.trim() == "#[test]").count();
     if tests > 0 {
-        said.push_str(&format!(
-            "\nIt has {} in it.\n",
-            super::tally::plural(tests as u64, "test", "tests")
-        ));
+        let tests = plural(tests as u64, "test", "tests");
+        said.push_str(&format!("\nIt contains {tests}.\n"));
     }
     said
-}
-
-fn items_in_words(count: usize) -> String {
-    super::tally::plural(count as u64, "definition is", "definitions are")
 }
 
 /// Shows how a file begins that defines nothing.
@@ -205,17 +207,15 @@ fn document(text: &str) -> String {
             && (1..=3).contains(&level)
             && !in_code
         {
-            let title = readme::plain(title);
-            headings.push(format!(
-                "{:indent$}- {title}\n",
-                "",
-                indent = (level - 1) * 2
-            ));
+            headings.push((level, readme::plain(title)));
         }
     }
-    if !headings.is_empty() {
+    // Four spaces before the first one would make code of them all.
+    if let Some(top) = headings.iter().map(|(level, _)| *level).min() {
         said.push_str("Its headings:\n\n");
-        said.extend(headings.iter().take(ENTRIES_MAX).map(String::as_str));
+        for (level, title) in headings.iter().take(ENTRIES_MAX) {
+            said.push_str(&format!("{}- {title}\n", "  ".repeat(level - top)));
+        }
         if headings.len() > ENTRIES_MAX {
             said.push_str(&format!("- and {} more\n", headings.len() - ENTRIES_MAX));
         }

@@ -59,6 +59,8 @@ pub(super) fn next(aspect: Aspect, rounds: &Rounds<'_>) -> Reply {
         Aspect::Commands => sides::commands(&survey),
         Aspect::Tests => sides::tests(&survey, rounds),
         Aspect::Usage => sides::usage(&survey),
+        Aspect::License => sides::license(&survey),
+        Aspect::Features => sides::features(&survey),
         Aspect::Facts => sides::facts(&survey),
     };
     Reply::say(words::signed(&said))
@@ -231,19 +233,19 @@ fn starts(survey: &Survey) -> String {
 
 fn needed(project: &Project) -> String {
     let mut said = match project.dependencies.len() {
-        0 => "no other packages".to_owned(),
+        0 => "nothing".to_owned(),
         _ => names(&project.dependencies),
     };
     let more = [
         (project.optional.len(), "optional"),
-        (project.development.len(), "for development"),
+        (project.development.len(), "for development only"),
     ];
     let more = more.iter().filter(|(count, _)| *count > 0);
     let more: Vec<_> = more
         .map(|(count, what)| format!("{count} {what}"))
         .collect();
     if !more.is_empty() {
-        said.push_str(&format!(" (and {})", more.join(", ")));
+        said.push_str(&format!(" (plus {})", more.join(", ")));
     }
     said
 }

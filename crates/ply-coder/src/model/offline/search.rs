@@ -152,10 +152,10 @@ pub(super) fn todos(rounds: &Rounds<'_>) -> Reply {
     let said = match places.len() as u64 {
         0 => "No comment here says TODO, FIXME, XXX or HACK.".to_owned(),
         count => {
-            let more = if is_cut(*found) { " or more" } else { "" };
+            let least = if is_cut(*found) { "At least " } else { "" };
             let count = plural(count, "line says", "lines say");
             format!(
-                "{count}{more} TODO, FIXME, XXX or HACK:\n\n{}",
+                "{least}{count} TODO, FIXME, XXX or HACK:\n\n{}",
                 list(&places)
             )
         }

@@ -190,9 +190,10 @@ impl Tally {
         });
         let named: Vec<_> = named.collect();
         let size = format!("{}, {}", files(total.files), lines(total.lines));
-        match named.is_empty() {
-            true => size,
-            false => format!("{size}: {}", named.join(", ")),
+        match languages.as_slice() {
+            [] => size,
+            [(only, amount)] if amount.lines == total.lines => format!("{size} of {only}"),
+            _ => format!("{size}: {}", named.join(", ")),
         }
     }
 

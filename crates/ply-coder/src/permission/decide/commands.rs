@@ -22,8 +22,12 @@ struct Trouble(String);
 impl Judge<'_> {
     pub(super) fn shell(&self, line: &str, cwd: &Path) -> Finding {
         if self.mode == Mode::Full {
+            if line.len() > named::LINE_BYTES_MAX {
+                return Finding::ask("It is too long to be checked.");
+            }
             let named = named::files(line, cwd);
             let secret = named.iter().find_map(|file| self.hidden(file));
+            let secret = secret.or_else(|| named::by_object(line, cwd).map(str::to_owned));
             return secret.map_or(Finding::Allow, Finding::ask);
         }
         let commands = match line::read(line) {
@@ -186,14 +190,16 @@ impl Judge<'_> {
             _ => !reads && !is_git,
         };
         let guarded = |word: &&str| {
-            paths_in(word).any(|path| {
-                let named = cleaned(&here.join(path));
-                let real = links::real(&named).filter(|real| *real != named);
-                std::iter::once(named).chain(real).any(|path| {
-                    let place = Place::of(&path, self.roots, self.own);
-                    place.guards.iter().any(|guard| counts(guard.kind))
+            let by_id = is_git && repository::is_id_of_file(here, word);
+            by_id
+                || paths_in(word).any(|path| {
+                    let named = cleaned(&here.join(path));
+                    let real = links::real(&named).filter(|real| *real != named);
+                    std::iter::once(named).chain(real).any(|path| {
+                        let place = Place::of(&path, self.roots, self.own);
+                        place.guards.iter().any(|guard| counts(guard.kind))
+                    })
                 })
-            })
         };
         let arguments = words.get(1..).unwrap_or_default();
         arguments.iter().rposition(guarded).map_or(0, |at| at + 2)

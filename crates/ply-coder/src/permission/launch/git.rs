@@ -32,6 +32,8 @@ const OPTIONS: &[&str] = &[
     // Those that read files which need not be the project's.
     "ignore-revs-file", "pathspec-from-file", "exclude-from", "exclude-per-directory", "file", "filters",
     "reference", "reference-if-able", "bundle-uri", "build-fake-ancestor", "trailer",
+    // Those that show objects which nobody names, secrets among them.
+    "batch", "batch-command",
 ];
 
 /// Options before the subcommand whose value is the next word.

@@ -7,17 +7,18 @@ use super::options::{Options, Parsed};
 use super::{Git, Need, Reach, Reads, Shows};
 
 /// Options of whatever shows differences. Missing on purpose: `--output` and `-O` (files), `--ext-diff`,
-/// `--textconv` (programs), `--no-index` (files outside of the repository).
+/// `--textconv` (programs), `--no-index` (files outside of the repository), `--text` and `--binary` (content of
+/// secrets that its history may have, which is left out otherwise).
 #[rustfmt::skip]
 const DIFF: &[&str] = &[
     "patch", "no-patch", "unified:", "stat?", "numstat", "shortstat", "dirstat?", "cumulative", "summary",
     "compact-summary", "name-only", "name-status", "color?", "no-color", "color-words?", "word-diff?",
     "word-diff-regex:", "color-moved?", "color-moved-ws:", "no-color-moved", "find-renames?", "find-copies?", "find-copies-harder",
     "break-rewrites?", "irreversible-delete", "diff-filter:", "pickaxe-all", "pickaxe-regex", "find-object:",
-    "relative?", "no-relative", "text", "ignore-all-space", "ignore-space-change", "ignore-space-at-eol",
+    "relative?", "no-relative", "ignore-all-space", "ignore-space-change", "ignore-space-at-eol",
     "ignore-cr-at-eol", "ignore-blank-lines", "ignore-matching-lines:", "inter-hunk-context:", "function-context",
     "no-ext-diff", "no-textconv", "no-renames", "renames", "check", "exit-code", "quiet", "abbrev?", "full-index",
-    "binary", "raw", "minimal", "patience", "histogram", "anchored:", "diff-algorithm:", "indent-heuristic",
+    "raw", "minimal", "patience", "histogram", "anchored:", "diff-algorithm:", "indent-heuristic",
     "no-indent-heuristic", "src-prefix:", "dst-prefix:", "no-prefix", "default-prefix", "line-prefix:", "ita-invisible-in-index",
     "patch-with-stat", "patch-with-raw", "ignore-submodules?", "cc", "combined-all-paths",
 ];
@@ -38,7 +39,7 @@ const LOG: &[&str] = &[
     "show-pulls", "clear-decorations", "root", "full-diff",
 ];
 
-const LOG_LETTERS: &str = "pusU:M?C?B?D?S:G:l:RawbWzcmtrn:iEFPgqL:X?";
+const LOG_LETTERS: &str = "pusU:M?C?B?D?S:G:l:RwbWzcmtrn:iEFPgqL:X?";
 
 struct Subcommand {
     names: &'static [&'static str],
@@ -82,7 +83,7 @@ const SUBCOMMANDS: &[Subcommand] = &[
         "untracked-files?", "ignored?", "ignore-submodules?", "ahead-behind", "no-ahead-behind", "renames",
         "no-renames", "find-renames?", "column?", "no-column", "null"]]),
     subcommand(&["diff"], Any, LOG_LETTERS, &[DIFF, &["cached", "staged", "merge-base", "base", "ours", "theirs"]]),
-    subcommand(&["log", "show", "whatchanged"], Any, LOG_LETTERS, &[DIFF, LOG]),
+    subcommand(&["log", "show"], Any, LOG_LETTERS, &[DIFF, LOG]),
     subcommand(&["rev-list"], Any, "n:iEFPg", &[LOG, &["objects", "objects-edge", "header", "timestamp", "bisect",
         "disk-usage?", "no-object-names", "no-commit-header"]]),
     subcommand(&["diff-tree", "diff-index", "diff-files"], Any, LOG_LETTERS, &[DIFF, LOG, &["cached", "no-commit-id"]]),
@@ -122,10 +123,10 @@ const SUBCOMMANDS: &[Subcommand] = &[
     subcommand(&["tag"], OnlyWith(&["l", "list", "n", "contains", "no-contains", "merged", "no-merged", "points-at"]),
         "ln?i", &[&["list", "contains:", "no-contains:", "merged:", "no-merged:", "points-at:", "sort:", "format:",
         "column?", "no-column", "color?", "ignore-case", "omit-empty"]]),
-    subcommand(&["grep"], Pattern, "nilLcwEFGPe=hHovpWqzaIm:A:B:C:r", &[&["line-number", "column", "ignore-case",
+    subcommand(&["grep"], Pattern, "nilLcwEFGPe=hHovpWqzIm:A:B:C:r", &[&["line-number", "column", "ignore-case",
         "files-with-matches", "name-only", "files-without-match", "count", "word-regexp", "extended-regexp",
         "fixed-strings", "basic-regexp", "perl-regexp", "invert-match", "only-matching", "show-function",
-        "function-context", "quiet", "null", "text", "heading", "break", "cached", "and", "or", "not", "all-match",
+        "function-context", "quiet", "null", "heading", "break", "cached", "and", "or", "not", "all-match",
         "max-depth:", "max-count:", "after-context:", "before-context:", "context:", "color?", "no-color",
         "full-name", "threads:", "recursive", "no-recursive"]]),
     subcommand(&["version"], Nothing, "", &[&["build-options"]]),
@@ -138,19 +139,13 @@ const SUBMODULES: &[&str] = &["status", "diff", "diff-files", "diff-index", "des
 const SHOWING: &[&str] = &["diff", "range-diff", "grep"];
 
 /// Subcommands that show it if one of [`PATCH`] is given.
-const PATCHING: &[&str] = &[
-    "log",
-    "whatchanged",
-    "diff-tree",
-    "diff-index",
-    "diff-files",
-];
+const PATCHING: &[&str] = &["log", "diff-tree", "diff-index", "diff-files"];
 
 /// Options that show the content of files.
 #[rustfmt::skip]
 const PATCH: &[&str] = &[
     "p", "u", "U", "W", "c", "L", "patch", "unified", "patch-with-stat", "patch-with-raw", "word-diff",
-    "word-diff-regex", "color-words", "function-context", "binary", "cc", "check",
+    "word-diff-regex", "color-words", "function-context", "cc", "check",
 ];
 
 /// Options that show only which files there are, or how much of them.

@@ -221,7 +221,6 @@ fn h7_tracked_secrets_are_not_shown_unasked() {
         "git show main -- :/config",
         "git stash show -p",
         "git diff-tree -p HEAD",
-        "git whatchanged -u",
         "git grep key HEAD",
         "git grep key -- config",
         "git cat-file -p abababab",
@@ -261,4 +260,20 @@ fn without_a_repository_git_compares_any_files() {
     // The folders above may be in a repository, though not on machines that test this.
     assert!(trouble_with_git(folder.path(), &shows).is_some());
     assert_eq!(trouble_with_git(folder.path(), &Git::default()), None);
+}
+
+#[test]
+fn h7_options_that_show_what_attributes_leave_out_are_asked_about() {
+    for line in [
+        "git log -p --text",
+        "git log -p -a",
+        "git diff --binary",
+        "git show --binary HEAD",
+        "git grep -a key",
+        "git grep --text key",
+        "git whatchanged -p",
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        assert!(crate::permission::look::reads(&words).is_none(), "{line}");
+    }
 }

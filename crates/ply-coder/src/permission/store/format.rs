@@ -31,53 +31,21 @@ pub(super) struct Document {
     #[serde(default)]
     pub(super) user: Section,
     #[serde(default, rename = "project")]
-    pub(super) projects: Vec<Project>,
+    pub(super) projects: Vec<Section>,
 }
 
 /// The rules of one scope, as texts.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Section {
+    /// Which project they are for; none for those of the user.
+    pub(super) directory: Option<String>,
     #[serde(default)]
     pub(super) allow: Vec<String>,
     #[serde(default)]
     pub(super) ask: Vec<String>,
     #[serde(default)]
     pub(super) deny: Vec<String>,
-}
-
-/// The rules of a project.
-#[derive(Debug, Deserialize)]
-#[serde(from = "FlatProject")]
-pub(super) struct Project {
-    pub(super) directory: String,
-    pub(super) section: Section,
-}
-
-/// The same as it is written; `flatten` would let unknown fields pass.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FlatProject {
-    directory: String,
-    #[serde(default)]
-    allow: Vec<String>,
-    #[serde(default)]
-    ask: Vec<String>,
-    #[serde(default)]
-    deny: Vec<String>,
-}
-
-impl From<FlatProject> for Project {
-    fn from(flat: FlatProject) -> Self {
-        Self {
-            directory: flat.directory,
-            section: Section {
-                allow: flat.allow,
-                ask: flat.ask,
-                deny: flat.deny,
-            },
-        }
-    }
 }
 
 impl Document {
@@ -91,41 +59,38 @@ impl Document {
             });
         }
         let document: Self = toml::from_str(text).map_err(|_| StoreError::Format)?;
-        let mut directories: Vec<&str> = document
-            .projects
-            .iter()
-            .map(|one| one.directory.as_str())
-            .collect();
+        let directories = document.projects.iter().map(|one| one.directory.as_deref());
+        let mut directories: Vec<_> = directories.collect();
         directories.sort_unstable();
         let twice = directories
             .windows(2)
             .any(|pair| pair.first() == pair.last());
+        let misplaced = document.user.directory.is_some() || directories.contains(&None);
         // Of two sections for one project, the second might be the one that denies.
-        if document.version != VERSION || twice {
+        if document.version != VERSION || twice || misplaced {
             return Err(StoreError::Format);
         }
         Ok(document)
     }
 
+    /// Returns the section of a project, if there is one.
+    pub(super) fn find(&mut self, directory: &str) -> Option<&mut Section> {
+        let mut projects = self.projects.iter_mut();
+        projects.find(|one| one.directory.as_deref() == Some(directory))
+    }
+
     /// Returns the section of a project, a new one if need be.
     pub(super) fn project(&mut self, directory: &str) -> Result<&mut Section, StoreError> {
-        let place = self
-            .projects
-            .iter()
-            .position(|one| one.directory == directory);
-        let place = match place {
-            Some(place) => place,
-            None if self.projects.len() >= ENTRIES_MAX => return Err(StoreError::Full),
-            None => {
-                self.projects.push(Project {
-                    directory: directory.to_owned(),
-                    section: Section::default(),
-                });
-                self.projects.len() - 1
+        if self.find(directory).is_none() {
+            if self.projects.len() >= ENTRIES_MAX {
+                return Err(StoreError::Full);
             }
-        };
-        let project = self.projects.get_mut(place);
-        project.map(|one| &mut one.section).ok_or(StoreError::Full)
+            self.projects.push(Section {
+                directory: Some(directory.to_owned()),
+                ..Section::default()
+            });
+        }
+        self.find(directory).ok_or(StoreError::Full)
     }
 }
 
@@ -169,13 +134,8 @@ impl fmt::Display for Document {
         if !self.user.is_empty() {
             write!(f, "\n[user]\n{}", self.user)?;
         }
-        for project in self.projects.iter().filter(|one| !one.section.is_empty()) {
-            let directory = Quoted(&project.directory);
-            write!(
-                f,
-                "\n[[project]]\ndirectory = {directory}\n{}",
-                project.section
-            )?;
+        for project in self.projects.iter().filter(|one| !one.is_empty()) {
+            write!(f, "\n[[project]]\n{project}")?;
         }
         Ok(())
     }
@@ -183,6 +143,9 @@ impl fmt::Display for Document {
 
 impl fmt::Display for Section {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(directory) = &self.directory {
+            writeln!(f, "directory = {}", Quoted(directory))?;
+        }
         let lists = [
             ("allow", &self.allow),
             ("ask", &self.ask),

@@ -27,12 +27,8 @@ pub struct KeptRule {
 pub fn kept_rules(file: &Path) -> Result<Vec<KeptRule>, StoreError> {
     let (text, _) = file::read(file)?;
     let document = Document::parse(&text)?;
-    let mut rules = of_section(&document.user, None);
-    for project in &document.projects {
-        let directory = Some(PathBuf::from(&project.directory));
-        rules.extend(of_section(&project.section, directory));
-    }
-    Ok(rules)
+    let sections = std::iter::once(&document.user).chain(&document.projects);
+    Ok(sections.flat_map(of_section).collect())
 }
 
 /// Takes rules out of a rules file: those that are written like `text` or mean the same, of one project or of
@@ -65,12 +61,7 @@ pub fn revoke(
     for rule in &gone {
         let section = match &rule.project {
             None => Some(&mut document.user),
-            Some(directory) => {
-                let mut projects = document.projects.iter_mut();
-                let is_it =
-                    |it: &&mut super::format::Project| Path::new(&it.directory) == directory;
-                projects.find(is_it).map(|project| &mut project.section)
-            }
+            Some(directory) => document.find(&directory.to_string_lossy()),
         };
         if let Some(section) = section {
             section
@@ -82,19 +73,17 @@ pub fn revoke(
     Ok(gone)
 }
 
-fn of_section(section: &Section, project: Option<PathBuf>) -> Vec<KeptRule> {
+fn of_section(section: &Section) -> impl Iterator<Item = KeptRule> {
     let lists = [
         (Decision::Deny, &section.deny),
         (Decision::Ask, &section.ask),
         (Decision::Allow, &section.allow),
     ];
-    let rules = lists.into_iter().flat_map(|(decision, texts)| {
-        let project = project.clone();
+    lists.into_iter().flat_map(move |(decision, texts)| {
         texts.iter().map(move |text| KeptRule {
-            project: project.clone(),
+            project: section.directory.as_ref().map(PathBuf::from),
             decision,
             text: text.clone(),
         })
-    });
-    rules.collect()
+    })
 }

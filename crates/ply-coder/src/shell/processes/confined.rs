@@ -1,10 +1,12 @@
 //! How the commands of a session are confined.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::Processes;
-use crate::shell::sandbox::{Confinement, Gate, Network, Sandboxed, Secrets, Support, Writable};
+use crate::shell::sandbox::{
+    Confinement, Gate, Network, Sandboxed, Secrets, Support, Writable, planted,
+};
 use crate::shell::{Error, Line};
 
 impl Processes {
@@ -119,9 +121,11 @@ impl Processes {
             let looked = tokio::task::spawn_blocking(move || guarded.look_again());
             looked.await.map_err(|error| Error::Ruleset(error.into()))?;
         }
-        let secrets = match is_unattended && !line.secrets {
-            true => Secrets::Hidden,
-            false => Secrets::Shown,
+        let secrets = match confinement {
+            _ if line.secrets => Secrets::Shown,
+            _ if is_unattended => Secrets::Hidden,
+            Confinement::ReadOnly => Secrets::Passed,
+            _ => Secrets::Shown,
         };
         Ok(Sandboxed::new(
             sandbox,
@@ -146,8 +150,8 @@ impl Processes {
         }
     }
 
-    /// Returns what is to be known about repositories that a command made which nobody looked at.
-    pub(in crate::shell) async fn made_repositories(
+    /// Disarms repositories that a command made which nobody looked at, and returns what is to be known about them.
+    pub(in crate::shell) async fn disarm_repositories(
         &self,
         confinement: Confinement,
     ) -> Vec<String> {
@@ -156,11 +160,8 @@ impl Processes {
             return Vec::new();
         };
         let guarded = Arc::clone(writable.guarded());
-        let look = move || {
-            let new = guarded.look_again();
-            new.iter().map(|made| about_repository(made)).collect()
-        };
-        tokio::task::spawn_blocking(look).await.unwrap_or_default()
+        let disarm = tokio::task::spawn_blocking(move || planted::disarm(&guarded));
+        disarm.await.unwrap_or_default()
     }
 
     /// Returns where commands may write: what the first one found.
@@ -190,19 +191,4 @@ impl Processes {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Says what a repository means that a command made.
-fn about_repository(made: &Path) -> String {
-    let folder = match made.file_name() {
-        Some(name) if name == ".git" => made.parent().unwrap_or(made),
-        _ => made,
-    };
-    let trouble = crate::permission::trouble_with_repository(folder);
-    let trouble = trouble.map(|words| format!(" {words}")).unwrap_or_default();
-    format!(
-        "[it made a git repository at {}: git obeys the settings and hooks in there without a question.{trouble} \
-         Tell the user, unless they asked for it]",
-        made.display()
-    )
 }

@@ -2,7 +2,9 @@
 
 mod bounds;
 mod calls;
+mod connections;
 pub(super) mod gate;
+pub(super) mod handed;
 mod keeper;
 pub(super) mod order;
 mod orphans;
@@ -11,9 +13,13 @@ mod rules;
 mod sockets;
 mod view;
 
+pub(super) use self::view::ATTRIBUTES;
+
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
+
+use rustix::thread::CapabilitySet;
 
 use self::order::Order;
 use crate::shell::Error;
@@ -34,6 +40,8 @@ struct Confined {
     calls: bool,
     /// Whether the number of its processes is bounded.
     bounded: bool,
+    /// Whether it is kept from sockets of other programs, whenever those were made.
+    connects: bool,
 }
 
 impl Error {
@@ -70,8 +78,9 @@ pub fn enter_and_exec(arguments: impl IntoIterator<Item = OsString>) -> Error {
     };
     if order.report {
         arguments.push(confined.abi.unwrap_or_default().to_string().into());
-        arguments.push(if confined.calls { "yes" } else { "no" }.into());
-        arguments.push(if confined.bounded { "yes" } else { "no" }.into());
+        for has in [confined.calls, confined.bounded, confined.connects] {
+            arguments.push(if has { "yes" } else { "no" }.into());
+        }
     }
     let source = Command::new(&program).args(arguments).exec();
     Error::Exec { program, source }
@@ -81,28 +90,18 @@ pub fn enter_and_exec(arguments: impl IntoIterator<Item = OsString>) -> Error {
 fn confine_here(order: &Order) -> Result<Confined, Error> {
     let failed = |error: std::io::Error| Error::Ruleset(error.into());
     orphans::keep().map_err(failed)?;
-    powers::give_up().map_err(failed)?;
+    powers::give_up(CapabilitySet::empty()).map_err(failed)?;
     let bounded = bounds::set(order).map_err(failed)?;
-    let confined = confine(order)?;
-    // Nothing else confines it here.
-    match confined.abi {
-        None => Err(Error::NotEnforced),
-        Some(_) => Ok(Confined {
-            bounded,
-            ..confined
-        }),
-    }
-}
-
-fn confine(order: &Order) -> Result<Confined, Error> {
-    let abi = rules::confine(order)?;
-    if let Err(error) = rustix::thread::set_no_new_privs(true) {
-        return Err(Error::Ruleset(Box::new(std::io::Error::from(error))));
-    }
+    let Some(abi) = rules::confine(order)? else {
+        // Nothing else confines it here.
+        return Err(Error::NotEnforced);
+    };
     Ok(Confined {
-        abi,
+        abi: Some(abi),
         calls: calls::confine(order)?,
-        bounded: false,
+        bounded,
+        // It cannot open any.
+        connects: true,
     })
 }
 

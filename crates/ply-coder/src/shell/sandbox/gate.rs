@@ -7,18 +7,17 @@
 mod proxy;
 
 use std::io;
-use std::mem::MaybeUninit;
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use tokio::io::{AsyncReadExt as _, Interest};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 use tokio::task::{AbortHandle, JoinSet};
 
+use super::enter::handed;
 use super::hosts::Host;
 
 pub(super) use super::enter::gate::PORT;
@@ -135,18 +134,7 @@ async fn next(
 
 /// Waits for the listener that a helper hands over.
 async fn receive(helper: &UnixStream) -> io::Result<tokio::net::TcpListener> {
-    let received = helper.async_io(Interest::READABLE, || {
-        let mut byte = [0];
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-        let mut message = RecvAncillaryBuffer::new(&mut space);
-        let mut parts = [io::IoSliceMut::new(&mut byte)];
-        recvmsg(helper, &mut parts, &mut message, RecvFlags::CMSG_CLOEXEC)?;
-        let handed = message.drain().find_map(|part| match part {
-            RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
-            _ => None,
-        });
-        handed.ok_or_else(|| io::Error::other("the helper handed over nothing"))
-    });
+    let received = helper.async_io(Interest::READABLE, || handed::take(helper));
     let door: OwnedFd = received.await?;
     let door = TcpListener::from(door);
     door.set_nonblocking(true)?;

@@ -6,18 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::config::credentials::is_key_name;
+use crate::git::{self, DATA as GIT};
 use crate::permission::{is_bare, is_environment};
 
 /// How deep below a root is looked.
-const DEPTH_MAX: usize = 4;
+const DEPTH_MAX: usize = 8;
 /// How many directories are looked at for that.
 const DIRECTORIES_MAX: usize = 2_000;
-/// How long a file may be that says where its repository is.
-const POINTER_BYTES_MAX: u64 = 4 * 1024;
 /// Directories of dependencies and of what was built, which are large and made anew.
 const SKIPPED: [&str; 3] = ["node_modules", "target", ".venv"];
-
-const GIT: &str = ".git";
 
 /// What is guarded in the roots of a workspace, as it was found last.
 #[derive(Debug, Default)]
@@ -30,6 +27,11 @@ pub(in crate::shell) struct Guarded {
 #[derive(Debug, Default)]
 struct Found {
     repositories: BTreeSet<PathBuf>,
+    /// Roots that are laid out as a repository without a working tree. They are not guarded as a whole, since
+    /// commands work in them.
+    bare_roots: BTreeSet<PathBuf>,
+    /// Those of both that a command made.
+    made: BTreeSet<PathBuf>,
     secrets: BTreeSet<PathBuf>,
 }
 
@@ -45,12 +47,21 @@ impl Guarded {
         guarded
     }
 
+    pub(super) fn roots(&self) -> &[PathBuf] {
+        &self.roots
+    }
+
     /// Looks again, and returns the repositories that were not there before. From now on they are guarded
     /// too: a command only ever adds to what the next one may not change.
     pub(in crate::shell) fn look_again(&self) -> Vec<PathBuf> {
         let seen: Vec<_> = self.roots.iter().map(|root| below(root)).collect();
         let mut found = self.found();
         let mut new = Vec::new();
+        for root in self.roots.iter().filter(|root| is_bare(root)) {
+            if found.bare_roots.insert(root.clone()) {
+                new.push(root.clone());
+            }
+        }
         for (repositories, secrets) in seen {
             found.secrets.extend(secrets);
             for repository in repositories {
@@ -61,6 +72,20 @@ impl Guarded {
         }
         new.sort();
         new
+    }
+
+    /// Looks again after a command, and returns the repositories that commands made and that are there, each with
+    /// whether it is new.
+    pub(super) fn made_by_commands(&self) -> Vec<(PathBuf, bool)> {
+        let new = self.look_again();
+        let mut found = self.found();
+        found.made.extend(new.iter().cloned());
+        let is_there = |git: &&PathBuf| match git.ends_with(GIT) && !git.is_dir() {
+            true => git.symlink_metadata().is_ok(),
+            false => is_bare(git),
+        };
+        let made = found.made.iter().filter(is_there);
+        made.map(|git| (git.clone(), new.contains(git))).collect()
     }
 
     /// Returns what commands could change of repositories because it lies in writable directories. Those of
@@ -142,10 +167,11 @@ fn below(root: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
 
 /// Returns the directories that stand behind a repository: where a link leads, what a file in its place
 /// names for a further working tree or a submodule, and the repository that these belong to.
-fn behind(git: &Path) -> Vec<PathBuf> {
-    let Ok(real) = git.canonicalize() else {
+fn behind(repository: &Path) -> Vec<PathBuf> {
+    let Ok(real) = repository.canonicalize() else {
         return Vec::new();
     };
+    let pointed_to = |file: &Path, word| git::named_by(file, word)?.canonicalize().ok();
     let own = match real.is_dir() {
         true => Some(real.clone()),
         false => pointed_to(&real, "gitdir:"),
@@ -159,18 +185,7 @@ fn behind(git: &Path) -> Vec<PathBuf> {
     let whole = whole.map(Path::to_owned);
     let all = [Some(real), Some(own), common, whole];
     let all = all.into_iter().flatten();
-    all.filter(|path| path != git).collect()
-}
-
-/// Returns the directory that a small file names after a word.
-fn pointed_to(file: &Path, word: &str) -> Option<PathBuf> {
-    let about = std::fs::metadata(file).ok()?;
-    if !about.is_file() || about.len() > POINTER_BYTES_MAX {
-        return None;
-    }
-    let text = std::fs::read_to_string(file).ok()?;
-    let named = file.parent()?.join(text.strip_prefix(word)?.trim());
-    named.canonicalize().ok()
+    all.filter(|path| path != repository).collect()
 }
 
 #[cfg(test)]
@@ -196,7 +211,7 @@ mod tests {
     fn repositories_are_found_where_commands_could_change_them() {
         let (_scratch, at) = scratch(&[
             "root/a/b/.git",
-            "root/a/b/c/d/.git",
+            "root/a/b/c/d/e/f/g/h/.git",
             "root/node_modules/x/.git",
             "main/.git/worktrees/w",
             "tree",

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use ply_rpc::transport::child::Command;
 
+use super::enter::ATTRIBUTES;
 use super::gate::{self, Gate};
 use super::{Confinement, HELPER_WORD, Network, Sandbox, Secrets, Writable};
 use crate::shell::environment;
@@ -17,6 +18,10 @@ pub(in crate::shell) struct Sandboxed {
     arguments: Vec<OsString>,
     writable: Vec<PathBuf>,
     cache: Option<PathBuf>,
+    /// Where programs put temporary files, if that is a place of the session's own.
+    temporary: Option<PathBuf>,
+    /// Whether git passes over the content of files that look like secrets.
+    passes_secrets: bool,
     network: Network,
     /// The way out of its network.
     gate: Option<Arc<Gate>>,
@@ -44,6 +49,11 @@ impl Sandboxed {
             arguments,
             writable: writable.of(confinement),
             cache: writable.cache(confinement).map(Path::to_path_buf),
+            temporary: writable
+                .private()
+                .and_then(|private| private.places().first())
+                .map(|(place, _)| place.clone()),
+            passes_secrets: secrets != Secrets::Shown && writable.private().is_some(),
             network,
             gate,
         })
@@ -54,8 +64,15 @@ impl Sandboxed {
         Command::new(&self.helper).args(&self.arguments)
     }
 
-    /// Points programs to the cache and to the proxy.
+    /// Points programs to temporary files, to the cache and to the proxy.
     pub(in crate::shell) fn with_environment(&self, mut command: Command) -> Command {
+        if let Some(temporary) = &self.temporary {
+            // What the user's leads to may be gone with the place that it lies in.
+            command = command.env("TMPDIR", temporary);
+        }
+        if self.passes_secrets {
+            command = environment::with_git_setting(command, "core.attributesFile", ATTRIBUTES);
+        }
         if let Some(cache) = &self.cache {
             let downloads = self.network != Network::Off;
             command = environment::point_to_cache(command, cache, downloads);

@@ -75,13 +75,76 @@ impl Support {
     }
 }
 
+/// What the sandbox of a helper can do.
+struct Can {
+    /// The version of Landlock; 0 where there is none.
+    abi: u32,
+    /// Whether it keeps system calls from commands.
+    calls: bool,
+    /// Whether it bounds the number of processes.
+    bounded: bool,
+    /// Whether it keeps commands from sockets that are made while they run.
+    connects: bool,
+}
+
+impl Can {
+    /// Returns what that is to a user, with the reason why there are no namespaces if there are none.
+    fn support(&self, not_apart: Option<&str>) -> Support {
+        Support::Works {
+            abi: self.abi,
+            apart: not_apart.is_none(),
+            missing: self.missing(not_apart),
+        }
+    }
+
+    /// Says what it cannot do.
+    fn missing(&self, not_apart: Option<&str>) -> Vec<String> {
+        let abi = self.abi;
+        let mut missing = Vec::new();
+        if let Some(reason) = not_apart {
+            missing.push(format!(
+                "There are no namespaces for commands: {reason}. They can read every file that you can, change \
+                 `.git` in the project, and change modes and owners of your files everywhere."
+            ));
+        }
+        if !self.calls {
+            missing.push("System calls cannot be filtered on this processor.".to_owned());
+        }
+        if !self.bounded && not_apart.is_none() {
+            missing.push(
+                "The number of processes is not bounded for root before Linux 6.14.".to_owned(),
+            );
+        }
+        if !self.connects {
+            missing.push(
+                "Connections cannot be held up, because a container does that already: commands reach \
+                 sockets that are made while they run."
+                    .to_owned(),
+            );
+        }
+        if not_apart.is_some() && abi < ABI_NETWORK {
+            missing.push(format!(
+                "Landlock has version {abi} here and cannot keep commands off the network; \
+                 {ABI_NETWORK} (Linux 6.7) is needed."
+            ));
+        }
+        if abi < ABI_SIGNALS {
+            let what = match not_apart {
+                Some(_) => "from signalling other processes",
+                None => "with a network from abstract sockets",
+            };
+            missing.push(format!(
+                "Landlock has version {abi} here and cannot keep commands {what}; {ABI_SIGNALS} \
+                 (Linux 6.12) is needed."
+            ));
+        }
+        missing
+    }
+}
+
 /// What a helper says about itself.
 enum Answer {
-    Works {
-        abi: u32,
-        calls: bool,
-        bounded: bool,
-    },
+    Works(Can),
     NotApart(String),
     Else(Support),
 }
@@ -108,28 +171,12 @@ impl Sandbox {
             ..Order::default()
         };
         match self.ask_helper(&order, time).await {
-            Answer::Works {
-                abi,
-                calls,
-                bounded,
-            } => Support::Works {
-                abi,
-                apart: true,
-                missing: missing(None, abi, calls, bounded),
-            },
+            Answer::Works(can) => can.support(None),
             Answer::Else(support) => support,
             Answer::NotApart(reason) => {
                 order.apart = false;
                 match self.ask_helper(&order, time).await {
-                    Answer::Works {
-                        abi,
-                        calls,
-                        bounded,
-                    } => Support::Works {
-                        abi,
-                        apart: false,
-                        missing: missing(Some(&reason), abi, calls, bounded),
-                    },
+                    Answer::Works(can) => can.support(Some(&reason)),
                     Answer::Else(support) => support,
                     Answer::NotApart(reason) => Support::Absent { reason },
                 }
@@ -149,7 +196,7 @@ impl Sandbox {
         let command = Command::new(helper)
             .arg(HELPER_WORD)
             .args(order.arguments())
-            .args(["/bin/sh", "-c", r#"echo "abi $1 $2 $3""#, "sh"]);
+            .args(["/bin/sh", "-c", r#"echo "abi $*""#, "sh"]);
         let (mut child, output) = match command.spawn_merged().await {
             Ok(spawned) => spawned,
             Err(error) if is_lasting(error.source.kind()) => {
@@ -189,46 +236,12 @@ fn answer(said: &str) -> Option<Answer> {
     let mut words = said.trim().strip_prefix("abi ")?.split(' ');
     let abi = words.next()?.parse().ok()?;
     let mut is_yes = || Some(words.next()? == "yes");
-    Some(Answer::Works {
+    Some(Answer::Works(Can {
         abi,
         calls: is_yes()?,
         bounded: is_yes()?,
-    })
-}
-
-/// Says what a sandbox cannot do.
-fn missing(not_apart: Option<&str>, abi: u32, calls: bool, bounded: bool) -> Vec<String> {
-    let mut missing = Vec::new();
-    if let Some(reason) = not_apart {
-        missing.push(format!(
-            "There are no namespaces for commands: {reason}. They can read every file that you can, change \
-             `.git` in the project, and change modes and owners of your files everywhere."
-        ));
-    }
-    if !calls {
-        missing.push("System calls cannot be filtered on this processor.".to_owned());
-    }
-    if !bounded && not_apart.is_none() {
-        missing
-            .push("The number of processes is not bounded for root before Linux 6.14.".to_owned());
-    }
-    if not_apart.is_some() && abi < ABI_NETWORK {
-        missing.push(format!(
-            "Landlock has version {abi} here and cannot keep commands off the network; \
-             {ABI_NETWORK} (Linux 6.7) is needed."
-        ));
-    }
-    if abi < ABI_SIGNALS {
-        let what = match not_apart {
-            Some(_) => "from signalling other processes",
-            None => "with a network from abstract sockets",
-        };
-        missing.push(format!(
-            "Landlock has version {abi} here and cannot keep commands {what}; {ABI_SIGNALS} \
-             (Linux 6.12) is needed."
-        ));
-    }
-    missing
+        connects: is_yes()?,
+    }))
 }
 
 /// Returns whether a helper that cannot be started for this reason never can.
@@ -274,22 +287,30 @@ mod tests {
     #[test]
     fn notices_say_what_is_missing() {
         assert_eq!(Support::Off.notice(), None);
-        let works = |missing| Support::Works {
+        let all = Can {
             abi: 6,
-            apart: true,
-            missing,
+            calls: true,
+            bounded: true,
+            connects: true,
         };
-        assert!(works(missing(None, 6, true, true)).is_complete());
-        assert_eq!(works(missing(None, 6, true, true)).notice(), None);
-        for (missing, word) in [
-            (missing(Some("why"), 6, true, false), "commands: why."),
-            (missing(Some("why"), 3, true, true), "off the network"),
-            (missing(Some("why"), 5, true, true), "signalling"),
-            (missing(None, 5, true, true), "abstract"),
-            (missing(None, 6, false, true), "System calls"),
-            (missing(None, 6, true, false), "for root"),
+        assert!(all.support(None).is_complete());
+        assert_eq!(all.support(None).notice(), None);
+        let but = |abi, calls, bounded, connects| Can {
+            abi,
+            calls,
+            bounded,
+            connects,
+        };
+        for (can, not_apart, word) in [
+            (but(6, true, false, true), Some("why"), "commands: why."),
+            (but(3, true, true, true), Some("why"), "off the network"),
+            (but(5, true, true, true), Some("why"), "signalling"),
+            (but(5, true, true, true), None, "abstract"),
+            (but(6, false, true, true), None, "System calls"),
+            (but(6, true, false, true), None, "for root"),
+            (but(6, true, true, false), None, "while they run"),
         ] {
-            let support = works(missing);
+            let support = can.support(not_apart);
             assert!(!support.is_complete());
             let notice = support.notice().unwrap();
             assert!(notice.contains(word), "{notice}");

@@ -129,6 +129,7 @@ impl Writable {
             let mut hidden = self.guarded.secrets();
             hidden.retain(|secret| !sandbox.readable.contains(secret));
             order.hidden.extend(hidden);
+            order.discreet = true;
         }
         order
     }

@@ -66,13 +66,16 @@ fn questions_about_the_whole_are_told_from_those_about_a_part() {
         ],
     );
     check(
+        &Intent::Project(Aspect::License),
+        &["what license is this under?", "how is this licensed?"],
+    );
+    check(
+        &Intent::Project(Aspect::Features),
+        &["what features does it have?"],
+    );
+    check(
         &Intent::Project(Aspect::Facts),
-        &[
-            "what license is this under?",
-            "which version is this?",
-            "who wrote this?",
-            "what features does it have?",
-        ],
+        &["which version is this?", "who wrote this?"],
     );
     check(
         &Intent::Project(Aspect::Tests),

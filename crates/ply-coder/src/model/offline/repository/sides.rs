@@ -28,7 +28,7 @@ pub(super) fn structure(survey: &Survey) -> String {
         said.push_str(&format!("- and {more} more directories\n"));
     }
     if !survey.files.is_empty() {
-        said.push_str(&format!("- here: {}\n", names(&survey.files)));
+        said.push_str(&format!("- at the top level: {}\n", names(&survey.files)));
     }
     if said.is_empty() {
         return "The directory is empty.".to_owned();
@@ -53,7 +53,7 @@ pub(super) fn size(survey: &Survey) -> String {
         .first()
         .map(|(name, _)| format!("Mostly {name}: "));
     let mut said = format!(
-        "{}{} with {}, without lock files and what git ignores.\n\n",
+        "{}{}, {} (lock files and files that git ignores are not counted).\n\n",
         mostly.unwrap_or_default(),
         plural(total.files, "text file", "text files"),
         lines(total.lines)
@@ -73,9 +73,7 @@ pub(super) fn size(survey: &Survey) -> String {
             .iter()
             .map(|(path, count)| format!("`{path}` ({})", number(*count)));
         let largest = largest.collect::<Vec<_>>().join(", ");
-        said.push_str(&format!(
-            "\nThe longest files of code, in lines: {largest}."
-        ));
+        said.push_str(&format!("\nThe longest source files, in lines: {largest}."));
     }
     said
 }
@@ -90,6 +88,10 @@ pub(super) fn dependencies(survey: &Survey) -> String {
         ("Optional", &project.optional),
         ("For development", &project.development),
     ];
+    let has_any = kinds.iter().any(|(_, all)| !all.is_empty());
+    if has_any && project.dependencies.is_empty() {
+        said.push_str("- Needed: none\n");
+    }
     for (what, all) in kinds.iter().filter(|(_, all)| !all.is_empty()) {
         let all: Vec<_> = all.iter().map(|name| format!("`{name}`")).collect();
         said.push_str(&format!("- {what} ({}): {}\n", all.len(), all.join(", ")));
@@ -110,9 +112,9 @@ pub(super) fn entries(survey: &Survey) -> String {
             .map(|(path, _)| format!("`{path}`"))
             .collect();
         return match largest.is_empty() {
-            true => "I found no file of code here.".to_owned(),
+            true => "I found no source files here.".to_owned(),
             false => format!(
-                "Nothing here says where it begins. The longest files of code are {}.",
+                "I found no entry point. The longest source files are {}.",
                 largest.join(", ")
             ),
         };
@@ -137,10 +139,10 @@ pub(super) fn entries(survey: &Survey) -> String {
 
 pub(super) fn commands(survey: &Survey) -> String {
     let Some(project) = &survey.project else {
-        return "I found no manifest here that I know, so I cannot say how this is built. The README may."
+        return "I found no manifest that I know, so I cannot say how this is built. The README may."
             .to_owned();
     };
-    let mut said = format!("This is {}, by `{}`:\n\n", project.kind, project.manifest);
+    let mut said = format!("This is {} (see `{}`).\n\n", project.kind, project.manifest);
     let ways = [
         ("Build", &project.build),
         ("Test", &project.test),
@@ -152,7 +154,7 @@ pub(super) fn commands(survey: &Survey) -> String {
         }
     }
     if project.test.is_none() {
-        said.push_str("- Test: the manifest names no command\n");
+        said.push_str("- Test: the manifest defines no test command\n");
     }
     if let Some(needs) = &project.needs {
         said.push_str(&format!("- Needs: {needs}\n"));
@@ -166,7 +168,7 @@ pub(super) fn commands(survey: &Survey) -> String {
             said.push_str(&format!("- Run an example: `cargo run --example {name}`\n"));
         }
     }
-    said.push_str("\n`run the tests` runs them here, after asking you.");
+    said.push_str("\nSay `run the tests` to run them here; you are asked first.");
     said
 }
 
@@ -190,13 +192,14 @@ pub(super) fn tests(survey: &Survey, rounds: &Rounds<'_>) -> String {
     files.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let total: u64 = files.iter().map(|(_, count)| count).sum();
     let mut said = match total {
-        0 => "I found nothing here that is marked as a test.\n".to_owned(),
+        0 => "I found no tests here.\n".to_owned(),
         _ => {
             let (tests, places) = (
                 plural(total, "test", "tests"),
                 tally::files(files.len() as u64),
             );
-            let mut said = format!("{tests} in {places}, by how they are marked:\n\n");
+            let mut said =
+                format!("{tests} in {places}, counted by their attributes or names:\n\n");
             for (path, count) in files.iter().take(LISTED_MAX) {
                 said.push_str(&format!("- `{path}`: {count}\n"));
             }
@@ -209,7 +212,7 @@ pub(super) fn tests(survey: &Survey, rounds: &Rounds<'_>) -> String {
     let test = survey.project.as_ref().and_then(|it| it.test.as_ref());
     if let Some(test) = test.filter(|_| total > 0) {
         said.push_str(&format!(
-            "\n`{test}` runs them; `run the tests` does it here, after asking you."
+            "\n`{test}` runs them. Say `run the tests` to do it here; you are asked first."
         ));
     }
     said
@@ -218,14 +221,67 @@ pub(super) fn tests(survey: &Survey, rounds: &Rounds<'_>) -> String {
 pub(super) fn usage(survey: &Survey) -> String {
     let example = survey.readme.as_deref().and_then(readme::example);
     let examples = survey.project.as_ref().map(|it| names(&it.examples));
-    let mut said = match example {
+    let mut said = match &example {
         Some(example) => format!("The README's first example:\n\n{example}\n"),
         None => "The README has no example.\n".to_owned(),
     };
     if let Some(examples) = examples.filter(|it| !it.is_empty()) {
-        said.push_str(&format!("\nMore examples: {examples}."));
+        let more = if example.is_some() {
+            "More examples"
+        } else {
+            "Examples"
+        };
+        said.push_str(&format!("\n{more}: {examples}."));
     }
     said
+}
+
+/// Says what may be done with it, first of all.
+pub(super) fn license(survey: &Survey) -> String {
+    let files = license_files(survey);
+    let manifest = survey.project.as_ref();
+    let named = manifest.and_then(|it| Some((it.license.as_ref()?, &it.manifest)));
+    let text = match files.is_empty() {
+        true => "I found no license file.".to_owned(),
+        false => format!("The text is in {}.", names(&files)),
+    };
+    match named {
+        Some((license, manifest)) => {
+            format!("The license is {license}, according to `{manifest}`. {text}")
+        }
+        None if files.is_empty() => {
+            "I found neither a license file nor a manifest that names a license.".to_owned()
+        }
+        None => text,
+    }
+}
+
+pub(super) fn features(survey: &Survey) -> String {
+    let project = survey.project.as_ref();
+    match project.filter(|it| !it.features.is_empty()) {
+        Some(project) => format!(
+            "`{}` has {}: {}.\n\nThe README may say what they are for: `explain README.md`.",
+            project.manifest,
+            plural(project.features.len() as u64, "feature", "features"),
+            project
+                .features
+                .iter()
+                .map(|name| format!("`{name}`"))
+                .collect::<Vec<_>>()
+                .join(", ")
+        ),
+        None => "No manifest here lists features. Ask `explain this repository` for what it does."
+            .to_owned(),
+    }
+}
+
+fn license_files(survey: &Survey) -> Vec<String> {
+    let begins = ["LICENSE", "LICENCE", "COPYING", "UNLICENSE"];
+    let files = survey.files.iter().filter(|name| {
+        let name = name.to_ascii_uppercase();
+        begins.iter().any(|begin| name.starts_with(begin))
+    });
+    files.cloned().collect()
 }
 
 pub(super) fn facts(survey: &Survey) -> String {
@@ -240,21 +296,12 @@ pub(super) fn facts(survey: &Survey) -> String {
         ("Needs", project.needs.clone()),
         ("Authors", listed(&project.authors)),
         ("Repository", project.repository.clone()),
-        ("Features", listed(&project.features)),
     ];
     let mut said = format!("From `{}`:\n\n", project.manifest);
     for (what, fact) in facts {
         if let Some(fact) = fact {
             said.push_str(&format!("- {what}: {fact}\n"));
         }
-    }
-    let licenses = survey.files.iter().filter(|name| {
-        let name = name.to_ascii_uppercase();
-        name.starts_with("LICENSE") || name.starts_with("LICENCE") || name.starts_with("COPYING")
-    });
-    let licenses: Vec<String> = licenses.cloned().collect();
-    if !licenses.is_empty() {
-        said.push_str(&format!("- License files: {}\n", names(&licenses)));
     }
     said
 }

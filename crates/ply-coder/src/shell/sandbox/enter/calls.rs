@@ -97,6 +97,13 @@ const OPENS: [(libc::c_long, u8); 1] = [(libc::SYS_openat, 2)];
 /// Flags of `open` with which it makes a file. The second one never stands without that of directories.
 const MAKES: [libc::c_int; 2] = [libc::O_CREAT, libc::O_TMPFILE & !libc::O_DIRECTORY];
 
+/// Kinds of Unix sockets that send each packet to an address of its own; the kernel takes the second one for the
+/// first. Connections are made by the keeper, which sees where they lead. Packets it would not see: a filter
+/// looks at no address. So commands have none of these, also as pairs.
+const DATAGRAMS: [libc::c_int; 2] = [libc::SOCK_DGRAM, libc::SOCK_RAW];
+/// The part of a socket's type that is no flag.
+const SOCKET_TYPE: u64 = 0xf;
+
 /// Requests to a terminal that type into it.
 const TYPING: [libc::c_ulong; 2] = [libc::TIOCSTI, libc::TIOCLINUX];
 
@@ -108,6 +115,10 @@ type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 /// Keeps the calls from this process and all that it starts. Returns whether that can be done here.
 pub(super) fn confine(order: &Order) -> Result<bool, Error> {
     let failed = |error: seccompiler::Error| Error::Ruleset(Box::new(error));
+    // Filters want it, and not everywhere did Landlock do it already.
+    if let Err(error) = rustix::thread::set_no_new_privs(true) {
+        return Err(Error::Ruleset(Box::new(std::io::Error::from(error))));
+    }
     let Ok(arch) = TargetArch::try_from(std::env::consts::ARCH) else {
         return Ok(false);
     };
@@ -176,7 +187,10 @@ fn rules(order: &Order) -> Result<Rules, seccompiler::BackendError> {
     for family in families(order) {
         others.push(when(0, Ne, u64::from(family.cast_unsigned()))?);
     }
-    rules.insert(libc::SYS_socket, vec![SeccompRule::new(others)?]);
+    let mut sockets = vec![SeccompRule::new(others)?];
+    sockets.extend(datagrams()?);
+    rules.insert(libc::SYS_socket, sockets);
+    rules.insert(libc::SYS_socketpair, datagrams()?);
     for (call, mode) in MODES {
         let rule = |bit| SeccompRule::new(vec![has_bit(mode, bit)?]);
         rules.insert(
@@ -196,6 +210,20 @@ fn rules(order: &Order) -> Result<Rules, seccompiler::BackendError> {
         rules.insert(call, both);
     }
     Ok(rules)
+}
+
+fn datagrams() -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
+    let rule = |kind: libc::c_int| {
+        let unix = when(
+            0,
+            SeccompCmpOp::Eq,
+            u64::from(libc::AF_UNIX.cast_unsigned()),
+        )?;
+        let of_kind = SeccompCmpOp::MaskedEq(SOCKET_TYPE);
+        let of_kind = when(1, of_kind, u64::from(kind.cast_unsigned()))?;
+        SeccompRule::new(vec![unix, of_kind])
+    };
+    DATAGRAMS.into_iter().map(rule).collect()
 }
 
 fn has_bit(argument: u8, bit: u32) -> Result<SeccompCondition, seccompiler::BackendError> {

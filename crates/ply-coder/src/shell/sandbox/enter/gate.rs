@@ -3,11 +3,11 @@
 
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use super::handed;
 
 /// Where commands find the agent's proxy, in a network of their own.
 pub(in crate::shell) const PORT: u16 = 3128;
@@ -27,13 +27,5 @@ pub(super) fn open(agent: Option<OwnedFd>) -> io::Result<()> {
     };
     // It stays part of this network, also in the hands of the agent.
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, PORT))?;
-    let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-    let mut message = SendAncillaryBuffer::new(&mut space);
-    let descriptors = [listener.as_fd()];
-    if !message.push(SendAncillaryMessage::ScmRights(&descriptors)) {
-        return Err(io::ErrorKind::OutOfMemory.into());
-    }
-    let word = [io::IoSlice::new(b"!")];
-    sendmsg(&agent, &word, &mut message, SendFlags::NOSIGNAL)?;
-    Ok(())
+    handed::give(agent, listener)
 }

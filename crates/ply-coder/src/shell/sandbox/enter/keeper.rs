@@ -7,6 +7,7 @@
 
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -19,7 +20,7 @@ use rustix::process::{
 use rustix::thread::CapabilitySet;
 
 use super::order::Order;
-use super::{Confined, bounds, gate, powers, sockets, view};
+use super::{Confined, bounds, calls, connections, gate, powers, rules, sockets, view};
 use crate::shell::Error;
 
 /// Goes on as the process that becomes the command, in namespaces of its own. All others stay in here.
@@ -126,23 +127,36 @@ fn arrange_inside(
         gate::open(gate).map_err(|error| failed("its network cannot be set up", error))?;
     }
     view::arrange(order, sockets)?;
-    powers::give_up().map_err(|error| failed("powers cannot be given up", error))?;
-    let confined = Confined {
-        bounded,
-        ..super::confine(order)?
-    };
+    // It looks into the command to connect in its place.
+    powers::give_up(CapabilitySet::SYS_PTRACE)
+        .map_err(|error| failed("powers cannot be given up", error))?;
+    let abi = rules::confine(order)?;
     // Dropping powers may have undone it.
     tie().map_err(|error| failed("it cannot be tied to the agent", error))?;
     set_dumpable_behavior(DumpableBehavior::NotDumpable)
         .map_err(|error| failed("it cannot be kept from being traced", error.into()))?;
+    let (from_command, to_keeper) =
+        UnixStream::pair().map_err(|error| failed("there are no sockets", error))?;
     match fork().map_err(|error| failed("there is no room for another process", error))? {
         Side::Child => {
             // The command may be traced by its own children, as everywhere.
             set_parent_process_death_signal(None)
                 .map_err(|error| failed("it cannot be untied", error.into()))?;
-            Ok(confined)
+            powers::give_up(CapabilitySet::empty())
+                .map_err(|error| failed("powers cannot be given up", error))?;
+            Ok(Confined {
+                abi,
+                calls: calls::confine(order)?,
+                bounded,
+                connects: connections::hold(&to_keeper)
+                    .map_err(|error| failed("its connections cannot be held up", error))?,
+            })
         }
-        Side::Parent(command) => take_in_orphans(order, command, say_status),
+        Side::Parent(command) => {
+            drop(to_keeper);
+            connections::serve(&from_command, order);
+            take_in_orphans(order, command, say_status)
+        }
     }
 }
 

@@ -9,6 +9,7 @@ const SHOW: &str = "--show";
 const PRIVATE: &str = "--private";
 const PROTECT: &str = "--protect";
 const HIDE: &str = "--hide";
+const DISCREET: &str = "--discreet";
 const NO_NETWORK: &str = "--no-network";
 const GATE: &str = "--gate";
 const PROCESSES: &str = "--processes";
@@ -33,6 +34,8 @@ pub(in crate::shell::sandbox) struct Order {
     pub(in crate::shell::sandbox) protected: Vec<PathBuf>,
     /// What is replaced by nothing.
     pub(in crate::shell::sandbox) hidden: Vec<PathBuf>,
+    /// Whether settings of repositories among `protected` have no passwords.
+    pub(in crate::shell::sandbox) discreet: bool,
     /// Whether the network is out of reach.
     pub(in crate::shell::sandbox) no_network: bool,
     /// The socket of the agent that gets the door to the network, if there is one.
@@ -55,6 +58,7 @@ impl Order {
         let mut words: Vec<OsString> = Vec::new();
         let flags = [
             (APART, self.apart),
+            (DISCREET, self.discreet),
             (NO_NETWORK, self.no_network),
             (REPORT, self.report),
         ];
@@ -100,6 +104,7 @@ impl Order {
             let mut path = || words.next().map(PathBuf::from);
             match word.to_str()? {
                 APART => order.apart = true,
+                DISCREET => order.discreet = true,
                 NO_NETWORK => order.no_network = true,
                 REPORT => order.report = true,
                 WRITE => order.writable.push(path()?),
@@ -139,6 +144,7 @@ mod tests {
             private: vec![("/tmp".into(), "/x/0".into())],
             protected: paths(&["/a/.git"]),
             hidden: paths(&["--", "--write"]),
+            discreet: true,
             no_network: true,
             gate: Some("/x/gate".into()),
             processes: Some(7),

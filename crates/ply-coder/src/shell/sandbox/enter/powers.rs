@@ -19,8 +19,9 @@ const KEPT: [CapabilitySet; 8] = [
     CapabilitySet::SETUID,
 ];
 
-/// Gives up all powers, or all but [`KEPT`] if the user is root, for good.
-pub(super) fn give_up() -> io::Result<()> {
+/// Gives up all powers, or all but [`KEPT`] if the user is root, for good. Those in `own` stay with this process
+/// and are not for programs that it becomes.
+pub(super) fn give_up(own: CapabilitySet) -> io::Result<()> {
     let mut sets = thread::capabilities(None)?;
     let mut kept = CapabilitySet::empty();
     if rustix::process::geteuid().is_root() {
@@ -38,8 +39,8 @@ pub(super) fn give_up() -> io::Result<()> {
     }
     // Kernels without ambient capabilities have none to clear.
     thread::clear_ambient_capability_set().ok();
-    sets.effective &= kept;
-    sets.permitted &= kept;
+    sets.effective &= kept | own;
+    sets.permitted &= kept | own;
     sets.inheritable = CapabilitySet::empty();
     thread::set_capabilities(None, sets)?;
     Ok(())

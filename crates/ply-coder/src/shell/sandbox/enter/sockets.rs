@@ -5,8 +5,11 @@ use std::path::{Path, PathBuf};
 
 use super::order::Order;
 
-/// Returns the sockets that a command must not reach and that it would see. Those in directories it may
-/// write to are its own business.
+/// Returns the sockets that a command must not reach and that it would see.
+///
+/// The table is that of one network. A command with a network of its own makes sockets in there, so none in
+/// the table is its own, or that of another such command. Without one, those in directories it may write to
+/// are left to it.
 ///
 /// It has to be called where the other programs are, outside.
 pub(super) fn of_others(order: &Order) -> Vec<PathBuf> {
@@ -17,8 +20,11 @@ pub(super) fn of_others(order: &Order) -> Vec<PathBuf> {
     let is_there = |path: &PathBuf| {
         let mut around = private.iter().copied();
         let mut writable = order.writable.iter().map(PathBuf::as_path);
-        !around.any(|place| path.starts_with(place))
-            && !writable.any(|place| path.starts_with(place))
+        let is_own = writable.any(|place| path.starts_with(place));
+        match is_own {
+            true => order.no_network,
+            false => !around.any(|place| path.starts_with(place)),
+        }
     };
     let (absolute, relative): (Vec<_>, Vec<_>) =
         bound(&table).partition(|(_, path)| path.starts_with('/'));

@@ -17,6 +17,7 @@ use rustix::mount::{
 
 use super::order::Order;
 use super::rules::{DEVICES, open_directory};
+use crate::permission;
 use crate::shell::Error;
 
 /// Where processes that serve the user have their sockets.
@@ -41,8 +42,12 @@ const DEVICE_LINKS: [(&str, &str); 5] = [
 ];
 /// What lies over hidden directories and files: an empty directory and an empty file.
 const NOTHING: [&str; 2] = ["/dev/.nothing", "/dev/.empty"];
-/// What lies over links to repositories: files that say the same, with a number at their end.
-const POINTER: &str = "/dev/.repository";
+/// What lies over files that commands are to see differently, with its kind and a number at its end.
+const COVER: &str = "/dev/.cover";
+/// Attributes by which git does not show the content of files that look like secrets.
+pub(in crate::shell::sandbox) const ATTRIBUTES: &str = "/dev/.attributes";
+/// Files of a repository that may have passwords for others in them.
+const SETTINGS: [&str; 3] = ["config", "config.worktree", "FETCH_HEAD"];
 
 /// Arranges the files for a command, and goes to the directory again that it is to run in.
 pub(super) fn arrange(order: &Order, sockets: &[PathBuf]) -> Result<(), Error> {
@@ -53,7 +58,9 @@ pub(super) fn arrange(order: &Order, sockets: &[PathBuf]) -> Result<(), Error> {
     mount_change("/", quiet).map_err(|error| failed(error.into()))?;
     let writable = Attached::open_all(order)?;
     replace_system_places(&writable).map_err(failed)?;
-    let pointers = Pointer::write_all(order).map_err(failed)?;
+    std::fs::write(ATTRIBUTES, permission::git_attributes()).map_err(failed)?;
+    let links = Covers::of_links(order).map_err(failed)?;
+    let settings = Covers::of_settings(order).map_err(failed)?;
     let root = open("/", OFlags::empty()).map_err(|error| failed(error.into()))?;
     ply_sys::apart::make_read_only(&root).map_err(failed)?;
     add_own_devices().map_err(failed)?;
@@ -68,10 +75,9 @@ pub(super) fn arrange(order: &Order, sockets: &[PathBuf]) -> Result<(), Error> {
         held: Vec::new(),
     };
     hide(order, sockets, &mut pins).map_err(failed)?;
-    for pointer in &pointers {
-        pointer.put(&mut pins).map_err(failed)?;
-    }
+    links.put(&mut pins).map_err(failed)?;
     protect(order, &mut pins).map_err(failed)?;
+    settings.put(&mut pins).map_err(failed)?;
     std::env::set_current_dir(&cwd).map_err(|source| Error::Writable { path: cwd, source })
 }
 
@@ -137,7 +143,7 @@ fn replace_system_places(writable: &[Attached]) -> io::Result<()> {
         "/dev",
         "tmpfs",
         MountFlags::NOSUID | MountFlags::NOEXEC,
-        Some(c"mode=755,size=64k"),
+        Some(c"mode=755,size=4m"),
     )?;
     for (path, device) in devices {
         if let Some(device) = device {
@@ -216,37 +222,55 @@ fn hide(order: &Order, sockets: &[PathBuf], pins: &mut Pins<'_>) -> io::Result<(
     Ok(())
 }
 
-/// A link to a repository. It cannot be made read-only, since nothing in it is looked up; so a file lies over
-/// it by which git finds the same repository, and which stays where it is.
-struct Pointer {
-    link: PathBuf,
-    file: PathBuf,
-}
+/// Files that lie over others. They are written while that can be done, and put there later.
+#[derive(Default)]
+struct Covers(Vec<(PathBuf, PathBuf)>);
 
-impl Pointer {
-    /// Writes the files, while that can be done.
-    fn write_all(order: &Order) -> io::Result<Vec<Self>> {
-        let mut all = Vec::new();
+impl Covers {
+    /// Covers links to repositories. They cannot be made read-only, since nothing in them is looked up; so a
+    /// file lies over each by which git finds the same repository, and which stays where it is.
+    fn of_links(order: &Order) -> io::Result<Self> {
+        let mut covers = Self::default();
         for link in order.protected.iter().filter(|path| path.is_symlink()) {
             // What is not there cannot be changed either.
             let Ok(real) = link.canonicalize() else {
                 continue;
             };
-            let file = PathBuf::from(format!("{POINTER}-{}", all.len()));
             let mut text = b"gitdir: ".to_vec();
             text.extend_from_slice(real.as_os_str().as_encoded_bytes());
             text.push(b'\n');
-            std::fs::write(&file, text)?;
-            let link = link.clone();
-            all.push(Self { link, file });
+            covers.write("link", link, &text)?;
         }
-        Ok(all)
+        Ok(covers)
     }
 
+    /// Covers settings that have passwords in them by the same without.
+    fn of_settings(order: &Order) -> io::Result<Self> {
+        let mut covers = Self::default();
+        let repositories = order.protected.iter().filter(|_| order.discreet);
+        for file in repositories.flat_map(|repository| SETTINGS.map(|name| repository.join(name))) {
+            if let Some(text) = permission::without_credentials(&file) {
+                covers.write("settings", &file, text.as_bytes())?;
+            }
+        }
+        Ok(covers)
+    }
+
+    fn write(&mut self, kind: &str, place: &Path, text: &[u8]) -> io::Result<()> {
+        let file = PathBuf::from(format!("{COVER}-{kind}-{}", self.0.len()));
+        std::fs::write(&file, text)?;
+        self.0.push((place.to_owned(), file));
+        Ok(())
+    }
+
+    /// Puts them over their places.
     fn put(&self, pins: &mut Pins<'_>) -> io::Result<()> {
-        pins.hold(&self.link)?;
-        let file = open(&self.file, OFlags::NOFOLLOW)?;
-        put(&copy(&file)?, &open(&self.link, OFlags::NOFOLLOW)?)
+        for (place, file) in &self.0 {
+            pins.hold(place)?;
+            let file = open(file, OFlags::NOFOLLOW)?;
+            put(&copy(&file)?, &open(place, OFlags::NOFOLLOW)?)?;
+        }
+        Ok(())
     }
 }
 

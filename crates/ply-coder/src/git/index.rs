@@ -1,6 +1,6 @@
 //! What git tracks, read from its index: which files, and whether they are as they were.
 
-use std::io::Read as _;
+use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
@@ -10,61 +10,89 @@ const INDEX_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const SUBMODULE: u32 = 0o160_000;
 /// How many bytes stand before the id of an object in an entry.
 const FACTS_BYTES: usize = 40;
+/// The bits of an entry's mode that say what it is, and that of a regular file.
+const KIND: u32 = 0o170_000;
+const REGULAR: u32 = 0o100_000;
+/// The bits of an entry's flags: not to be compared, and more flags follow.
+const ASSUME_VALID: u16 = 0x8000;
+const EXTENDED: u16 = 0x4000;
 
 /// The index of a repository.
 #[derive(Debug, Default)]
-pub(super) struct Index {
+pub(crate) struct Index {
     bytes: Vec<u8>,
     /// Where each entry begins, and its whole name.
     entries: Vec<(usize, String)>,
     id_bytes: usize,
+    /// Where the last of them ends.
+    end: usize,
 }
 
 /// A tracked file.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Entry<'i> {
+pub(crate) struct Entry<'i> {
     /// Its path below the working tree.
-    pub(super) name: &'i str,
+    pub(crate) name: &'i str,
     facts: &'i [u8],
     id: &'i [u8],
+    flags: u16,
+}
+
+/// How a file is, compared with what git last saw of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Compared {
+    Same,
+    /// Written since, with as many bytes as before.
+    Touched,
+    Changed,
 }
 
 impl Index {
     /// Reads an index. One that is not there is empty; none if it cannot be read or not all of it is there.
-    pub(super) fn read(path: &Path, sha256: bool) -> Option<Self> {
+    pub(crate) fn read(path: &Path, sha256: bool) -> Option<Self> {
         let id_bytes = if sha256 { 32 } else { 20 };
-        let file = match std::fs::File::open(path) {
-            Ok(file) => file,
+        let bytes = match super::bytes(path, INDEX_BYTES_MAX) {
+            Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Some(Self::default());
             }
             Err(_) => return None,
         };
-        let mut bytes = Vec::new();
-        let read = file.take(INDEX_BYTES_MAX).read_to_end(&mut bytes).ok()?;
-        if u64::try_from(read).ok()? >= INDEX_BYTES_MAX {
-            return None;
-        }
-        let entries = entries(&bytes, id_bytes)?;
+        let (entries, end) = entries(&bytes, id_bytes)?;
         Some(Self {
             bytes,
             entries,
             id_bytes,
+            end,
         })
     }
 
-    pub(super) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
         self.entries.iter().filter_map(|(start, name)| {
             let id = start + FACTS_BYTES;
+            let flags = self.bytes.get(id + self.id_bytes..)?;
             Some(Entry {
                 name,
                 facts: self.bytes.get(*start..id)?,
                 id: self.bytes.get(id..id + self.id_bytes)?,
+                flags: u16::from_be_bytes(*flags.first_chunk()?),
             })
         })
     }
 
-    pub(super) fn has_submodules(&self) -> bool {
+    /// Says whether something was added since the last commit: git then drops the tree that it keeps for the whole.
+    pub(crate) fn is_staged(&self) -> bool {
+        let mut extensions = extensions(&self.bytes, self.end, self.id_bytes);
+        let tree = extensions.find(|(name, _)| name == b"TREE");
+        tree.is_some_and(|(_, data)| data.starts_with(b"\0-1 "))
+    }
+
+    /// Says whether a word is the beginning of the id of a file that is tracked now, under a name.
+    pub(crate) fn has_id(&self, word: &str) -> bool {
+        self.entries().any(|entry| entry.has_id(word))
+    }
+
+    pub(crate) fn has_submodules(&self) -> bool {
         self.entries().any(|entry| entry.fact(6) == Some(SUBMODULE))
     }
 }
@@ -75,22 +103,34 @@ impl Entry<'_> {
         number(self.facts, place * 4)
     }
 
-    /// Says whether the file is as git last saw it, by its size and time.
-    pub(super) fn is_unchanged(&self, tree: &Path) -> bool {
-        let Ok(about) = tree.join(self.name).symlink_metadata() else {
-            return false;
-        };
-        let of_file = [about.mtime(), about.mtime_nsec(), about.len().cast_signed()];
-        let of_index = [self.fact(2), self.fact(3), self.fact(9)];
-        of_file
-            .iter()
-            .zip(of_index)
-            // It has the lower half of each.
-            .all(|(now, then)| then == Some(*now as u32))
+    /// Says whether git compares it with the file: a regular one that is checked out.
+    pub(crate) fn is_compared(&self) -> bool {
+        let is_regular = self.fact(6).is_some_and(|mode| mode & KIND == REGULAR);
+        is_regular && self.flags & (ASSUME_VALID | EXTENDED) == 0
+    }
+
+    /// Compares it with the file, by size and time.
+    pub(crate) fn compare(&self, tree: &Path) -> Compared {
+        let now = tree.join(self.name).symlink_metadata();
+        let how = now.ok().and_then(|now| self.compare_with(&now));
+        how.unwrap_or(Compared::Changed)
+    }
+
+    fn compare_with(&self, now: &Metadata) -> Option<Compared> {
+        // It has the lower half of each.
+        let has_size = self.fact(9)? == now.size() as u32;
+        let has_time = self.fact(2)? == now.mtime() as u32
+            // Some write no parts of seconds.
+            && [0, now.mtime_nsec() as u32].contains(&self.fact(3)?);
+        Some(match (has_size, has_time) {
+            (true, true) => Compared::Same,
+            (true, false) => Compared::Touched,
+            (false, _) => Compared::Changed,
+        })
     }
 
     /// Says whether a word is the beginning of its object's id.
-    pub(super) fn has_id(&self, word: &str) -> bool {
+    pub(crate) fn has_id(&self, word: &str) -> bool {
         let id: String = self.id.iter().map(|byte| format!("{byte:02x}")).collect();
         word.len() >= 4 && id.starts_with(&word.to_ascii_lowercase())
     }
@@ -101,8 +141,8 @@ fn number(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(*four))
 }
 
-/// Finds the entries; none where something is not as it should be.
-fn entries(bytes: &[u8], id_bytes: usize) -> Option<Vec<(usize, String)>> {
+/// Finds the entries and where they end; none where something is not as it should be.
+fn entries(bytes: &[u8], id_bytes: usize) -> Option<(Vec<(usize, String)>, usize)> {
     if bytes.get(..4)? != b"DIRC" {
         return None;
     }
@@ -135,7 +175,9 @@ fn entries(bytes: &[u8], id_bytes: usize) -> Option<Vec<(usize, String)>> {
         // A name that is no text is compared by what can be read of it.
         found.push((start, String::from_utf8_lossy(&name).into_owned()));
     }
-    (!is_split(bytes, at, id_bytes)).then_some(found)
+    // Others may be in another file.
+    let is_split = extensions(bytes, at, id_bytes).any(|(name, _)| name == b"link");
+    (!is_split).then_some((found, at))
 }
 
 /// Reads a number of as many bytes as it needs.
@@ -150,26 +192,30 @@ fn offset(bytes: &[u8], mut at: usize) -> Option<(usize, usize)> {
     Some((value, at + 1))
 }
 
-/// Says whether other entries are in another file.
-fn is_split(bytes: &[u8], mut at: usize, id_bytes: usize) -> bool {
-    while at + 8 + id_bytes <= bytes.len() {
-        if bytes.get(at..at + 4) == Some(b"link") {
-            return true;
+/// Returns what follows the entries, each with its name. A checksum is behind it.
+fn extensions(
+    bytes: &[u8],
+    mut at: usize,
+    id_bytes: usize,
+) -> impl Iterator<Item = (&[u8], &[u8])> {
+    std::iter::from_fn(move || {
+        let name = bytes.get(at..at + 4)?;
+        let data = at + 8;
+        let end = data.checked_add(number(bytes, at + 4)? as usize)?;
+        if end + id_bytes > bytes.len() {
+            return None;
         }
-        let Some(length) = number(bytes, at + 4) else {
-            return true;
-        };
-        at = at.saturating_add(8).saturating_add(length as usize);
-    }
-    false
+        at = end;
+        Some((name, bytes.get(data..end)?))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
-    use std::process::Command;
 
     use super::*;
+    use crate::git::testing::git;
 
     fn repository(files: &[&str], version: &str) -> (tempfile::TempDir, PathBuf) {
         let scratch = tempfile::tempdir().unwrap();
@@ -179,14 +225,9 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, file).unwrap();
         }
-        let git = |words: &[&str]| {
-            let mut git = Command::new("git");
-            let isolated = git.args(words).current_dir(&at).env("HOME", &at);
-            assert!(isolated.output().unwrap().status.success(), "{words:?}");
-        };
-        git(&["init", "-q"]);
-        git(&["add", "."]);
-        git(&["update-index", "--index-version", version]);
+        git(&at, &["init", "-q"]);
+        git(&at, &["add", "."]);
+        git(&at, &["update-index", "--index-version", version]);
         (scratch, at)
     }
 
@@ -199,22 +240,13 @@ mod tests {
             let names: Vec<_> = index.entries().map(|entry| entry.name).collect();
             assert_eq!(names, files, "version {version}");
             let first = index.entries().next().unwrap();
-            assert!(first.is_unchanged(&at) && !index.has_submodules());
+            assert_eq!(first.compare(&at), Compared::Same);
+            assert!(first.is_compared() && !index.has_submodules());
             std::fs::write(at.join(".env"), "longer").unwrap();
-            assert!(!first.is_unchanged(&at));
-            // `printf .env | git hash-object --stdin`
-            let id = git_id(".env");
+            assert_eq!(first.compare(&at), Compared::Changed);
+            let id = git(&at, &["rev-parse", ":.env"]);
             assert!(first.has_id(&id[..7]) && first.has_id(&id) && !first.has_id("ffff"));
         }
-    }
-
-    fn git_id(content: &str) -> String {
-        let scratch = tempfile::tempdir().unwrap();
-        let file = scratch.path().join("content");
-        std::fs::write(&file, content).unwrap();
-        let mut git = Command::new("git");
-        let output = git.arg("hash-object").arg(file).output().unwrap();
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
     #[test]
