@@ -15,6 +15,8 @@ pub enum Ask {
     Status,
     /// Which sessions are open.
     Sessions,
+    /// To see sessions without taking part. ACP is spoken from here on, and nothing can be prompted, answered or changed.
+    Watch,
     /// To pick an option of a permission request.
     Answer {
         /// The session.
@@ -32,6 +34,11 @@ pub enum Ask {
         session: String,
         /// What it says.
         text: String,
+    },
+    /// To close a session that no client sees.
+    Close {
+        /// The session.
+        session: String,
     },
     /// To change the prompts that wait for their turn.
     Queue {
@@ -137,6 +144,9 @@ pub struct Live {
     pub state: String,
     /// How many clients see it.
     pub clients: usize,
+    /// How many of them may answer its questions.
+    #[serde(default)]
+    pub approvers: usize,
     /// The prompts that wait for their turn.
     pub queue: Vec<Waiting>,
     /// Whether they wait until `ply queue resume`.
@@ -194,6 +204,7 @@ impl From<Overview> for Live {
             title: session.title,
             state: word(&session.state, "state"),
             clients: session.clients,
+            approvers: session.approvers,
             queue: session.queue.iter().map(Waiting::from).collect(),
             paused: session.is_paused,
             questions: session

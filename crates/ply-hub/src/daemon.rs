@@ -4,6 +4,7 @@ use std::fs::File;
 use std::future::Future;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -15,15 +16,20 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+use crate::ask::Ask;
 use crate::hello::{self, Hello, PROTOCOL, Welcome};
+use crate::hold;
 use crate::hub::Hub;
-use crate::peer::{self, Stranger};
+use crate::peer;
 use crate::{Factory, Place};
 
 /// Clients at a time.
 const CLIENTS_MAX: usize = 256;
 /// How long a client may take to say who it is.
 const HELLO_TIME_MAX: Duration = Duration::from_secs(10);
+/// How long clients have to come for their sessions before the hub goes on with those that still run: what they bring, such as
+/// their environment, is better than what the hub has.
+const TAKE_OVER_AFTER: Duration = Duration::from_secs(5);
 /// How long to wait when no connection can be taken, such as when there are no descriptors left.
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
@@ -33,6 +39,7 @@ pub struct Daemon {
     listener: UnixListener,
     place: Place,
     leaves: bool,
+    epoch: u64,
     /// Keeps others from being the hub here.
     _own: File,
 }
@@ -66,10 +73,17 @@ impl Daemon {
         std::fs::set_permissions(&socket, std::fs::Permissions::from_mode(0o600))?;
         Ok(Self {
             listener,
+            epoch: place.next_epoch()?,
             place,
             leaves: false,
             _own: own,
         })
+    }
+
+    /// Returns the number of this hub, which is higher than that of any hub before it here.
+    #[must_use]
+    pub fn epoch(&self) -> u64 {
+        self.epoch
     }
 
     /// Lets the hub end by itself when it has had nothing to do for long.
@@ -91,9 +105,18 @@ impl Daemon {
                 () = stop => {}
                 () = hub.stopped() => {}
                 () = hub.tend(&served, self.leaves) => {}
+                () = hub.tell_of_questions() => {}
             }
         };
         let mut stop = std::pin::pin!(stop);
+        let (taker, holders, epoch) = (Arc::clone(&hub), self.place.holders(), self.epoch);
+        // Before anybody is served: those that this hub starts are not among them.
+        let found = hold::of_store(&holders, hub.store());
+        let taking_over = tokio::spawn(async move {
+            taker.end_unclaimed(&holders, found, epoch).await;
+            tokio::time::sleep(TAKE_OVER_AFTER).await;
+            taker.take_over(&holders).await;
+        });
         let places = Arc::new(Semaphore::new(CLIENTS_MAX));
         let mut clients = JoinSet::new();
         loop {
@@ -102,11 +125,12 @@ impl Daemon {
                 taken = self.listener.accept() => match taken {
                     Ok((stream, _)) => {
                         let (hub, places) = (Arc::clone(&hub), Arc::clone(&places));
+                        let holders = self.place.holders();
                         let served = Counted::new(&served);
                         clients.spawn(async move {
                             // Without a place the client is told so, and not kept waiting.
                             let place = places.try_acquire();
-                            serve(&hub, stream, place.is_ok()).await;
+                            serve(&hub, stream, &holders, place.is_ok()).await;
                             drop(served);
                         });
                     }
@@ -118,11 +142,13 @@ impl Daemon {
                 Some(_) = clients.join_next() => {}
             }
         }
+        taking_over.abort();
         // Nobody finds it from here on, so that whoever comes starts another.
         drop(std::fs::remove_file(self.place.socket()));
         hub.drained().await;
         hub.shutdown().await;
         clients.shutdown().await;
+        hold::bury_all(&self.place.holders(), hub.store(), self.epoch).await;
     }
 }
 
@@ -142,7 +168,7 @@ impl Drop for Counted {
     }
 }
 
-async fn serve<F: Factory>(hub: &Hub<F>, stream: UnixStream, has_place: bool) {
+async fn serve<F: Factory>(hub: &Hub<F>, stream: UnixStream, holders: &Path, has_place: bool) {
     let peer = match peer::of(&stream) {
         Ok(peer) => peer,
         Err(error) => return tracing::warn!(%error, "a client cannot be looked at"),
@@ -158,7 +184,8 @@ async fn serve<F: Factory>(hub: &Hub<F>, stream: UnixStream, has_place: bool) {
         Ok(Err(error)) => return tracing::debug!(%error, "a client did not say who it is"),
         Err(_) => return tracing::debug!("a client did not say who it is in time"),
     };
-    let (welcome, caller) = match admit(hub, &hello, peer.pid, has_place) {
+    let is_stranger = peer.pid.is_some_and(|pid| peer::is_stranger(pid, holders));
+    let (welcome, caller) = match admit(hub, &hello, is_stranger, has_place) {
         Ok(()) => welcome(hub, hello).await,
         Err(reason) => (Welcome::Refused { reason }, None),
     };
@@ -173,8 +200,8 @@ async fn serve<F: Factory>(hub: &Hub<F>, stream: UnixStream, has_place: bool) {
 /// Returns what a client is told, and how it is served if it is.
 async fn welcome<F: Factory>(hub: &Hub<F>, hello: Hello) -> (Welcome, Option<Caller>) {
     let refused = |reason| (Welcome::Refused { reason }, None);
-    if let Some(ask) = hello.ask {
-        return match hub.tell(ask).await {
+    if let Some(ask) = hello.ask.as_ref().filter(|ask| **ask != Ask::Watch) {
+        return match hub.tell(ask.clone()).await {
             Ok(told) => (Welcome::Told(told), None),
             Err(reason) => refused(reason),
         };
@@ -194,7 +221,7 @@ async fn welcome<F: Factory>(hub: &Hub<F>, hello: Hello) -> (Welcome, Option<Cal
 fn admit<F: Factory>(
     hub: &Hub<F>,
     hello: &Hello,
-    pid: Option<u32>,
+    is_stranger: bool,
     has_place: bool,
 ) -> Result<(), String> {
     if !has_place {
@@ -215,11 +242,11 @@ fn admit<F: Factory>(
             hello.store.display()
         ));
     }
-    match pid.map(peer::stranger) {
-        Some(Some(Stranger::Command)) => Err(
-            "commands that an agent runs may not use the hub: they could approve what they do themselves"
+    if is_stranger {
+        return Err(
+            "agents and the commands that they run may not use the hub: they could approve what they do themselves"
                 .to_owned(),
-        ),
-        _ => Ok(()),
+        );
     }
+    Ok(())
 }

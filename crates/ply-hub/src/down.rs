@@ -3,9 +3,12 @@
 //! [`link`] is one connection to such a process, without IO. [`Downstream`] is an [`Agent`](ply_agent::Agent) whose sessions are
 //! run by such processes, one for each; where they come from is for a [`Launch`] to say, such as [`child`].
 
+mod adopt;
 mod agent;
+mod book;
 mod child;
 mod driver;
+mod held;
 pub mod link;
 mod options;
 mod process;
@@ -25,6 +28,7 @@ use std::pin::Pin;
 
 pub use self::agent::{Downstream, Services, StartError};
 pub use self::child::{Child, child};
+pub use self::held::{Held, Holder, Holders};
 use crate::pipe::Pipe;
 
 /// On whose behalf a process runs. It is never recorded.
@@ -70,11 +74,32 @@ impl std::fmt::Debug for Caller {
     }
 }
 
-/// A process that is being started.
-pub type Launching = Pin<Box<dyn Future<Output = io::Result<Pipe>> + Send>>;
+/// A process that runs.
+#[derive(Debug)]
+pub struct Launched {
+    /// Its lines.
+    pub pipe: Pipe,
+    /// What keeps it alive without this hub, if something does.
+    pub holder: Option<Holder>,
+}
+
+/// A process that is being started, or connected to.
+pub type Launching = Pin<Box<dyn Future<Output = io::Result<Launched>> + Send>>;
 
 /// Starts processes of an agent.
 pub trait Launch: Send + Sync + 'static {
     /// Starts one.
     fn launch(&self, caller: &Caller) -> Launching;
+
+    /// Returns whether this holder, which another hub started, still has its process.
+    fn holds(&self, holder: &str) -> bool {
+        let _ = holder;
+        false
+    }
+
+    /// Connects to the process of a holder that another hub started.
+    fn reach(&self, holder: &str) -> Launching {
+        let _ = holder;
+        Box::pin(std::future::ready(Err(io::ErrorKind::NotFound.into())))
+    }
 }

@@ -71,3 +71,4 @@ pub use self::guard::is_held;
 pub use self::order::Order;
 pub use self::run::run;
 pub use self::start::{Error, WORD, find, start};
+pub(crate) use self::start::{bury, bury_all, of_store};

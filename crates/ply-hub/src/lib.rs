@@ -11,6 +11,7 @@ pub mod hello;
 pub mod hold;
 mod hub;
 mod idle;
+mod notify;
 mod peer;
 pub mod pipe;
 mod place;

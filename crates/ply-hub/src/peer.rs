@@ -1,8 +1,11 @@
 //! The process at the other end of a socket.
 
 use std::io;
+use std::path::Path;
 
 use tokio::net::UnixStream;
+
+use crate::hold;
 
 /// How many ancestors of a process are looked at: trees are not that deep.
 const ANCESTORS_MAX: usize = 64;
@@ -15,13 +18,6 @@ pub(crate) struct Peer {
     pub(crate) pid: Option<u32>,
 }
 
-/// Who must not use the hub though its user is right.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stranger {
-    /// A command that the hub itself runs, or an agent of it.
-    Command,
-}
-
 /// Returns who connected.
 pub(crate) fn of(stream: &UnixStream) -> io::Result<Peer> {
     let credentials = stream.peer_cred()?;
@@ -31,19 +27,24 @@ pub(crate) fn of(stream: &UnixStream) -> io::Result<Peer> {
     })
 }
 
-/// Returns why a process must not use the hub, if so: it descends from the hub.
-pub(crate) fn stranger(pid: u32) -> Option<Stranger> {
-    let hub = std::process::id();
+/// Returns whether a process must not use the hub though its user is right: it is an agent of the hub, or a command that the hub or
+/// an agent runs.
+pub(crate) fn is_stranger(pid: u32, holders: &Path) -> bool {
     // The hub's own tests connect to themselves.
-    let mut next = parent(pid).filter(|_| pid != hub);
+    pid != std::process::id() && (descends_from_hub(pid) || hold::is_held(holders, pid))
+}
+
+fn descends_from_hub(pid: u32) -> bool {
+    let hub = std::process::id();
+    let mut next = parent(pid);
     for _ in 0..ANCESTORS_MAX {
         match next {
-            Some(ancestor) if ancestor == hub => return Some(Stranger::Command),
+            Some(ancestor) if ancestor == hub => return true,
             Some(ancestor) if ancestor > 1 => next = parent(ancestor),
             _ => break,
         }
     }
-    None
+    false
 }
 
 /// Returns the parent of a process.
@@ -69,10 +70,13 @@ mod tests {
         let out = shell.stdout.take().unwrap();
         std::io::BufRead::read_line(&mut std::io::BufReader::new(out), &mut line).unwrap();
         let sleeper: u32 = line.trim().parse().unwrap();
-        assert_eq!(stranger(shell.id()), Some(Stranger::Command));
-        assert_eq!(stranger(sleeper), Some(Stranger::Command));
-        assert_eq!(stranger(std::process::id()), None);
-        assert_eq!(stranger(1), None);
+        let temp = tempfile::tempdir().unwrap();
+        // Made here, so that nobody else may enter it.
+        let holders = &temp.path().join("holders");
+        assert!(is_stranger(shell.id(), holders));
+        assert!(is_stranger(sleeper, holders));
+        assert!(!is_stranger(std::process::id(), holders));
+        assert!(!is_stranger(1, holders));
         let sleeper = rustix::process::Pid::from_raw(sleeper.cast_signed()).unwrap();
         rustix::process::kill_process(sleeper, rustix::process::Signal::KILL).unwrap();
         shell.kill().unwrap();

@@ -57,6 +57,8 @@ pub struct Exit {
     pub signal: Option<i32>,
     /// The last of its standard error.
     pub stderr: String,
+    /// The number of the last line that was written to it as a whole; later ones never reached it.
+    pub written: u64,
 }
 
 /// Something for a process.

@@ -105,6 +105,24 @@ impl Place {
         lock.ok_or_else(|| io::Error::other("the lock was not given"))
     }
 
+    /// Returns a number that is higher than any before. For whoever [has the place](Self::own), who is alone.
+    ///
+    /// # Errors
+    ///
+    /// The file that has it cannot be read or replaced.
+    pub fn next_epoch(&self) -> io::Result<u64> {
+        let (file, fresh) = (self.0.join("epoch"), self.0.join("epoch.new"));
+        let last = match std::fs::read_to_string(&file) {
+            Ok(text) => text.trim().parse().map_err(io::Error::other)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+            Err(error) => return Err(error),
+        };
+        let next: u64 = last + 1;
+        std::fs::write(&fresh, next.to_string())?;
+        std::fs::rename(&fresh, &file)?;
+        Ok(next)
+    }
+
     fn lock(&self, name: &str, how: FlockOperation) -> io::Result<Option<File>> {
         let mut options = OpenOptions::new();
         options.create(true).truncate(false).write(true).mode(0o600);
@@ -136,6 +154,14 @@ mod tests {
         let link = temp.path().join("link");
         std::os::unix::fs::symlink(&own, &link).unwrap();
         assert!(matches!(Place::at(&link), Err(PlaceError::Open { .. })));
+    }
+
+    #[test]
+    fn each_hub_has_a_higher_number() {
+        let temp = tempfile::tempdir().unwrap();
+        let place = Place::at(temp.path().join("ply")).unwrap();
+        assert_eq!(place.next_epoch().unwrap(), 1);
+        assert_eq!(place.next_epoch().unwrap(), 2);
     }
 
     #[test]

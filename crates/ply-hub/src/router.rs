@@ -109,6 +109,16 @@ impl<F: Factory> Agent for Router<F> {
         agent.open(session, setup).await
     }
 
+    async fn adopts(&self, session: &v2::SessionId, setup: &SessionSetup) -> Result<bool> {
+        let agent = self.choose(setup).await?;
+        let adopts = agent.adopts(session, setup).await?;
+        if adopts {
+            // It is kept until it is opened, so that it is not started twice.
+            self.lock().insert(session.clone(), agent);
+        }
+        Ok(adopts)
+    }
+
     async fn close(&self, session: &Session) {
         let agent = self.lock().remove(session.id());
         if let Some(agent) = agent {

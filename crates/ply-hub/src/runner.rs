@@ -43,6 +43,10 @@ impl<A: Agent> Agent for Runner<A> {
         delegate!(self, open(session, setup))
     }
 
+    async fn adopts(&self, session: &v2::SessionId, setup: &SessionSetup) -> Result<bool> {
+        delegate!(self, adopts(session, setup))
+    }
+
     async fn close(&self, session: &Session) {
         delegate!(self, close(session));
     }

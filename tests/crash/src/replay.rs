@@ -140,11 +140,14 @@ fn add_call(shape: &mut Shape, call: &ToolCall) -> Result<()> {
         })
     });
     let mut content = content.collect::<Result<Vec<_>>>()?;
-    // How version 1 says it, which has no such status.
-    content.retain(|text| text != "cancelled");
+    // How version 1 says it, which has no such status; and what a call shows whose question was open when the agent was killed.
+    content.retain(|text| text != "cancelled" && !text.starts_with(LOST_QUESTION));
     shape.call(call.shown_title(), content, status);
     Ok(())
 }
+
+/// What is said of a question that nobody answered.
+const LOST_QUESTION: &str = "Nobody answered before the agent stopped.";
 
 /// Decides how a turn is kept, by how it is shown now and was shown before.
 fn keep(turn: &Turn, shape: Option<Shape>) -> Result<Kept> {

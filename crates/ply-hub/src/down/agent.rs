@@ -1,12 +1,16 @@
 //! Agent processes as an agent.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use ply_agent::{About, Agent, Error, Mcp, Result, Session, SessionSetup, Stop, Turn, v2};
+use ply_agent::event::Handover;
+use ply_agent::{
+    About, Agent, Error, Extension, Mcp, Result, Session, SessionSetup, Stop, Turn, Value, v2,
+};
 use ply_session::Accepts;
 use ply_wire::negotiate::Version;
 
+use super::adopt::is_unsent;
 use super::link::{Greeting, Hello, Wish};
 use super::process::{Process, Trouble};
 use super::reopen::Setup;
@@ -82,11 +86,15 @@ impl fmt::Debug for Callers {
 
 /// What all sessions of an agent share.
 pub(super) struct Shared {
-    launch: Box<dyn Launch>,
+    pub(super) launch: Box<dyn Launch>,
     greeting: Greeting,
     hello: Hello,
+    /// On whose behalf a process runs that has no session yet.
+    caller: Caller,
     /// A process that has no session yet.
     spare: Mutex<Option<(Caller, Arc<Process>)>>,
+    /// Processes of sessions that do not go on without a login.
+    locked_out: Mutex<Vec<Weak<Process>>>,
 }
 
 impl fmt::Debug for Shared {
@@ -128,7 +136,9 @@ impl Downstream {
                 ..greeting
             },
             hello: first.hello.clone(),
+            caller: caller.clone(),
             spare: Mutex::new(Some((caller.clone(), first))),
+            locked_out: Mutex::default(),
         };
         Ok(Self {
             shared: Arc::new(shared),
@@ -162,6 +172,12 @@ impl Shared {
         self.start(caller).await
     }
 
+    /// Returns whether the process that another hub had is still there.
+    pub(super) fn holds(&self, handover: &Handover) -> bool {
+        let holder = handover.holder();
+        holder.is_some_and(|holder| self.launch.holds(holder))
+    }
+
     async fn start(&self, caller: &Caller) -> Result<Arc<Process>, Trouble> {
         let process = Process::start(&*self.launch, caller, self.greeting).await?;
         Ok(Arc::new(process))
@@ -179,6 +195,46 @@ impl Shared {
         (!process.is_gone()).then_some(process)
     }
 
+    /// Notes that a session's process does not go on without a login.
+    pub(super) fn wants_login(&self, process: &Arc<Process>) {
+        let mut locked_out = self.locked_out();
+        locked_out.retain(|known| known.upgrade().is_some_and(|known| !known.is_gone()));
+        if !locked_out
+            .iter()
+            .any(|known| known.as_ptr() == Arc::as_ptr(process))
+        {
+            locked_out.push(Arc::downgrade(process));
+        }
+    }
+
+    fn locked_out(&self) -> MutexGuard<'_, Vec<Weak<Process>>> {
+        self.locked_out
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Logs in where a login is wanted: in the processes of sessions that asked for one, or else in the process that the next session
+    /// gets.
+    async fn login(&self, method: &v2::AuthMethodId) -> Result<()> {
+        let wish = || Wish::Login {
+            method: method.clone(),
+        };
+        let wanting: Vec<_> = std::mem::take(&mut *self.locked_out());
+        let wanting = wanting.iter().filter_map(Weak::upgrade);
+        let wanting: Vec<_> = wanting.filter(|process| !process.is_gone()).collect();
+        if wanting.is_empty() {
+            return self.ask_spare("auth/login", wish()).await;
+        }
+        let mut done = Ok(());
+        for process in wanting {
+            if let Err(trouble) = process.ask("auth/login", wish()).await {
+                self.wants_login(&process);
+                done = done.and(Err(trouble.error()));
+            }
+        }
+        done
+    }
+
     /// Asks a process that has no session.
     async fn ask_spare(&self, method: &'static str, wish: Wish) -> Result<()> {
         let spare = {
@@ -189,7 +245,7 @@ impl Shared {
         let (caller, process) = match spare {
             Some(spare) => spare,
             None => {
-                let caller = Caller::new();
+                let caller = self.caller.clone();
                 let process = self.start(&caller).await.map_err(Trouble::error)?;
                 (caller, process)
             }
@@ -225,6 +281,16 @@ impl Agent for Downstream {
         about.title.clone_from(&info.title);
         about.additional_directories =
             session.is_some_and(|session| session.additional_directories.is_some());
+        // How some agents say that they take words for the turn that runs; clients ask for it by `_session/steering`.
+        let steering = capabilities
+            .meta
+            .as_ref()
+            .and_then(|meta| meta.get("steering"));
+        about.meta = steering.map(|steering| {
+            let mut meta = v2::Meta::new();
+            meta.insert("steering".to_owned(), steering.clone());
+            meta
+        });
         // A login in a terminal would start the hub's program, not the agent's.
         let methods = auth_methods.iter();
         let methods = methods.filter(|method| matches!(method, v2::AuthMethod::Agent(_)));
@@ -241,11 +307,19 @@ impl Agent for Downstream {
         let caller = (self.callers.0)(setup);
         let runner = Arc::new(Runner::new(Arc::clone(&self.shared), caller, own));
         session.set_state(Arc::clone(&runner));
+        if let Some(handover) = &setup.adopted {
+            return Arc::clone(&runner).adopt(session, handover).await;
+        }
         if setup.reopened {
             runner.open_again(session).await
         } else {
             runner.open_new(session).await
         }
+    }
+
+    async fn adopts(&self, _: &v2::SessionId, setup: &SessionSetup) -> Result<bool> {
+        let known = setup.adopted.as_ref();
+        Ok(known.is_some_and(|known| self.shared.holds(known) || is_unsent(known)))
     }
 
     async fn close(&self, session: &Session) {
@@ -255,20 +329,8 @@ impl Agent for Downstream {
     }
 
     async fn prompt(&self, turn: &mut Turn) -> Result<Stop> {
-        let turn = &*turn;
         let runner: &Arc<Runner> = turn.session().state();
-        let live = turn
-            .unless_cancelled(runner.ready(turn.session()))
-            .await??;
-        runner.note(turn.session(), &live).await?;
-        let message = turn.prompt().message_id();
-        let message = message.ok_or_else(|| Error::msg("the prompt has no message"))?;
-        let wish = Wish::Prompt {
-            message: message.clone(),
-            content: turn.prompt().content().to_vec(),
-        };
-        let begins = live.process.prompt(wish).await.map_err(Trouble::error)?;
-        live.work(turn, begins).await
+        runner.prompt(turn).await
     }
 
     async fn set_option(
@@ -284,9 +346,26 @@ impl Agent for Downstream {
     }
 
     async fn login(&self, method: &v2::AuthMethodId) -> Result<()> {
-        let method = method.clone();
-        let wish = Wish::Login { method };
-        self.shared.ask_spare("auth/login", wish).await
+        self.shared.login(method).await
+    }
+
+    async fn extension(&self, request: &Extension) -> Result<Value> {
+        let session = request.session().map_err(|_| Error::method_not_found())?;
+        let runner = session.try_state::<Arc<Runner>>();
+        let runner = runner.ok_or_else(Error::method_not_found)?;
+        runner.extend(&session, request).await
+    }
+
+    async fn extension_notification(&self, notification: &Extension) {
+        let Ok(session) = notification.session() else {
+            return;
+        };
+        let Some(runner) = session.try_state::<Arc<Runner>>() else {
+            return;
+        };
+        if let Err(error) = runner.notify(notification).await {
+            tracing::debug!(%error, "a notification of a client is not passed on");
+        }
     }
 
     async fn logout(&self) -> Result<()> {

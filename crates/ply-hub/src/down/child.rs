@@ -3,6 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::{Bytes, BytesMut};
 use ply_rpc::codec::{Decoder, Frame};
@@ -13,15 +15,15 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::mpsc;
 
-use super::{Caller, Launch, Launching};
+use super::{Caller, Launch, Launched, Launching};
 use crate::pipe::{Exit, FromAgent, Hello, PIPE_LINES_MAX, Pipe, ToAgent};
 
 /// An agent's program, to be started as a child of this process.
 #[derive(Debug, Clone)]
 #[must_use = "it does nothing until it is started"]
 pub struct Child {
-    program: OsString,
-    args: Vec<OsString>,
+    pub(super) program: OsString,
+    pub(super) args: Vec<OsString>,
 }
 
 /// Returns an agent's program, to be started as a child of this process.
@@ -61,7 +63,10 @@ impl Launch for Child {
         }
         Box::pin(async move {
             let spawned = command.spawn().await.map_err(io::Error::other)?;
-            Ok(pipe(spawned))
+            Ok(Launched {
+                pipe: pipe(spawned),
+                holder: None,
+            })
         })
     }
 }
@@ -85,16 +90,20 @@ async fn keep(
     from: mpsc::Sender<FromAgent>,
     to: mpsc::Receiver<ToAgent>,
 ) {
-    let writing = tokio::spawn(write(stdin, to, from.clone()));
+    let written = Arc::<AtomicU64>::default();
+    let writing = tokio::spawn(write(stdin, to, from.clone(), Arc::clone(&written)));
     let reading = read(stdout, &from);
     // Whoever reads may be slow; an order to stop must not wait for that.
     let mut writing = std::pin::pin!(writing);
     tokio::select! {
-        () = reading => {}
+        () = reading => {
+            // Its input is closed when the task that writes is gone. One that is told to stop may be in the middle of a step.
+            writing.abort();
+            drop(writing.await);
+        }
         _ = &mut writing => {}
     }
-    // Its input is closed when the task that writes is gone.
-    writing.abort();
+    let written = written.load(Ordering::Acquire);
     let ended = child.end(Grace::default()).await;
     let stderr = String::from_utf8_lossy(&child.stderr_tail()).into_owned();
     let exit = match ended {
@@ -102,11 +111,13 @@ async fn keep(
             code: status.code(),
             signal: status.signal(),
             stderr,
+            written,
         },
         Err(error) => {
             tracing::warn!(%error, "how an agent ended is not known");
             Exit {
                 stderr,
+                written,
                 ..Exit::default()
             }
         }
@@ -120,6 +131,7 @@ async fn write(
     mut stdin: ChildStdin,
     mut to: mpsc::Receiver<ToAgent>,
     from: mpsc::Sender<FromAgent>,
+    whole: Arc<AtomicU64>,
 ) {
     let (mut last, mut is_broken) = (0, false);
     while let Some(order) = to.recv().await {
@@ -137,6 +149,7 @@ async fn write(
         buffer.extend_from_slice(b"\n");
         let written = async {
             stdin.write_all(&buffer).await?;
+            whole.store(number, Ordering::Release);
             stdin.flush().await
         };
         if let Err(error) = written.await {

@@ -1,19 +1,24 @@
 //! The task that moves lines between an agent's process and its link.
 
+mod act;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
+use ply_agent::Line;
 use ply_wire::transcript::Transcript;
-use ply_wire::v2;
 use tokio::sync::{mpsc, oneshot};
 
-use super::link::{Done, Failure, Link, Output, Told, Wish};
+use super::book::{Book, Noted, Written};
+use super::link::again::Resumed;
+use super::link::{Link, Output, Wish};
 use super::process::{Known, Order, Reply};
 use super::queue::{Baton, EVENTS_MAX, Event};
 use super::screen::Screen;
 use super::words;
+use crate::hold::Control;
 use crate::pipe::{Exit, FromAgent, Pipe, ToAgent};
 
 /// Lines that may wait for an agent which does not read before the hub takes no more orders for it.
@@ -31,7 +36,15 @@ pub(super) struct Driver {
     events: mpsc::Sender<Event>,
     /// Events that wait for their place.
     backlog: VecDeque<Event>,
-    outgoing: VecDeque<(u64, Bytes)>,
+    outgoing: VecDeque<Outgoing>,
+    /// What has to be in the journal before the line with this number is sent.
+    gate: Option<(u64, Noted)>,
+    book: Book,
+    holder: Option<Control>,
+    /// What the holder knows of whether there is work worth waiting for.
+    is_busy: bool,
+    /// Whether the process is known to have ended.
+    has_ended: bool,
     /// A prompt that waits for the end of another that was given up.
     prompt: Option<(Wish, oneshot::Sender<Baton>)>,
     /// What the agent told again of the past.
@@ -42,9 +55,18 @@ pub(super) struct Driver {
     outputs: Vec<Output>,
 }
 
+/// A line for the agent.
+struct Outgoing {
+    number: u64,
+    line: Bytes,
+    /// What has to be in the journal first.
+    gate: Option<Noted>,
+}
+
 /// What a driver was woken by.
 enum Came {
     Order(Option<Order>),
+    Screen,
     Agent(Option<FromAgent>),
 }
 
@@ -56,7 +78,7 @@ enum Next {
 
 impl Driver {
     pub(super) fn new(
-        pipe: Pipe,
+        (pipe, holder): (Pipe, Option<Control>),
         (orders, events): (mpsc::Receiver<Order>, mpsc::Sender<Event>),
         (known, screen): (Arc<Known>, Arc<Screen>),
         fate: Arc<OnceLock<String>>,
@@ -64,6 +86,11 @@ impl Driver {
         Self {
             link: Link::new(),
             pipe,
+            gate: None,
+            book: Book::default(),
+            holder,
+            is_busy: false,
+            has_ended: false,
             orders,
             waiting: BTreeMap::new(),
             events,
@@ -78,8 +105,28 @@ impl Driver {
         }
     }
 
+    /// Goes on with a connection that another hub began.
+    pub(super) fn go_on(&mut self, resumed: Resumed, book: Book) {
+        (self.link, self.book) = (resumed.link, book);
+        self.outputs = resumed.asked;
+        self.act(None);
+        let mut outputs = resumed.outputs.into_iter().peekable();
+        while let Some((line, output)) = outputs.next() {
+            self.outputs.push(output);
+            while let Some((_, output)) = outputs.next_if(|(next, _)| *next == line) {
+                self.outputs.push(output);
+            }
+            self.act(Some(line));
+        }
+    }
+
     pub(super) async fn run(mut self) {
-        while let Next::GoOn = self.step().await {}
+        while let Next::GoOn = self.step().await {
+            self.tell_holder();
+        }
+        if let Some(holder) = self.holder.take().filter(|_| self.has_ended) {
+            holder.bury().await;
+        }
         // Whoever waits is told by the drop of what it waits on, and finds the reason in the fate of the process.
         self.waiting.clear();
         self.orders.close();
@@ -93,12 +140,26 @@ impl Driver {
     async fn step(&mut self) -> Next {
         let has_room = self.backlog.len() < EVENTS_MAX;
         let takes_orders = self.outgoing.len() < OUTGOING_MAX;
+        let next = self.outgoing.front();
+        let (is_shut, is_free) = next.map_or((false, false), |next| {
+            (next.gate.is_some(), next.gate.is_none())
+        });
         let came = tokio::select! {
             biased;
             order = self.orders.recv(), if takes_orders => Came::Order(order),
-            permit = self.pipe.to.reserve(), if !self.outgoing.is_empty() => {
-                if let (Ok(permit), Some((number, line))) = (permit, self.outgoing.pop_front()) {
+            () = opened(self.outgoing.front_mut()), if is_shut => return Next::GoOn,
+            permit = self.pipe.to.reserve(), if is_free => {
+                if let (Ok(permit), Some(next)) = (permit, self.outgoing.pop_front()) {
+                    let Outgoing { number, line, .. } = next;
                     permit.send(ToAgent::Line { number, line });
+                }
+                return Next::GoOn;
+            }
+            written = self.book.written(), if self.book.is_writing() => {
+                if let Some(Written { upto, done, is_kept }) = written {
+                    self.acknowledge(upto, is_kept);
+                    // Whoever waits may have gone away.
+                    done.map(|done| done.send(is_kept).ok());
                 }
                 return Next::GoOn;
             }
@@ -108,22 +169,21 @@ impl Driver {
                 }
                 return Next::GoOn;
             }
-            () = self.screen.came(), if has_room => {
-                let shown = self.screen.take().into_iter();
-                self.backlog.extend(shown.map(update_event));
-                return Next::GoOn;
-            }
+            () = self.screen.came(), if has_room => Came::Screen,
             came = self.pipe.from.recv(), if has_room => Came::Agent(came),
         };
         match came {
+            Came::Order(None | Some(Order::End)) => return self.nobody_is_left().await,
             Came::Order(Some(order)) => self.order(order),
-            Came::Order(None) => return self.nobody_is_left().await,
+            Came::Screen => {
+                let shown = self.screen.take().into_iter();
+                let shown = shown.map(|update| (update, Vec::new())).collect();
+                self.report(Line::new(None, shown));
+            }
             Came::Agent(Some(FromAgent::Line { number, line })) => {
                 self.link.line(number, &line, &mut self.outputs);
-                self.act();
-                // What the line means is handed over; nothing is recorded yet for which it would have to be kept. One that is
-                // not acknowledged now is with the next.
-                drop(self.pipe.to.try_send(ToAgent::Acknowledge { upto: number }));
+                self.act(Some(number));
+                self.backlog.extend(self.book.line(&self.link, line.len()));
             }
             Came::Agent(Some(FromAgent::Wrote { .. })) => {}
             Came::Agent(Some(FromAgent::Exit(exit))) => return self.gone(Some(&exit)),
@@ -135,7 +195,7 @@ impl Driver {
     fn order(&mut self, order: Order) {
         match order {
             Order::Wish(wish, reply) => {
-                let call = self.link.wish(wish, &mut self.outputs);
+                let call = self.wish(wish);
                 match (call, reply) {
                     (Some(call), Some(reply)) => drop(self.waiting.insert(call, reply)),
                     // Its drop says that nothing comes of it.
@@ -148,8 +208,23 @@ impl Driver {
                 self.prompt = Some((wish, baton));
                 self.begin_if_possible();
             }
+            Order::End => {}
+            Order::Record(session, done) => {
+                let state = self.book.begin(session, &self.link, done);
+                self.backlog.extend(state);
+            }
         }
-        self.act();
+        self.act(None);
+    }
+
+    /// Has the link do something, after the journal knows.
+    fn wish(&mut self, wish: Wish) -> Option<i64> {
+        let noted = self.book.told(&self.link, &wish);
+        let first = self.link.last_out() + 1;
+        let call = self.link.wish(wish, &mut self.outputs);
+        let is_sent = self.link.last_out() >= first;
+        self.gate = noted.filter(|_| is_sent).map(|noted| (first, noted));
+        call
     }
 
     /// Sends a prompt, unless the agent still works on one that was given up.
@@ -164,74 +239,20 @@ impl Driver {
             return;
         }
         self.backlog.push_back(Event::Begin(baton));
-        if self.link.wish(wish, &mut self.outputs).is_none() {
+        if self.wish(wish).is_none() {
             let error = ply_rpc::RpcError::internal("the prompt could not be sent");
             self.backlog.push_back(Event::Ended(Err(error)));
         }
     }
 
-    /// Does what the link wants done.
-    fn act(&mut self) {
-        let mut outputs = std::mem::take(&mut self.outputs);
-        for output in outputs.drain(..) {
-            self.act_on(output);
-        }
-        if self.outputs.is_empty() {
-            // The buffer is used again.
-            self.outputs = outputs;
-        } else {
-            self.act();
-        }
-    }
-
-    fn act_on(&mut self, output: Output) {
-        let event = match output {
-            Output::Send { number, line } => return self.outgoing.push_back((number, line)),
-            Output::Answered { call, outcome } => return self.answered(call, outcome),
-            Output::Replayed(update) => {
-                self.replay.apply(&update);
-                return;
-            }
-            Output::Odd(words) => {
-                tracing::warn!(words, "an agent breaks the protocol");
-                return;
-            }
-            Output::Update(told) => {
-                self.known.note(&told.update);
-                Event::Update(told)
-            }
-            Output::Ask { request, question } => Event::Ask(request, question),
-            Output::Service { request, service } => Event::Service(request, service),
-            Output::Retracted { request } => Event::Retracted(request),
-            Output::VisitOver(id) => Event::VisitOver(id),
-            Output::Background(work) => Event::Background(work),
-            Output::Began => Event::Began,
-            Output::Rested(end) => Event::Rested(end),
-            Output::Ended(end) => {
-                self.backlog.push_back(Event::Ended(end));
-                return self.begin_if_possible();
-            }
-        };
-        self.backlog.push_back(event);
-    }
-
-    fn answered(&mut self, call: i64, outcome: Result<Done, Failure>) {
-        let replay = match outcome {
-            Ok(Done::Opened(_)) => std::mem::take(&mut self.replay),
-            _ => Transcript::new(),
-        };
-        if let Some(reply) = self.waiting.remove(&call) {
-            // Whoever asked may have gone away.
-            drop(reply.send(Reply { outcome, replay }));
-        }
-    }
-
     /// The process is gone.
     fn gone(&mut self, exit: Option<&Exit>) -> Next {
+        self.has_ended = exit.is_some();
         let words = words::exit(exit);
         tracing::info!(words, "an agent's process is gone");
         let words = self.fate.get_or_init(|| words).clone();
-        self.backlog.push_back(Event::Gone(words));
+        let is_unread = exit.is_some_and(|exit| self.link.is_prompt_unread(exit.written));
+        self.backlog.push_back(Event::Gone { words, is_unread });
         Next::Over
     }
 
@@ -239,14 +260,18 @@ impl Driver {
     async fn nobody_is_left(&mut self) -> Next {
         let lines = std::mem::take(&mut self.outgoing);
         let (to, from) = (self.pipe.to.clone(), &mut self.pipe.from);
+        let holder = self.holder.take();
         let telling = async move {
-            for (number, line) in lines {
+            for Outgoing { number, line, .. } in lines {
                 if to.send(ToAgent::Line { number, line }).await.is_err() {
                     return;
                 }
             }
             // It may be gone.
             drop(to.send(ToAgent::Stop).await);
+            if let Some(holder) = holder {
+                holder.bury().await;
+            }
         };
         let mut exit = None;
         let hearing = async {
@@ -265,7 +290,16 @@ impl Driver {
     }
 }
 
-fn update_event(update: v2::SessionUpdate) -> Event {
-    let edits = Vec::new();
-    Event::Update(Box::new(Told { update, edits }))
+/// Waits until the journal has what has to be there before a line is sent.
+async fn opened(next: Option<&mut Outgoing>) {
+    let Some(next) = next else {
+        return;
+    };
+    if let Some(gate) = &mut next.gate
+        && !gate.as_mut().await
+    {
+        // Another hub could not go on from here, and would find out.
+        tracing::debug!("what an agent is told is not recorded");
+    }
+    next.gate = None;
 }

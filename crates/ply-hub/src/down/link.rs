@@ -5,7 +5,9 @@
 //! connection that another process began goes on exactly where that one stopped. Nothing here waits, reads a clock or panics
 //! about what an agent sends.
 
+pub mod again;
 mod answered;
+mod extend;
 mod hello;
 mod inbound;
 mod session;
@@ -25,9 +27,9 @@ use serde::{Deserialize, Serialize};
 
 use self::session::Session;
 pub use self::wish::{
-    Answer, Done, End, Failure, Greeting, Hello, How, Opening, Output, Question, Service, Told,
-    Wish,
+    Done, End, Failure, Greeting, Hello, How, Opening, Output, Service, Told, Wish,
 };
+pub use ply_session::{Answer, Question};
 
 /// Requests of an agent that may be open at once; more are refused.
 pub const REQUESTS_OPEN_MAX: usize = 256;
@@ -52,6 +54,8 @@ pub struct Link {
     greeting: Option<Greeting>,
     hello: Option<Hello>,
     session: Option<Session>,
+    /// The message of the last prompt that was sent.
+    prompted: Option<v2::MessageId>,
 }
 
 impl Default for Link {
@@ -64,12 +68,21 @@ impl Default for Link {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Call {
-    Greet { only_v1: bool },
-    Open { how: How },
+    Greet {
+        only_v1: bool,
+    },
+    Open {
+        how: How,
+    },
     Prompt,
     SetOption,
-    SetMode { mode: v1::SessionModeId },
+    SetMode {
+        mode: v1::SessionModeId,
+    },
     Close,
+    /// A tool call or a terminal is to stop.
+    CancelEntity,
+    Extend,
     Login,
     Logout,
 }
@@ -85,6 +98,8 @@ impl Call {
             (Self::SetOption, _) => "session/set_config_option",
             (Self::SetMode { .. }, _) => "session/set_mode",
             (Self::Close, _) => "session/close",
+            (Self::CancelEntity, _) => "tool_call/cancel",
+            (Self::Extend, _) => "an extension",
             (Self::Login, Some(Version::V1)) => "authenticate",
             (Self::Login, _) => "auth/login",
             (Self::Logout, Some(Version::V1)) => "logout",
@@ -129,6 +144,7 @@ impl Link {
             greeting: None,
             hello: None,
             session: None,
+            prompted: None,
         }
     }
 
@@ -168,6 +184,18 @@ impl Link {
     pub fn has_prompt(&self) -> bool {
         let session = self.session.as_ref();
         session.is_some_and(|session| session.turn.is_some())
+    }
+
+    /// Returns the message of the last prompt that was sent.
+    #[must_use]
+    pub fn prompted(&self) -> Option<&v2::MessageId> {
+        self.prompted.as_ref()
+    }
+
+    /// Returns the number of the last request of the agent.
+    #[must_use]
+    pub fn last_request(&self) -> u64 {
+        self.last_request
     }
 
     /// Returns how many requests of the agent wait for an answer.
@@ -215,6 +243,19 @@ impl Link {
                 self.served(request, terminal, result, out);
                 None
             }
+            Wish::CancelCall { call } => self.cancel_call(call, out),
+            Wish::CancelTerminal { terminal } => self.cancel_terminal(terminal, out),
+            Wish::Extend {
+                method,
+                params,
+                is_request: true,
+            } => self.extend(&method, &params, out),
+            Wish::Extend { method, params, .. } => {
+                if self.takes(&method) {
+                    self.tell(&method, &params, out);
+                }
+                None
+            }
             Wish::Close => {
                 let session = self.session()?.clone();
                 self.ask_either(
@@ -258,8 +299,18 @@ impl Link {
     }
 
     fn ask(&mut self, call: Call, params: &impl Serialize, out: &mut Vec<Output>) -> Option<i64> {
-        let id = self.last_call + 1;
         let method = call.method(self.version());
+        self.ask_as(method, call, params, out)
+    }
+
+    fn ask_as(
+        &mut self,
+        method: &str,
+        call: Call,
+        params: &impl Serialize,
+        out: &mut Vec<Output>,
+    ) -> Option<i64> {
+        let id = self.last_call + 1;
         match line::request(id, method, params) {
             Ok(line) => {
                 self.last_call = id;
@@ -269,7 +320,8 @@ impl Link {
             }
             Err(error) => {
                 out.push(Output::Odd(format!(
-                    "`{method}` cannot be encoded: {error}"
+                    "`{}` cannot be encoded: {error}",
+                    named(method)
                 )));
                 None
             }

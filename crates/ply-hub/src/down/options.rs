@@ -1,6 +1,7 @@
 //! Options of a session, set back after its agent was started again.
 
-use ply_wire::{convert, v2};
+use ply_wire::convert::config::{offers, value_of};
+use ply_wire::v2;
 
 use super::link::Wish;
 use super::process::{Process, Trouble};
@@ -97,22 +98,4 @@ fn lost(
         "The agent was started again, and the option `{option}` cannot be set back to `{value}`: {why}. \
          Set the option to a value that you want, and send the prompt again."
     )
-}
-
-fn value_of(option: &v2::SessionConfigOption) -> Option<v2::SessionConfigOptionValue> {
-    match &option.kind {
-        v2::SessionConfigKind::Select(select) => Some(select.current_value.clone().into()),
-        v2::SessionConfigKind::Boolean(boolean) => Some(boolean.current_value.into()),
-        _ => None,
-    }
-}
-
-fn offers(option: &v2::SessionConfigOption, value: &v2::SessionConfigOptionValue) -> bool {
-    match (&option.kind, value.as_id()) {
-        (v2::SessionConfigKind::Select(select), Some(id)) => {
-            convert::config::choices(&select.options).any(|choice| choice.value == *id)
-        }
-        (v2::SessionConfigKind::Boolean(_), None) => true,
-        _ => false,
-    }
 }

@@ -5,22 +5,27 @@
 
 use std::sync::Arc;
 
+use ply_agent::Line;
+use ply_agent::event::Connection;
 use ply_wire::v2;
 use tokio::sync::{Mutex, OwnedMutexGuard, mpsc, oneshot};
 
-use super::link::{End, Question, Service, Told};
+use super::book::Noted;
+use super::link::{End, Question, Service};
 
 /// Events that may wait before nothing more is read from the agent.
 pub(super) const EVENTS_MAX: usize = 256;
 
 /// Something an agent did.
-#[derive(Debug)]
 pub(super) enum Event {
     /// The turn of a prompt begins here, and whoever works on it takes over.
     Begin(oneshot::Sender<Baton>),
     /// Somebody waits for everything before this to be reported.
     Barrier(oneshot::Sender<()>),
-    Update(Box<Told>),
+    /// What a line means, or a part of it.
+    Line(Box<Line>),
+    /// The state of the connection, to be recorded after everything before it. Whoever waits is told when it is.
+    State(Box<Connection>, oneshot::Sender<Noted>),
     Ask(u64, Question),
     Service(u64, Service),
     Retracted(u64),
@@ -31,8 +36,13 @@ pub(super) enum Event {
     Rested(End),
     /// The end of the work on the prompt.
     Ended(End),
-    /// The process is gone; in words.
-    Gone(String),
+    /// The process is gone.
+    Gone {
+        /// In words.
+        words: String,
+        /// Whether it never got the prompt that was sent last.
+        is_unread: bool,
+    },
 }
 
 /// The events of one process.

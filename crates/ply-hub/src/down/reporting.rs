@@ -7,10 +7,13 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
-use ply_agent::{Decision, Error, Result, Session, Stop, Turn};
+use ply_agent::event::{Connection, PassedOn};
+use ply_agent::{Error, Inquiry, Result, Session, Stop, Turn};
+use ply_wire::v2;
 use tokio::sync::{Mutex, Notify, oneshot};
 use tokio::task::AbortHandle;
 
+use super::book::Noted;
 use super::link::{Answer, End, Question, Service, Wish};
 use super::process::Process;
 use super::queue::{Baton, Event, Queue};
@@ -24,6 +27,8 @@ const BEGIN_TIME_MAX: Duration = Duration::from_secs(60);
 pub(super) struct Live {
     pub(super) process: Arc<Process>,
     pub(super) hands: Hands,
+    /// Questions that another hub passed on.
+    asked: SyncMutex<HashMap<u64, PassedOn>>,
     /// Where work that the agent began by itself waits for a turn.
     own: Own,
 }
@@ -46,6 +51,24 @@ impl Own {
     }
 }
 
+/// What came of a prompt.
+pub(super) enum Worked {
+    /// Its turn ended.
+    Ended(Stop),
+    /// The agent stopped before it got the prompt, so that another process may be sent it; in words.
+    Unread(String),
+}
+
+impl Worked {
+    /// Returns how the turn ended; an error if nobody worked on it.
+    pub(super) fn stop(self) -> Result<Stop> {
+        match self {
+            Self::Ended(stop) => Ok(stop),
+            Self::Unread(words) => Err(interrupted(&words)),
+        }
+    }
+}
+
 type Work<'t> = FuturesUnordered<Pin<Box<dyn Future<Output = u64> + Send + 't>>>;
 
 impl Live {
@@ -53,16 +76,34 @@ impl Live {
         Arc::new(Self {
             process,
             hands,
+            asked: SyncMutex::default(),
             own: Own::default(),
         })
     }
 
-    /// Works on a prompt that was sent.
-    pub(super) async fn work(
+    /// Notes what another hub passed on.
+    pub(super) fn know(&self, asked: impl IntoIterator<Item = PassedOn>) {
+        let asked = asked.into_iter().map(|passed| (passed.request, passed));
+        let mut known = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        known.extend(asked);
+    }
+
+    /// Sends a prompt and works on it.
+    pub(super) async fn prompt(
         &self,
         turn: &Turn,
-        mut begins: oneshot::Receiver<Baton>,
-    ) -> Result<Stop> {
+        message: v2::MessageId,
+        content: Vec<v2::ContentBlock>,
+    ) -> Result<Worked> {
+        let wish = Wish::Prompt { message, content };
+        match self.process.prompt(wish).await {
+            Ok(begins) => self.work(turn, begins).await,
+            Err(trouble) => Ok(Worked::Unread(trouble.to_string())),
+        }
+    }
+
+    /// Works on a prompt that was sent.
+    async fn work(&self, turn: &Turn, mut begins: oneshot::Receiver<Baton>) -> Result<Worked> {
         let late = tokio::time::sleep(BEGIN_TIME_MAX);
         let mut late = std::pin::pin!(late);
         let baton = loop {
@@ -73,11 +114,15 @@ impl Live {
             }
             tokio::select! {
                 biased;
-                baton = &mut begins => break baton.map_err(|_| self.process.gone().error())?,
+                baton = &mut begins => match baton {
+                    Ok(baton) => break baton,
+                    // The turn begins before anything is sent.
+                    Err(_) => return Ok(Worked::Unread(self.process.gone().to_string())),
+                },
                 () = came => {}
                 () = turn.cancelled() => {
                     self.process.tell(Wish::Cancel).await;
-                    return Ok(Stop::Cancelled);
+                    return Ok(Worked::Ended(Stop::Cancelled));
                 }
                 () = &mut late => {
                     let seconds = BEGIN_TIME_MAX.as_secs();
@@ -92,7 +137,7 @@ impl Live {
     }
 
     /// Reports what the agent does until the work is over.
-    async fn report(&self, turn: &Turn, mut baton: Baton) -> Result<Stop> {
+    pub(super) async fn report(&self, turn: &Turn, mut baton: Baton) -> Result<Worked> {
         let mut work = Work::new();
         let mut asked: HashMap<u64, oneshot::Sender<()>> = HashMap::new();
         let mut is_cancelled = false;
@@ -112,8 +157,8 @@ impl Live {
                 event = baton.next() => event,
             };
             match event {
-                Some(Event::Update(told)) => {
-                    let report = turn.update_edited(told.update, told.edits);
+                Some(Event::Line(line)) => {
+                    let report = turn.report_line(*line);
                     let mut report = std::pin::pin!(report);
                     tokio::select! {
                         biased;
@@ -149,27 +194,27 @@ impl Live {
                 Some(Event::Begin(_)) => is_prompt = true,
                 // Whoever waited may have gone away.
                 Some(Event::Barrier(told)) => drop(told.send(())),
+                Some(Event::State(state, tell)) => note(turn.session(), *state, tell),
                 Some(Event::Began) => {}
-                Some(Event::Ended(end)) => {
-                    baton.is_late = false;
-                    return stop(end);
-                }
+                Some(Event::Ended(end)) => return over(turn, baton, end),
                 Some(Event::Rested(end)) => {
                     if !is_prompt && turn.prompt().message_id().is_none() {
-                        baton.is_late = false;
-                        return stop(end);
+                        return over(turn, baton, end);
                     }
                 }
-                Some(Event::Gone(words)) => return Err(interrupted(&words)),
+                Some(Event::Gone { words, is_unread }) if is_unread && !is_cancelled => {
+                    return Ok(Worked::Unread(words));
+                }
+                Some(Event::Gone { words, .. }) => return Err(interrupted(&words)),
                 None => return Err(self.process.gone().error()),
             }
         }
     }
 
     async fn ask_in(&self, turn: &Turn, request: u64, question: Question) {
-        let answer = match question {
-            Question::Permission(permission) => decided(turn.ask(&*permission).await),
-            Question::Elicitation(elicitation) => elicited(turn.pass_on(*elicitation).await),
+        let answer = match self.inquiry(request, question) {
+            Ok(inquiry) => turn.pass_on(inquiry).await.unwrap_or(Answer::Unanswered),
+            Err(answer) => answer,
         };
         // A cancel was answered already.
         if !turn.is_cancelled() {
@@ -178,11 +223,31 @@ impl Live {
     }
 
     async fn ask_outside(&self, session: &Session, request: u64, question: Question) {
-        let answer = match question {
-            Question::Permission(permission) => decided(session.ask(&*permission).await),
-            Question::Elicitation(elicitation) => elicited(session.pass_on(*elicitation).await),
+        let answer = match self.inquiry(request, question) {
+            Ok(inquiry) => session.pass_on(inquiry).await.unwrap_or(Answer::Unanswered),
+            Err(answer) => answer,
         };
         self.process.tell(Wish::Answer { request, answer }).await;
+    }
+
+    /// Returns what the session is asked; the answer if the session was asked before and has answered.
+    fn inquiry(&self, request: u64, question: Question) -> Result<Inquiry, Answer> {
+        let inquiry = Inquiry::new(question);
+        if self.process.holder.is_none() {
+            return Ok(inquiry);
+        }
+        let known = {
+            let mut known = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+            known.remove(&request)
+        };
+        match known {
+            None => Ok(inquiry.request(request)),
+            Some(PassedOn {
+                answer: Some(answer),
+                ..
+            }) => Err(answer),
+            Some(PassedOn { ask, .. }) => Ok(inquiry.known(ask)),
+        }
     }
 
     async fn serve(&self, turn: Option<&Turn>, request: u64, service: Service) {
@@ -210,16 +275,18 @@ async fn unless(
     request
 }
 
-fn decided(decision: Result<Decision>) -> Answer {
-    match decision {
-        Ok(Decision::Selected(option)) => Answer::Selected(option.option_id),
-        Ok(Decision::Dismissed) => Answer::Cancelled,
-        Ok(_) | Err(_) => Answer::Unanswered,
-    }
+/// Ends the work of a turn. What the agent does next is reported after that.
+fn over(turn: &Turn, mut baton: Baton, end: End) -> Result<Worked> {
+    baton.is_late = false;
+    turn.keep_until_end(baton);
+    stop(end).map(Worked::Ended)
 }
 
-fn elicited(action: Result<ply_wire::v2::ElicitationAction>) -> Answer {
-    action.map_or(Answer::Unanswered, Answer::Elicited)
+/// Writes down the state of a connection.
+fn note(session: &Session, state: Connection, tell: oneshot::Sender<Noted>) {
+    let noted: Noted = Box::pin(session.note_connection(state));
+    // Whoever waited may have gone away.
+    drop(tell.send(noted));
 }
 
 fn stop(end: End) -> Result<Stop> {
@@ -228,7 +295,7 @@ fn stop(end: End) -> Result<Stop> {
 }
 
 /// Returns the error of a turn whose agent died.
-fn interrupted(words: &str) -> Error {
+pub(super) fn interrupted(words: &str) -> Error {
     Error::msg(format!(
         "{words}\nThe turn was cut off. Send another prompt to start the agent again."
     ))
@@ -257,16 +324,16 @@ pub(super) async fn between_turns(session: Session, live: Weak<Live>, queue: Arc
             }
             Event::Barrier(told) => drop(told.send(())),
             Event::Ended(_) | Event::Rested(_) => baton.is_late = false,
-            Event::Update(told) if !baton.is_late => {
-                drop(baton);
-                if session
-                    .update_edited(told.update, told.edits)
-                    .await
-                    .is_err()
-                {
+            Event::Line(mut line) => {
+                if baton.is_late {
+                    // Only that it came counts.
+                    line.updates.clear();
+                }
+                if session.report_line(*line).await.is_err() {
                     return;
                 }
             }
+            Event::State(state, tell) => note(&session, *state, tell),
             Event::Ask(request, question) => {
                 let (Some(live), session) = (live.upgrade(), session.clone()) else {
                     return;
@@ -295,7 +362,7 @@ pub(super) async fn between_turns(session: Session, live: Weak<Live>, queue: Arc
                     task.abort();
                 }
             }
-            Event::Update(_) | Event::Background(_) | Event::VisitOver(_) | Event::Gone(_) => {}
+            Event::Background(_) | Event::VisitOver(_) | Event::Gone { .. } => {}
         }
     }
 }
@@ -306,7 +373,7 @@ async fn own_turn(session: &Session, live: Arc<Live>, baton: Baton) {
     let works = Arc::clone(&live);
     let turn = session.start_turn(move |turn| async move {
         match works.own.take() {
-            Some(baton) => works.report(&turn, baton).await,
+            Some(baton) => works.report(&turn, baton).await?.stop(),
             // A prompt came first and took it over.
             None => Ok(Stop::EndTurn),
         }

@@ -5,21 +5,21 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, Mutex as SyncMutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ply_agent::event::Runner as Record;
-use ply_agent::{Error, Result, Session};
+use ply_agent::event::{Entity, Runner as Record};
+use ply_agent::{Error, Extension, History, Result, Session, Stop, Turn, Value};
 use ply_wire::v2;
 use tokio::sync::Mutex;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use super::Caller;
 use super::agent::Shared;
 use super::link::Wish;
 use super::options::{self, Setting};
-use super::process::{Process, Trouble};
+use super::process::{AUTH_REQUIRED, Process, Trouble};
 use super::reopen::{self, Setup};
-use super::reporting::{Live, between_turns};
+use super::reporting::{Live, Worked, between_turns};
 use super::serve::Hands;
+use super::{Caller, Launched};
 
 /// How often an agent is started again within [`RESTARTS_WITHIN`].
 const RESTARTS_MAX: usize = 3;
@@ -28,10 +28,13 @@ const RESTARTS_WITHIN: Duration = Duration::from_secs(5 * 60);
 /// How long closing waits for the agent's answer.
 const CLOSE_TIME_MAX: Duration = Duration::from_secs(1);
 
+/// What methods of Ply's own begin with.
+const OWN_METHODS: &str = "_ply/";
+
 /// What runs one session.
 #[derive(Debug)]
 pub(super) struct Runner {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     caller: Caller,
     setup: Setup,
     /// The process; one at a time is started.
@@ -88,16 +91,10 @@ impl Runner {
     /// Opens a session again. That the agent cannot is told, but the history can be read.
     pub(super) async fn open_again(&self, session: &Session) -> Result<()> {
         let history = session.history().await?;
-        let recorded = history.runner().cloned();
+        self.remember(&history);
         let is_empty = history.transcript().entries().next().is_none();
-        let id = recorded.as_ref().and_then(|runner| runner.session.clone());
-        {
-            let mut state = self.lock();
-            state.id = id.clone().map(v2::SessionId::new);
-            state.recorded = recorded;
-            state.wanted = options::values(history.transcript().config_options());
-        }
-        if id.is_none() && is_empty {
+        self.lock().wanted = options::values(history.transcript().config_options());
+        if self.lock().id.is_none() && is_empty {
             return self.open_new(session).await;
         }
         let mut live = self.live.lock().await;
@@ -112,6 +109,104 @@ impl Runner {
                 session.notice(v2::NoticeSeverity::Warning, words).await
             }
         }
+    }
+
+    /// Works on a prompt. An agent that stopped before it got the prompt is started again, once: it may have ended while it had
+    /// nothing to do, and nobody had noticed.
+    pub(super) async fn prompt(&self, turn: &Turn) -> Result<Stop> {
+        match self.try_prompt(turn).await? {
+            Worked::Ended(stop) => Ok(stop),
+            Worked::Unread(words) => {
+                tracing::info!(words, "a prompt is sent to another process of the agent");
+                self.try_prompt(turn).await?.stop()
+            }
+        }
+    }
+
+    async fn try_prompt(&self, turn: &Turn) -> Result<Worked> {
+        let session = turn.session();
+        let live = turn.unless_cancelled(self.ready(session)).await??;
+        let message = turn.prompt().message_id();
+        let message = message.ok_or_else(|| Error::msg("the prompt has no message"))?;
+        let holder = live.process.holder.clone();
+        self.note(session, &live, holder).await?;
+        if !live.process.record(session).await {
+            // Nobody else could go on with it.
+            self.note(session, &live, None).await?;
+        }
+        let content = turn.prompt().content().to_vec();
+        let worked = live.prompt(turn, message.clone(), content).await;
+        if let Err(error) = &worked {
+            self.note_login(error, &live);
+        }
+        worked
+    }
+
+    /// Notes a process that does not go on without a login.
+    fn note_login(&self, error: &Error, live: &Live) {
+        let refusal = error.as_rpc();
+        if refusal.is_some_and(|error| error.code == AUTH_REQUIRED) {
+            self.shared.wants_login(&live.process);
+        }
+    }
+
+    /// Passes on a message that the protocol does not know, with the agent's own id of the session.
+    pub(super) async fn extend(&self, session: &Session, request: &Extension) -> Result<Value> {
+        let wish = self.extension(request, true)?;
+        let live = self.ready(session).await?;
+        live.process.extend(wish).await.map_err(Trouble::error)
+    }
+
+    /// The same for one that is not answered, if there is a process to hear it.
+    pub(super) async fn notify(&self, notification: &Extension) -> Result<()> {
+        let wish = self.extension(notification, false)?;
+        if let Some(live) = &*self.live.lock().await {
+            live.process.tell(wish).await;
+        }
+        Ok(())
+    }
+
+    fn extension(&self, message: &Extension, is_request: bool) -> Result<Wish> {
+        let method = message.method();
+        // Ply's own are between clients and the hub.
+        if method.starts_with(OWN_METHODS) {
+            return Err(Error::method_not_found());
+        }
+        if !message.caller().rights.prompt {
+            return Err(Error::msg(
+                "This client may watch the session and not change it.",
+            ));
+        }
+        let mut params: Value = message.params()?;
+        let id = self.lock().id.clone().ok_or_else(Error::method_not_found)?;
+        if let Some(named) = params.get_mut("sessionId") {
+            *named = Value::from(&*id.0);
+        }
+        Ok(Wish::Extend {
+            method: method.to_owned(),
+            params,
+            is_request,
+        })
+    }
+
+    /// Takes from the history who ran the session.
+    pub(super) fn remember(&self, history: &History) {
+        let recorded = history.runner().cloned();
+        let id = recorded.as_ref().and_then(|runner| runner.session.clone());
+        let mut state = self.lock();
+        state.id = id.map(v2::SessionId::new);
+        state.recorded = recorded;
+    }
+
+    /// Connects to a process that another hub started.
+    pub(super) async fn reach(&self, holder: &str) -> Result<Launched> {
+        let reached = self.shared.launch.reach(holder).await;
+        reached.map_err(|error| Error::msg(error.to_string()))
+    }
+
+    /// Has this process run the session.
+    pub(super) async fn set_live(&self, live: Arc<Live>) {
+        *self.live.lock().await = Some(live);
     }
 
     /// Returns the process, started again if it is gone.
@@ -150,18 +245,24 @@ impl Runner {
         self.lock().wanted.retain(|(wanted, _)| *wanted != option);
         let live = self.ready(session).await?;
         let set = options::set(&live.process, option, value).await;
-        set.map_err(Trouble::error)?;
+        set.map_err(|trouble| {
+            if trouble.wants_login() {
+                self.shared.wants_login(&live.process);
+            }
+            trouble.error()
+        })?;
         live.process.reported().await;
         Ok(())
     }
 
     /// Notes in the journal who runs the session, if that is not there.
-    pub(super) async fn note(&self, session: &Session, live: &Live) -> Result<()> {
+    async fn note(&self, session: &Session, live: &Live, holder: Option<String>) -> Result<()> {
         let record = {
             let state = self.lock();
             let info = &live.process.hello.info;
             let mut record = Record::new(&*info.name).version(&*info.version);
             record.session = state.id.as_ref().map(|id| id.0.to_string());
+            record.holder = holder;
             if state.recorded.as_ref() == Some(&record) {
                 return Ok(());
             }
@@ -183,6 +284,7 @@ impl Runner {
                 tracing::debug!(%trouble, "an agent did not close its session");
             }
         }
+        live.process.end().await;
     }
 
     /// Goes on with the session on another process.
@@ -238,10 +340,21 @@ impl Runner {
     }
 
     /// Has what a process does reported to the session.
-    fn meet(&self, session: &Session, process: &Arc<Process>) -> Arc<Live> {
+    pub(super) fn meet(&self, session: &Session, process: &Arc<Process>) -> Arc<Live> {
         let hands = Hands::new(session, prefix(), Arc::clone(&process.screen));
         let live = Live::new(Arc::clone(process), hands);
         let queue = Arc::clone(&process.queue);
+        let cancelled = Arc::downgrade(&live);
+        session.on_cancel(move |entity| {
+            let wish = match entity {
+                Entity::ToolCall(call) => Wish::CancelCall { call },
+                Entity::Terminal(terminal) => Wish::CancelTerminal { terminal },
+                _ => return,
+            };
+            if let Some(live) = cancelled.upgrade() {
+                live.process.tell_now(wish);
+            }
+        });
         let telling = between_turns(session.clone(), Arc::downgrade(&live), queue);
         let telling = tokio::spawn(telling).abort_handle();
         self.lock().telling = Some(telling);

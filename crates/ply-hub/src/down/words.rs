@@ -65,6 +65,7 @@ mod tests {
             code,
             signal,
             stderr,
+            ..Exit::default()
         };
         assert_eq!(exit(Some(&ended)), expected);
     }

@@ -59,6 +59,11 @@ impl Control {
         self.order(Ordered::Busy(busy)).await;
     }
 
+    /// Says so without waiting. Returns whether it was said; if not, too much waits to be said.
+    pub(crate) fn busy_now(&self, busy: bool) -> bool {
+        self.orders.try_send(Ordered::Busy(busy)).is_ok()
+    }
+
     /// Has the holder end what is left of its agent, remove its files and end itself. The connection ends when that is done.
     ///
     /// # Cancel safety
@@ -120,7 +125,7 @@ pub async fn connect(directory: &Path, id: &str, epoch: u64) -> Result<Connectio
     let (to_agent, for_agent) = mpsc::channel(PIPE_LINES_MAX);
     let (orders, ordered) = mpsc::channel(ORDERS_MAX);
     let (asked, asking) = mpsc::channel(ORDERS_MAX);
-    tokio::spawn(read(from, decoder, lines, asking));
+    tokio::spawn(read((from, decoder), lines, asking, hello.last_in));
     tokio::spawn(write(to, for_agent, ordered, asked));
     Ok(Connection {
         pipe: Pipe {
@@ -169,12 +174,12 @@ async fn next(from: &mut OwnedReadHalf, decoder: &mut Decoder) -> io::Result<Opt
     }
 }
 
-/// Hands on what the holder says.
+/// Hands on what the holder says; the agent was written lines up to `written` before.
 async fn read(
-    mut from: OwnedReadHalf,
-    mut decoder: Decoder,
+    (mut from, mut decoder): (OwnedReadHalf, Decoder),
     lines: mpsc::Sender<FromAgent>,
     mut asking: mpsc::Receiver<oneshot::Sender<String>>,
+    mut written: u64,
 ) {
     let mut stderr = String::new();
     loop {
@@ -193,7 +198,10 @@ async fn read(
                 number,
                 line: frame.body,
             },
-            Kind::Wrote => FromAgent::Wrote { number },
+            Kind::Wrote => {
+                written = number;
+                FromAgent::Wrote { number }
+            }
             Kind::Stderr => {
                 stderr = String::from_utf8_lossy(&frame.body).into_owned();
                 // Whoever asked may have gone.
@@ -208,6 +216,8 @@ async fn read(
                     code: ended.code,
                     signal: ended.signal,
                     stderr: std::mem::take(&mut stderr),
+                    // The holder has said how far it came before it tells of the end.
+                    written,
                 })
             }
             _ => continue,

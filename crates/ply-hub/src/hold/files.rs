@@ -35,13 +35,13 @@ pub struct About {
     pub boot: String,
     /// The agent's name.
     pub agent: String,
-    /// The session that the agent serves.
-    pub session: String,
+    /// The store of the hub that started it; which session the agent serves is in there.
+    pub store: String,
 }
 
 impl About {
     /// Describes this process.
-    pub(super) fn own(id: &str, agent: &str, session: &str) -> io::Result<Self> {
+    pub(super) fn own(id: &str, agent: &str, store: &str) -> io::Result<Self> {
         let pid = std::process::id();
         let started = tree::started(pid).ok_or_else(|| io::Error::other("/proc is not mounted"))?;
         Ok(Self {
@@ -51,7 +51,7 @@ impl About {
             started,
             boot: boot()?,
             agent: agent.to_owned(),
-            session: session.to_owned(),
+            store: store.to_owned(),
         })
     }
 

@@ -18,7 +18,7 @@ pub struct Order {
     /// The name of the holder's files, unlike that of any other; letters, digits, `-` and `_`.
     pub(super) id: String,
     pub(super) agent: String,
-    pub(super) session: String,
+    pub(super) store: String,
     pub(super) directory: OsString,
     pub(super) program: OsString,
     pub(super) args: Vec<OsString>,
@@ -36,7 +36,7 @@ impl Order {
         Self {
             id: id.to_owned(),
             agent: String::new(),
-            session: String::new(),
+            store: String::new(),
             directory: OsString::new(),
             program: program.as_ref().to_owned(),
             args: Vec::new(),
@@ -66,10 +66,10 @@ impl Order {
         self
     }
 
-    /// Names the agent and the session, for whoever [finds](super::find) the holder.
-    pub fn about(mut self, agent: &str, session: &str) -> Self {
+    /// Names the agent and the store of the hub's sessions, for whoever [finds](super::find) the holder.
+    pub fn about(mut self, agent: &str, store: &str) -> Self {
         agent.clone_into(&mut self.agent);
-        session.clone_into(&mut self.session);
+        store.clone_into(&mut self.store);
         self
     }
 
@@ -92,7 +92,7 @@ impl fmt::Debug for Order {
         f.debug_struct("Order")
             .field("id", &self.id)
             .field("agent", &self.agent)
-            .field("session", &self.session)
+            .field("store", &self.store)
             .field("program", &self.program)
             .field("args", &self.args.len())
             .field("env", &self.env.len())

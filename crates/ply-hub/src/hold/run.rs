@@ -48,7 +48,7 @@ fn begin() -> Result<(Holder, u32), String> {
     let signals = ply_sys::signals(&watched).map_err(|error| error.to_string())?;
     let path = Path::new(&order.directory);
     let directory = Directory::open(path).map_err(|error| error.to_string())?;
-    let listener = About::own(&order.id, &order.agent, &order.session)
+    let listener = About::own(&order.id, &order.agent, &order.store)
         .and_then(|about| directory.publish(&about))
         .map_err(|error| format!("{}: {error}", path.display()))?;
     match Agent::start(&order) {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::Command;
 
+use super::connect::connect;
 use super::files::{About, Directory};
 use super::message::Outcome;
 use super::order::Order;
@@ -17,6 +18,8 @@ pub const WORD: &str = "hold";
 
 /// How long a holder may take to start its agent.
 const START_TIME_MAX: Duration = Duration::from_secs(20);
+/// How long the end of all agents is waited for; it goes on by itself.
+const BURY_TIME_MAX: Duration = Duration::from_secs(6);
 /// Longest answer of a holder that is read.
 const OUTCOME_BYTES_MAX: u64 = 64 * 1024;
 
@@ -106,6 +109,45 @@ async fn speak(program: &Path, order: &Order) -> io::Result<Vec<u8>> {
     // The holder itself is a copy that this process need not wait for.
     child.wait().await?;
     Ok(text)
+}
+
+/// Ends all agents that hubs of a store started here, and their holders, but does not wait for long.
+///
+/// # Cancel safety
+///
+/// Dropped before it is done, some are not told.
+pub(crate) async fn bury_all(directory: &Path, store: &Path, epoch: u64) {
+    bury(directory, of_store(directory, store), epoch).await;
+}
+
+/// Returns the holders that hubs of a store started here.
+pub(crate) fn of_store(directory: &Path, store: &Path) -> Vec<About> {
+    let found = find(directory).unwrap_or_else(|error| {
+        tracing::warn!(%error, "nobody knows which agents run");
+        Vec::new()
+    });
+    let own = |about: &About| Path::new(&about.store) == store;
+    found.into_iter().filter(own).collect()
+}
+
+/// Ends these agents and their holders, but does not wait for long. One that a later hub has taken over is left alone.
+///
+/// # Cancel safety
+///
+/// Dropped before it is done, some are not told.
+pub(crate) async fn bury(directory: &Path, holders: Vec<About>, epoch: u64) {
+    let burials = holders.into_iter().map(|about| async move {
+        // One that cannot be reached ends by itself.
+        let Ok(mut connected) = connect(directory, &about.id, epoch).await else {
+            return;
+        };
+        connected.control.bury().await;
+        while connected.pipe.from.recv().await.is_some() {}
+    });
+    let all = futures::future::join_all(burials);
+    if tokio::time::timeout(BURY_TIME_MAX, all).await.is_err() {
+        tracing::warn!("not every agent has ended yet");
+    }
 }
 
 /// Returns the holders that run, and removes the files of those that do not. It reads a few small files, and waits for nothing.

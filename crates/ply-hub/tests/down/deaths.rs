@@ -38,6 +38,60 @@ async fn a_dead_agent_is_told_in_words_and_goes_on_with_its_session() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_prompt_that_a_dead_agent_never_got_goes_to_the_next_process() {
+    for version in [1, 2] {
+        for client in BOTH {
+            let cast = Cast::new(move |number, mut stage| async move {
+                if number == 1 {
+                    stage.begin(version).await;
+                    stage.serve(version, "here").await;
+                    return stage.die_unread(killed()).await;
+                }
+                stage.greet(version).await;
+                let resume = stage.expect("session/resume").await;
+                stage.answer(&resume, json!({})).await;
+                stage.serve(version, "back").await;
+                stage.rest().await;
+            });
+            let started = cast.started();
+            let server = ply_agent::serve(cast.hub().await);
+            let agent = connect(&server, client).await;
+            let session = agent.new_session("/").await.unwrap();
+            assert_eq!(prompt(&session, "one").await.unwrap(), "here");
+            assert_eq!(prompt(&session, "two").await.unwrap(), "back");
+            let said: Vec<_> = session
+                .transcript()
+                .messages()
+                .map(|it| it.text())
+                .collect();
+            assert_eq!(said, ["one", "here", "two", "back"]);
+            assert_eq!(started.load(Ordering::Relaxed), 2);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_that_no_process_gets_is_given_up_in_words() {
+    let cast = Cast::new(|number, mut stage| async move {
+        if number == 1 {
+            stage.begin(1).await;
+        } else {
+            stage.greet(1).await;
+            let resume = stage.expect("session/resume").await;
+            stage.answer(&resume, json!({})).await;
+        }
+        stage.die_unread(killed()).await;
+    });
+    let started = cast.started();
+    let server = ply_agent::serve(cast.hub().await);
+    let agent = connect(&server, BOTH[1]).await;
+    let session = agent.new_session("/").await.unwrap();
+    let error = prompt(&session, "one").await.unwrap_err();
+    assert!(error.contains("SIGKILL"), "{error}");
+    assert_eq!(started.load(Ordering::Relaxed), 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_agent_that_does_not_stay_is_started_three_times_and_left_alone() {
     let cast = Cast::new(|number, mut stage| async move {
         if number == 1 {

@@ -9,6 +9,7 @@
 
 mod background;
 mod deaths;
+mod extensions;
 mod reopened;
 mod services;
 mod stage;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use ply_agent::Server;
 use ply_client::{Client, Supported};
-use ply_hub::down::{Caller, Downstream, Launch, Launching, Services};
+use ply_hub::down::{Caller, Downstream, Launch, Launched, Launching, Services};
 use ply_hub::pipe::{Exit, FromAgent, Hello, Pipe, ToAgent};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -55,10 +55,13 @@ impl Launch for Cast {
             from: from_agent,
             to: to_agent,
             lines: 0,
+            read: 0,
         };
         tokio::spawn((self.play)(number, stage));
         let hello = Hello::default();
-        Box::pin(async move { Ok(Pipe { hello, from, to }) })
+        let pipe = Pipe { hello, from, to };
+        let holder = None;
+        Box::pin(async move { Ok(Launched { pipe, holder }) })
     }
 }
 
@@ -67,6 +70,8 @@ pub(crate) struct Stage {
     from: mpsc::Sender<FromAgent>,
     to: mpsc::Receiver<ToAgent>,
     lines: u64,
+    /// The number of the last line that was read.
+    read: u64,
 }
 
 impl Stage {
@@ -74,7 +79,10 @@ impl Stage {
     pub(crate) async fn next(&mut self) -> Option<Value> {
         loop {
             match self.to.recv().await? {
-                ToAgent::Line { line, .. } => return Some(serde_json::from_slice(&line).unwrap()),
+                ToAgent::Line { number, line } => {
+                    self.read = number;
+                    return Some(serde_json::from_slice(&line).unwrap());
+                }
                 ToAgent::Acknowledge { .. } => {}
                 ToAgent::Stop => return None,
             }
@@ -184,7 +192,15 @@ impl Stage {
         self.die(Exit::default()).await;
     }
 
-    pub(crate) async fn die(self, exit: Exit) {
+    /// Dies when it is sent something, which it does not read.
+    pub(crate) async fn die_unread(mut self, exit: Exit) {
+        let line = self.to.recv().await;
+        assert!(matches!(line, Some(ToAgent::Line { .. })), "{line:?}");
+        self.die(exit).await;
+    }
+
+    pub(crate) async fn die(self, mut exit: Exit) {
+        exit.written = self.read;
         // The hub may be gone.
         drop(self.from.send(FromAgent::Exit(exit)).await);
     }
@@ -196,6 +212,7 @@ pub(crate) fn killed() -> Exit {
         code: None,
         signal: Some(9),
         stderr: "out of plums\n".to_owned(),
+        ..Exit::default()
     }
 }
 

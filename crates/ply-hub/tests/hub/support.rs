@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use ply_agent::{Agent, Error, Result, Stop, Turn};
 use ply_client::{Client, Supported, Transport};
@@ -13,6 +14,9 @@ use ply_hub::{Daemon, Factory, Hub, Place, Wanted};
 use tempfile::TempDir;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
+
+/// How long anything may take before it counts as hanging.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// An agent that does what its prompts say.
 #[derive(Debug, Default)]
@@ -113,13 +117,22 @@ pub(crate) fn wanted(name: &str) -> Wanted {
 pub(crate) struct Scene {
     pub(crate) dir: TempDir,
     pub(crate) actors: Arc<Actors>,
+    /// The command that is told of questions.
+    notify: Vec<String>,
     running: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
 }
 
 impl Scene {
     pub(crate) fn new() -> Self {
+        Self::notifying(|_| Vec::new())
+    }
+
+    /// Returns a scene whose hub tells a command of questions, which may need the scene's directory.
+    pub(crate) fn notifying(command: impl FnOnce(&Path) -> Vec<String>) -> Self {
+        let dir = tempfile::tempdir().unwrap();
         let mut scene = Self {
-            dir: tempfile::tempdir().unwrap(),
+            notify: command(dir.path()),
+            dir,
             actors: Arc::default(),
             running: None,
         };
@@ -140,6 +153,7 @@ impl Scene {
         let daemon = Daemon::bind(self.place()).unwrap();
         let store = self.store();
         let hub = Hub::new(Shared(Arc::clone(&self.actors)), store.clone(), store);
+        let hub = hub.notify(self.notify.clone());
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(daemon.run(Arc::new(hub), async {
             // A scene that is dropped ends the hub too.
@@ -198,15 +212,19 @@ impl Scene {
 
     /// Returns the open sessions as soon as they are as wanted.
     pub(crate) async fn live(&self, is_it: impl Fn(&[Live]) -> bool) -> Vec<Live> {
-        loop {
-            let Told::Sessions(live) = self.ask(Ask::Sessions).await.unwrap() else {
-                panic!("the hub answers something else");
-            };
-            if is_it(&live) {
-                return live;
+        let looked = async {
+            loop {
+                let Told::Sessions(live) = self.ask(Ask::Sessions).await.unwrap() else {
+                    panic!("the hub answers something else");
+                };
+                if is_it(&live) {
+                    return live;
+                }
+                tokio::task::yield_now().await;
             }
-            tokio::task::yield_now().await;
-        }
+        };
+        let looked = tokio::time::timeout(PATIENCE, looked).await;
+        looked.expect("the sessions never are as wanted")
     }
 
     pub(crate) fn cwd(&self) -> &Path {

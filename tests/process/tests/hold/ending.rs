@@ -22,6 +22,7 @@ async fn an_end_is_told_after_the_last_line_to_every_hub_until_it_is_buried() {
     let expected = Exit {
         code: Some(3),
         signal: None,
+        written: 0,
         stderr: "oops\n".to_owned(),
     };
     for epoch in 1..4 {
@@ -214,7 +215,7 @@ async fn what_an_agent_is_started_with_is_in_no_file_and_no_argument() {
         .args(["-c", script, "argument"])
         .envs([("SECRET", "hidden"), ("OTHER", "value")])
         .envs([("PLY_PROCESS_TREE", "1-2-3-4")])
-        .about("an agent", "a session");
+        .about("an agent", "a store");
     let place = Place::start(order).await;
     let mut hub = place.connect(1).await;
     assert_eq!(hub.line().await.1, "argument hidden value");
@@ -232,8 +233,8 @@ async fn what_an_agent_is_started_with_is_in_no_file_and_no_argument() {
     assert_eq!(own("cmdline"), format!("{FIXTURE}\0hold\0").as_bytes());
     let found = hold::find(&place.holders).unwrap();
     assert_eq!(
-        (&*found[0].agent, &*found[0].session),
-        ("an agent", "a session")
+        (&*found[0].agent, &*found[0].store),
+        ("an agent", "a store")
     );
     for name in place.files().iter().filter(|name| name.ends_with(".json")) {
         let text = std::fs::read_to_string(place.holders.join(name)).unwrap();

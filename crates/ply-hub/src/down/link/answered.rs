@@ -37,10 +37,13 @@ impl Link {
                 self.mode_set(&mode, out);
                 Done::Other
             }),
-            Call::Close | Call::Login | Call::Logout => result.and_then(|result| {
-                let _: serde::de::IgnoredAny = read(method, result)?;
-                Ok(Done::Other)
-            }),
+            Call::Extend => result.and_then(|result| read(method, result).map(Done::Extended)),
+            Call::Close | Call::CancelEntity | Call::Login | Call::Logout => {
+                result.and_then(|result| {
+                    let _: serde::de::IgnoredAny = read(method, result)?;
+                    Ok(Done::Other)
+                })
+            }
             Call::Prompt => Ok(Done::Other),
         };
         out.push(Output::Answered {

@@ -74,6 +74,17 @@ impl Greeting {
 }
 
 impl Hello {
+    /// Returns what is known of an agent that has not introduced itself.
+    pub(crate) fn unknown() -> Self {
+        Self {
+            version: Version::V1,
+            info: v2::Implementation::new("agent", ""),
+            capabilities: v2::AgentCapabilities::new(),
+            auth_methods: Vec::new(),
+            can_close: false,
+        }
+    }
+
     fn from_answer(answer: InitializeAnswer) -> Self {
         match answer {
             InitializeAnswer::V1(answer) => {

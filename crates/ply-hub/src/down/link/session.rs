@@ -7,7 +7,7 @@ use ply_session::Edit;
 use ply_wire::lift::Lifter;
 use ply_wire::method::decode_result;
 use ply_wire::negotiate::Version;
-use ply_wire::{MaybeUndefined, convert, v1, v2};
+use ply_wire::{convert, v1, v2};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -291,18 +291,12 @@ impl Session {
     /// Passes an update on. What the user said and what the session does is known better on this side, but for the past.
     pub(super) fn show(
         &mut self,
-        mut update: v2::SessionUpdate,
+        update: v2::SessionUpdate,
         edits: Vec<Edit>,
         out: &mut Vec<Output>,
     ) {
         use v2::SessionUpdate as Update;
-        match &mut update {
-            Update::ConfigOptionUpdate(_) => self.has_options = true,
-            // The hub has no way to stop a single call.
-            Update::ToolCallUpdate(call) => call.capabilities = MaybeUndefined::Undefined,
-            Update::TerminalUpdate(terminal) => terminal.capabilities = MaybeUndefined::Undefined,
-            _ => {}
-        }
+        self.has_options |= matches!(update, Update::ConfigOptionUpdate(_));
         if self.is_replaying && is_past(&update) {
             return out.push(Output::Replayed(Box::new(update)));
         }

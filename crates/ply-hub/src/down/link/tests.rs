@@ -150,6 +150,7 @@ fn short(output: Output) -> String {
         Output::Ask { request, question } => match question {
             Question::Permission(asked) => format!("{request}: {}?", asked.title),
             Question::Elicitation(asked) => format!("{request}: {}?", asked.message),
+            _ => unreachable!("a question of another kind"),
         },
         Output::Service { request, .. } => format!("{request}: service"),
         Output::Retracted { request } => format!("{request} retracted"),

@@ -23,6 +23,9 @@ const SEEN_MESSAGES_MAX: usize = 64;
 pub(super) struct Turn {
     /// Our request.
     call: i64,
+    /// The number of its line.
+    #[serde(default)]
+    line: u64,
     is_cancelled: bool,
     /// Version 2: whether the prompt was taken.
     is_taken: bool,
@@ -69,15 +72,26 @@ impl Link {
                 self.ask(Call::Prompt, &request, out)
             }
         }?;
+        self.prompted = Some(message.clone());
+        let line = self.last_out;
         let session = self.session.as_mut()?;
         session.turn = Some(Turn {
             call,
+            line,
             ..Turn::default()
         });
         session.lift(Vec::new(), out, |lifter, lifted| {
             lifter.begin_prompt(message, content, lifted);
         });
         Some(call)
+    }
+
+    /// Returns whether the prompt that was sent last never reached the agent, which was written lines up to `written`.
+    #[must_use]
+    pub fn is_prompt_unread(&self, written: u64) -> bool {
+        let session = self.session.as_ref();
+        let turn = session.and_then(|session| session.turn.as_ref());
+        turn.is_some_and(|turn| turn.line > written)
     }
 
     /// Asks the agent to stop, and answers what it has asked (V1-CANCEL-03).

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use bytes::Bytes;
 use ply_rpc::RpcError;
-use ply_session::Edit;
+use ply_session::{Answer, Edit, Question};
 use ply_wire::negotiate::Version;
 use ply_wire::{v1, v2};
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,8 @@ pub enum Wish {
     Prompt {
         /// The id of its message.
         message: v2::MessageId,
-        /// What it says.
+        /// What it says. The session's history has it too, so a record need not.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         content: Vec<v2::ContentBlock>,
     },
     /// Stop what goes on in the foreground.
@@ -54,6 +55,26 @@ pub enum Wish {
         /// The answer.
         #[serde(skip)]
         result: Option<Result<Value, RpcError>>,
+    },
+    /// Stop one tool call.
+    CancelCall {
+        /// Which.
+        call: v2::ToolCallId,
+    },
+    /// Stop one terminal.
+    CancelTerminal {
+        /// Which.
+        terminal: v2::TerminalId,
+    },
+    /// Pass on a message that the protocol does not know.
+    Extend {
+        /// Its method, which begins with an underscore.
+        method: String,
+        /// Its params, with the agent's own id of the session. They may hold anything, and are never recorded.
+        #[serde(skip)]
+        params: Value,
+        /// Whether it is answered.
+        is_request: bool,
     },
     /// Close the session.
     Close,
@@ -107,21 +128,6 @@ pub enum How {
     Resume,
     /// It goes on with it and tells all of it again.
     Load,
-}
-
-/// The answer to a question.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Answer {
-    /// This option was chosen.
-    Selected(v2::PermissionOptionId),
-    /// A form was filled in, or declined.
-    Elicited(v2::ElicitationAction),
-    /// The question was dismissed, or its turn cancelled.
-    Cancelled,
-    /// Nobody could be asked.
-    Unanswered,
 }
 
 /// Something to be done about a line or a wish.
@@ -199,6 +205,8 @@ pub enum Done {
     Greeted(Box<Hello>),
     /// It opened the session, which has this id there.
     Opened(v2::SessionId),
+    /// It answered a message that the protocol does not know.
+    Extended(Value),
     /// It did what was asked.
     Other,
 }
@@ -256,15 +264,6 @@ pub struct Hello {
     pub auth_methods: Vec<v2::AuthMethod>,
     /// Whether sessions can be closed.
     pub can_close: bool,
-}
-
-/// Something the agent asks.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Question {
-    /// Whether something may be done.
-    Permission(Box<v2::RequestPermissionRequest>),
-    /// For information.
-    Elicitation(Box<v2::CreateElicitationRequest>),
 }
 
 /// Something the agent wants done outside of it.

@@ -1,6 +1,7 @@
 //! The state of a link is a function of what was recorded.
 
 use super::*;
+use crate::down::link::again::{self, Again, Resumed, Torn};
 
 /// Something that happens, right or wrong, at any time.
 #[derive(Debug, Clone)]
@@ -186,4 +187,148 @@ proptest! {
             prop_assert!(scene.link.open_requests() <= REQUESTS_OPEN_MAX);
         }
     }
+}
+
+/// What another process finds: a state, and what was written down after it.
+struct Found {
+    state: String,
+    last_in: u64,
+    records: usize,
+}
+
+impl Found {
+    fn in_scene(scene: &Scene) -> Option<Self> {
+        (scene.link.open_requests() == 0).then(|| Self {
+            state: serde_json::to_string(&scene.link).unwrap(),
+            last_in: scene.link.last_in(),
+            records: scene.record.len(),
+        })
+    }
+
+    /// Returns the link that goes on from here.
+    fn go_on(&self, scene: &Scene, upto: u64, written: u64) -> Result<Resumed, Torn> {
+        let link = serde_json::from_str(&self.state).unwrap();
+        let (mut told, mut after) = (Vec::new(), self.last_in);
+        for recorded in &scene.record[self.records..] {
+            match recorded {
+                Recorded::Line(number, _) => after = *number,
+                Recorded::Wish(wish) => {
+                    let wish = serde_json::from_str(wish).unwrap();
+                    told.push(again::Told { after, wish });
+                }
+            }
+        }
+        let mut again = Again::new(link, told, upto, written);
+        for recorded in &scene.record {
+            if let Recorded::Line(number, line) = recorded {
+                again.line(*number, line.as_bytes())?;
+            }
+        }
+        again.finish()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn a_link_that_another_process_goes_on_with_is_the_live_one(
+        version in 1..=2_u16,
+        happenings in proptest::collection::vec(happening(), 1..40),
+        cut in 0..40_usize,
+        reported in 0..=100_u64,
+    ) {
+        let mut scene = Scene::open(version);
+        let mut found = Found::in_scene(&scene).unwrap();
+        let mut updates = Vec::new();
+        for (number, happening) in happenings.iter().enumerate() {
+            scene.out.clear();
+            happen(&mut scene, version, happening);
+            let line = scene.link.last_in();
+            let told = scene.out.drain(..).filter(|output| matches!(output, Output::Update(_)));
+            updates.extend(told.map(|update| (line, format!("{update:?}"))));
+            if number <= cut {
+                found = Found::in_scene(&scene).unwrap_or(found);
+            }
+        }
+        let unreported = scene.link.last_in() - found.last_in;
+        let upto = found.last_in + unreported * reported / 100;
+        let resumed = found.go_on(&scene, upto, scene.link.last_out()).unwrap();
+        prop_assert_eq!(&resumed.link, &scene.link);
+        // What the journal does not have is told again, and nothing else.
+        updates.retain(|(line, _)| *line > upto);
+        let told = resumed.outputs.iter().filter(|(_, output)| matches!(output, Output::Update(_)));
+        let told: Vec<_> = told.map(|(line, update)| (*line, format!("{update:?}"))).collect();
+        prop_assert_eq!(told, updates);
+        let asks = |output: &Output| matches!(output, Output::Ask { .. } | Output::Service { .. });
+        let later = resumed.outputs.iter().map(|(_, output)| output);
+        let asked = resumed.asked.iter().chain(later).filter(|output| asks(output));
+        prop_assert_eq!(asked.count(), scene.link.open_requests());
+        // Everything was sent.
+        let sent = resumed.outputs.iter().any(|(_, output)| matches!(output, Output::Send { .. }));
+        prop_assert!(!sent);
+    }
+
+    #[test]
+    fn what_was_recorded_and_not_sent_is_sent(
+        version in 1..=2_u16,
+        happenings in proptest::collection::vec(happening(), 1..20),
+        lost in 0..5_u64,
+    ) {
+        let mut scene = Scene::open(version);
+        let found = Found::in_scene(&scene).unwrap();
+        let first = scene.link.last_out();
+        let is_served = |happening: &Happening| matches!(happening, Happening::Serve(_));
+        for happening in happenings.iter().filter(|happening| !is_served(happening)) {
+            happen(&mut scene, version, happening);
+        }
+        let last = scene.link.last_out();
+        let written = last.saturating_sub(lost).max(first);
+        let resumed = found.go_on(&scene, scene.link.last_in(), written).unwrap();
+        let lines = |outputs: &mut dyn Iterator<Item = &Output>| -> Vec<(u64, Bytes)> {
+            let sent = outputs.filter_map(|output| match output {
+                Output::Send { number, line } => Some((*number, line.clone())),
+                _ => None,
+            });
+            sent.filter(|(number, _)| *number > written).collect()
+        };
+        let sent = lines(&mut resumed.outputs.iter().map(|(_, output)| output));
+        prop_assert_eq!(sent, lines(&mut scene.out.iter()));
+    }
+}
+
+#[test]
+fn a_file_whose_content_was_not_sent_is_read_again() {
+    let mut scene = Scene::open(1);
+    let found = Found::in_scene(&scene).unwrap();
+    let params = json!({"sessionId": "s", "path": "/w/a"});
+    scene.json(json!({"id": 1, "method": "fs/read_text_file", "params": params}));
+    let result = Some(Ok(json!({"content": "secret"})));
+    scene.wish(Wish::Serve {
+        request: scene.link.last_request(),
+        terminal: None,
+        result,
+    });
+    let (last_in, last_out) = (scene.link.last_in(), scene.link.last_out());
+    let resumed = found.go_on(&scene, last_in, last_out - 1).unwrap();
+    assert!(matches!(resumed.asked[..], [Output::Service { .. }]));
+    assert!(resumed.outputs.is_empty(), "nobody knows what it held");
+    let resumed = found.go_on(&scene, last_in, last_out).unwrap();
+    assert!(resumed.asked.is_empty());
+}
+
+#[test]
+fn nobody_goes_on_with_what_is_not_recorded() {
+    let mut scene = Scene::open(2);
+    let found = Found::in_scene(&scene).unwrap();
+    let last_out = scene.link.last_out();
+    let sent = found.go_on(&scene, found.last_in, last_out + 1);
+    assert_eq!(sent.unwrap_err(), Torn::Sent);
+    let lines = found.go_on(&scene, found.last_in + 1, last_out);
+    assert_eq!(lines.unwrap_err(), Torn::Lines);
+    scene.line("{}");
+    scene.record.pop();
+    scene.line("{}");
+    let gap = found.go_on(&scene, found.last_in, last_out);
+    assert_eq!(gap.unwrap_err(), Torn::Lines);
 }

@@ -1,0 +1,52 @@
+//! The agents of the hub under test: commands, each behind a holder.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use ply_hub::down::{self, Downstream, Holders, Services};
+use ply_hub::{Factory, Wanted};
+
+/// What makes them.
+#[derive(Debug)]
+pub struct Agents {
+    holders: Holders,
+    /// Those in use.
+    known: Mutex<HashMap<Wanted, Weak<Downstream>>>,
+}
+
+impl Agents {
+    /// Returns what makes agents behind these holders.
+    #[must_use]
+    pub fn new(holders: Holders) -> Self {
+        let known = Mutex::default();
+        Self { holders, known }
+    }
+}
+
+impl Factory for Agents {
+    type Agent = Downstream;
+
+    async fn agent(&self, wanted: &Wanted) -> Result<Arc<Downstream>, String> {
+        let in_use = {
+            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            known.get(wanted).and_then(Weak::upgrade)
+        };
+        if let Some(agent) = in_use {
+            return Ok(agent);
+        }
+        let (program, args) = wanted.command.split_first().ok_or("no command")?;
+        let launch = down::child(program).args(args).held(self.holders.clone());
+        let env = wanted.env.iter();
+        let caller = down::Caller::new().env(env.map(|(name, value)| (name.into(), value.into())));
+        let services = Services::default().terminals(false);
+        let started = Downstream::start(launch, caller, services).await;
+        let agent = Arc::new(started.map_err(|error| error.to_string())?);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.insert(wanted.clone(), Arc::downgrade(&agent));
+        Ok(agent)
+    }
+
+    fn known(&self, _: &str) -> Option<Wanted> {
+        None
+    }
+}
