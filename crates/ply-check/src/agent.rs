@@ -7,8 +7,8 @@ mod busy;
 mod cancel;
 mod cancel_request;
 mod content;
+mod conversation;
 mod delete;
-mod diff;
 mod elicitation;
 mod files;
 mod ground;
@@ -25,11 +25,11 @@ mod permission;
 mod plan;
 mod prompt;
 mod replay;
+mod requests;
 mod rpc;
 mod sessions;
 mod shape;
 mod silence;
-mod state;
 mod stdio;
 mod stop;
 mod subject;
@@ -39,7 +39,6 @@ mod terminals;
 mod tool;
 mod trial;
 mod turn;
-mod wire;
 
 use std::time::Duration;
 
@@ -52,9 +51,9 @@ pub use self::subject::{Prompts, Subject};
 use crate::findings::Findings;
 use crate::passive;
 use crate::peer::Stopped;
-use crate::rule::{Rule, Side};
+use crate::rule::{self, Rule, Side};
 use crate::selection::Selection;
-use crate::topic::Topic;
+use crate::topic::Probe;
 
 /// How long a probe may take in all.
 const PROBE_TIME_MAX: Duration = Duration::from_secs(30);
@@ -64,42 +63,39 @@ const TURNS_MAX: u32 = 4;
 const DEAF_MAX: u32 = 3;
 
 /// Everything there is to check. A new topic is a file and a line here.
-const TOPICS: &[Topic<Bench>] = &[
-    rpc::TOPIC,
-    stdio::TOPIC,
-    init::TOPIC,
-    auth::TOPIC,
-    sessions::TOPIC,
-    history::TOPIC,
-    list::TOPIC,
-    delete::TOPIC,
-    options::TOPIC,
-    mcp::TOPIC,
-    busy::TOPIC,
-    prompt::TOPIC,
-    stop::TOPIC,
-    state::TOPIC,
-    background::TOPIC,
-    cancel::TOPIC,
-    cancel_request::TOPIC,
-    tool::TOPIC,
-    diff::TOPIC,
-    permission::TOPIC,
-    plan::TOPIC,
-    content::TOPIC,
-    files::TOPIC,
-    terminals::TOPIC,
-    notices::TOPIC,
-    elicitation::TOPIC,
-    replay::TOPIC,
-    // Looks at what all the others have brought about.
-    wire::TOPIC,
+const TOPICS: &[&[Probe<Bench>]] = &[
+    rpc::PROBES,
+    requests::PROBES,
+    stdio::PROBES,
+    init::PROBES,
+    auth::PROBES,
+    sessions::PROBES,
+    history::PROBES,
+    list::PROBES,
+    delete::PROBES,
+    options::PROBES,
+    mcp::PROBES,
+    busy::PROBES,
+    prompt::PROBES,
+    stop::PROBES,
+    background::PROBES,
+    cancel::PROBES,
+    cancel_request::PROBES,
+    tool::PROBES,
+    permission::PROBES,
+    plan::PROBES,
+    content::PROBES,
+    files::PROBES,
+    terminals::PROBES,
+    notices::PROBES,
+    elicitation::PROBES,
+    replay::PROBES,
+    conversation::PROBES,
 ];
 
 /// Returns every rule that binds an agent in a version: those that are probed, and those that only show in passing.
 pub fn rules(version: Version) -> impl Iterator<Item = Rule> {
-    let own = TOPICS.iter().flat_map(|topic| topic.rules).copied();
-    passive::with_passive(own, Side::Agent, version)
+    rule::of(Side::Agent, version)
 }
 
 /// Returns the versions that an agent speaks, the older first.
@@ -149,7 +145,7 @@ pub async fn try_start(subject: &Subject) -> Result<(), Stopped> {
 
 /// Returns every probe by its name, with the ids of the rules that it can find out about, in the order in which they run.
 pub fn probes() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
-    let probes = TOPICS.iter().flat_map(|topic| topic.probes);
+    let probes = TOPICS.iter().flat_map(|them| them.iter());
     probes.map(|probe| (probe.name, probe.rules))
 }
 
@@ -201,11 +197,16 @@ pub async fn check_until(
     let all: Vec<Rule> = rules(version).collect();
     let wanted = all.iter().filter(|rule| selection.takes(rule));
     let wanted: Vec<Rule> = wanted.copied().collect();
-    let probes = || TOPICS.iter().flat_map(|topic| topic.probes);
+    let probes = || TOPICS.iter().flat_map(|them| them.iter());
     // Rules that only show in passing have no probe of their own: whatever makes the agent talk may show them.
     let in_passing = !wanted.is_empty() && !probes().any(|probe| probe.is_for(&wanted, version));
     let findings = Findings::new(wanted.iter().copied());
     let mut bench = Bench::new(subject.clone(), version, findings);
+    tokio::select! {
+        biased;
+        () = &mut stop => is_stopped = true,
+        () = bench.close_gates() => {}
+    }
     let ground = Ground::prepare(&subject.cwd);
     let mut deaf = (0, String::new());
     // What a probe could not find out, a later one may, or what went over the wire in passing.
@@ -213,6 +214,9 @@ pub async fn check_until(
     for probe in probes() {
         let looked_at = if in_passing { &all } else { &wanted };
         if !probe.is_for(looked_at, version) {
+            continue;
+        }
+        if bench.is_closed(probe.rules) {
             continue;
         }
         bench.begin(probe.name);

@@ -11,6 +11,7 @@ mod harness;
 mod init;
 mod interactive;
 mod permission;
+mod plain;
 mod prompt;
 mod report;
 mod rpc;
@@ -22,20 +23,17 @@ mod state;
 mod stdio;
 mod subject;
 mod terminals;
-mod tool;
-mod traffic;
 mod update;
 
 use ply_wire::negotiate::Version;
 
 use self::harness::Known;
 pub use self::interactive::serve_interactive;
-use self::scene::{Scene, Start, Topic};
+use self::scene::{Scene, Start};
 pub use self::serve::serve;
 pub use self::subject::{AGENT, Subject};
 use crate::findings::Findings;
-use crate::passive;
-use crate::rule::{Rule, Side};
+use crate::rule::{self, Rule, Side};
 use crate::selection::Selection;
 
 /// Clients that never start the agent are not tried more often than this.
@@ -45,34 +43,32 @@ const NO_PROMPTS_MAX: usize = 3;
 
 /// Everything there is to check. A new topic is a file and a line here. The plain turn comes first: it shows what the client
 /// does when nothing is strange.
-const TOPICS: &[Topic] = &[
-    traffic::TOPIC,
-    traffic::TOPIC_V2,
-    update::messages::TOPIC,
-    rpc::params::TOPIC,
-    rpc::TOPIC,
-    stdio::TOPIC,
-    init::TOPIC,
-    session::TOPIC,
-    prompt::TOPIC,
-    cancel::TOPIC,
-    permission::TOPIC,
-    tool::TOPIC,
-    update::TOPIC,
-    state::TOPIC,
-    files::TOPIC,
-    terminals::TOPIC,
-    elicitation::TOPIC,
+const TOPICS: &[&[Scene]] = &[
+    plain::SCENES,
+    update::SCENES,
+    rpc::params::SCENES,
+    rpc::SCENES,
+    stdio::SCENES,
+    init::SCENES,
+    session::SCENES,
+    prompt::SCENES,
+    cancel::SCENES,
+    permission::SCENES,
+    state::SCENES,
+    files::SCENES,
+    terminals::SCENES,
+    elicitation::SCENES,
 ];
 
 /// Returns every rule that binds a client, of a version.
 pub fn rules(version: Version) -> impl Iterator<Item = Rule> {
-    let rules = TOPICS.iter().flat_map(|topic| topic.rules).copied();
-    // Every message is held against the schema, whatever scene brings it about.
-    let schema =
-        passive::rules().filter(|rule| rule.topic() == "SCHEMA" && rule.side == Side::Client);
-    let rules = rules.chain(schema);
-    rules.filter(move |rule| rule.version() == version)
+    rule::of(Side::Client, version)
+}
+
+/// Returns whether a scene shows something of a rule: what every message shows is seen where nothing is strange.
+fn shows(scene: &Scene, rule: &Rule) -> bool {
+    let is_plain = || plain::SCENES.iter().any(|plain| plain.name == scene.name);
+    scene.rules.contains(&rule.id) || (rule.is_recorded && is_plain())
 }
 
 /// Returns the names of the scenes of a version, with the rules that each can find out about.
@@ -82,7 +78,7 @@ pub fn scenes(version: Version) -> impl Iterator<Item = (&'static str, &'static 
 }
 
 fn all_scenes() -> impl Iterator<Item = &'static Scene> {
-    TOPICS.iter().flat_map(|topic| topic.scenes)
+    TOPICS.iter().flat_map(|them| them.iter())
 }
 
 fn scene(name: &str) -> Option<&'static Scene> {
@@ -123,14 +119,15 @@ pub async fn check_until(
     stop: impl Future<Output = ()>,
 ) -> Findings {
     tokio::pin!(stop);
-    let rules = rules(version).filter(|rule| selection.takes(rule));
-    let mut findings = Findings::new(rules);
+    let wanted: Vec<Rule> = rules(version)
+        .filter(|rule| selection.takes(rule))
+        .collect();
+    let mut findings = Findings::new(wanted.iter().copied());
     let mut known = Known::default();
     let mut unclear = Vec::new();
     let (mut false_starts, mut no_prompts) = (0, 0);
     for (number, scene) in all_scenes().enumerate() {
-        let is_wanted = |rule: &&str| findings.verdict(rule).is_some();
-        if !scene.is_for(version) || !scene.rules.iter().any(is_wanted) {
+        if !wanted.iter().any(|rule| shows(scene, rule)) {
             continue;
         }
         if no_prompts >= NO_PROMPTS_MAX && scene.start == Start::AtPrompt {
@@ -198,8 +195,6 @@ pub async fn check_until(
             break;
         }
     }
-    let recordings = findings.recordings.clone();
-    passive::judge_schema(&recordings, Side::Client, &mut findings);
     for (rule, why, scene) in unclear {
         report::unclear(&mut findings, &rule, &why, scene);
     }

@@ -2,7 +2,7 @@
 
 mod causes;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use self::causes::Shown;
@@ -23,6 +23,8 @@ pub struct Findings {
     /// How long each probe took.
     pub took: Vec<(&'static str, Duration)>,
     shown: Shown,
+    /// Rules about what is not offered: whatever is seen of them counts for nothing.
+    closed: BTreeSet<&'static str>,
     /// How many findings were taken in.
     taken: usize,
 }
@@ -50,6 +52,22 @@ impl Findings {
         self.verdicts.values()
     }
 
+    /// Closes the gates of rules about what is not offered. This comes before anything is found.
+    pub(crate) fn close_gates(&mut self, is_offered: impl Fn(&str) -> bool) {
+        for verdict in self.verdicts.values_mut() {
+            if let Some(gate) = verdict.rule.gate.filter(|gate| !is_offered(gate)) {
+                verdict.outcome = Outcome::NotApplicable;
+                verdict.saw = format!("`{gate}` is not offered");
+                self.closed.insert(verdict.rule.id);
+            }
+        }
+    }
+
+    /// Returns whether what a rule is about is not offered.
+    pub(crate) fn is_closed(&self, rule: &str) -> bool {
+        self.closed.contains(rule)
+    }
+
     /// Takes in what was found about a rule. Rules that the run does not look at are left out.
     pub fn add(
         &mut self,
@@ -59,6 +77,9 @@ impl Findings {
         evidence: Evidence,
         probe: Option<&'static str>,
     ) {
+        if self.closed.contains(rule) {
+            return;
+        }
         let Some(verdict) = self.verdicts.get_mut(rule) else {
             return;
         };
@@ -68,10 +89,9 @@ impl Findings {
             (Level::Unspecified, _) => Outcome::Unspecified,
             (_, Found::Kept) => Outcome::Pass,
             (level, Found::Broken) => broken(level),
-            (_, Found::Unwise) => Outcome::Warn,
             (_, Found::Unclear) => Outcome::Inconclusive,
         };
-        if matches!(found, Found::Broken | Found::Unwise) {
+        if found == Found::Broken {
             self.shown.note(verdict.rule.id, &evidence);
         }
         self.taken += 1;
@@ -127,8 +147,6 @@ pub enum Found {
     Kept,
     /// It was broken.
     Broken,
-    /// A part of it that is only recommended was not followed.
-    Unwise,
     /// What it is about is not offered.
     NotOffered,
     /// It could not be found out.

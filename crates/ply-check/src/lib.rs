@@ -6,6 +6,7 @@
 pub mod agent;
 pub mod client;
 pub mod findings;
+pub mod model;
 pub mod passive;
 pub mod peer;
 pub mod recording;

@@ -9,13 +9,18 @@
 mod ask;
 mod capability;
 mod content;
+mod diff;
 mod envelope;
 mod feed;
 mod finding;
+mod form;
 mod handshake;
 mod link;
 mod message;
+mod option;
+mod plan;
 mod recorded;
+mod report;
 mod rules;
 mod schema;
 mod services;
@@ -27,11 +32,10 @@ mod turn;
 mod update;
 
 pub use self::feed::judge;
-pub(crate) use self::feed::judge_schema;
+pub(crate) use self::feed::judged;
 pub use self::finding::{Finding, Judgement};
 pub use self::recorded::Recorded;
-pub use self::rules::{rules, with_passive};
-pub(crate) use self::update::is_of_v2;
+pub use self::rules::rules;
 
 use ply_wire::negotiate::Version;
 
@@ -39,7 +43,7 @@ use self::finding::Report;
 use self::link::Link;
 use self::message::Message;
 use self::session::Sessions;
-use crate::rule::Side;
+use crate::rule::{Side, id};
 use crate::trace::{Direction, Entry, Event};
 
 /// Messages of both sides may cross on their way. What follows a message sooner than that may have been
@@ -48,6 +52,9 @@ const CROSSING_S: f64 = 0.5;
 
 /// What comes so soon after an end belongs to what ended. Later it may be something new.
 const AFTERMATH_S: f64 = 1.0;
+
+/// Rules that a line keeps whatever went before it.
+const OF_A_LINE: &[&str] = &[id::V1_STDIO_03, id::V1_STDIO_04, id::V1_RPC_03];
 
 /// Judges a recording, entry by entry.
 ///
@@ -60,7 +67,7 @@ const AFTERMATH_S: f64 = 1.0;
 /// passive.observe(&Entry::line(0.0, Direction::ToAgent, early));
 /// let found = passive.finish().findings;
 /// let rules: Vec<&str> = found.iter().map(|finding| finding.rule).collect();
-/// assert_eq!(rules, ["V1-INIT-01", "V1-SESS-02"]);
+/// assert_eq!(rules, ["V1-INIT-01", "V1-SESS-02", "V1-RPC-13"]);
 /// ```
 #[derive(Debug, Default)]
 pub struct Passive {
@@ -71,6 +78,8 @@ pub struct Passive {
     link: Link,
     sessions: Sessions,
     report: Report,
+    /// The other side breaks rules on purpose, so that only lines and answers as such are judged.
+    is_of_lines: bool,
     /// A part of the recording is missing, so that nothing after it can be judged.
     is_blind: bool,
 }
@@ -80,6 +89,14 @@ impl Passive {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Returns a judge of lines and answers as such, whatever they are about.
+    pub(crate) fn of_lines() -> Self {
+        Self {
+            is_of_lines: true,
+            ..Self::default()
+        }
     }
 
     /// Looks at the next entry.
@@ -131,17 +148,17 @@ impl Passive {
 
     /// Returns the id under which the version that is spoken has a rule; none if it has no such rule.
     fn named(&self, rule: &'static str, side: Side) -> Option<&'static str> {
-        match self.link.version {
-            Some(0 | 1) => rule.starts_with("V1-").then_some(rule),
-            Some(2) if rule.starts_with("V2-") => Some(rule),
-            Some(2) => rules::in_v2(rule).or_else(|| {
-                let shared = rules::rule(rule, side)?;
-                shared.holds_in(Version::V2).then_some(rule)
-            }),
-            // What is judged before the version is known gets its name when it is.
-            None if rule.starts_with("V2-") => (self.link.asked == Some(2)).then_some(rule),
-            _ => Some(rule),
+        if self.is_of_lines && !OF_A_LINE.contains(&rule) {
+            return None;
         }
+        let version = match self.link.version {
+            Some(0 | 1) => Version::V1,
+            Some(2) => Version::V2,
+            // What is judged before the version is known gets its name when it is.
+            None if rule.starts_with("V2-") && self.link.asked != Some(2) => return None,
+            _ => return rules::rule(rule, side).map(|rule| rule.id),
+        };
+        rules::named(rule, side, version)
     }
 
     /// Notes that something happened that a rule is about.

@@ -91,6 +91,14 @@ impl Answer {
         ply_rpc::clean::for_display(message.unwrap_or_default().as_bytes(), 200)
     }
 
+    /// Says what it is, for a finding.
+    pub(crate) fn said(&self) -> String {
+        match self.error_code() {
+            Some(code) => format!("the answer was the error {code}: {}", self.error_message()),
+            None => format!("the answer was {}", self.result().unwrap_or(&Value::Null)),
+        }
+    }
+
     /// Returns both frames, as evidence.
     #[must_use]
     pub fn frames(&self) -> [usize; 2] {

@@ -197,10 +197,8 @@ impl Report {
             Level::Unspecified => "unspecified",
         };
         let side = name(rule.side);
-        match rule.source() {
-            Some(source) => format!("{level}, {side}; {} {}", source.words(), source.link),
-            None => format!("{level}, {side}"),
-        }
+        let source = rule.source();
+        format!("{level}, {side}; {} {}", source.words(), source.link)
     }
 
     /// Returns the result in words and data.

@@ -1,6 +1,10 @@
 //! A rule of the protocol, as data.
 
 mod source;
+mod table;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use ply_wire::negotiate::Version;
 use serde::Serialize;
@@ -42,7 +46,7 @@ impl Side {
     }
 }
 
-/// One rule, for one side.
+/// One rule, for one side: a row of the table.
 ///
 /// The id is that of the requirement it checks. A requirement that binds both sides is two rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -64,90 +68,93 @@ pub struct Rule {
     pub fix: &'static str,
     /// What is odd about its text, such as two pages that contradict each other; empty if nothing is.
     pub note: &'static str,
+    /// Why nothing that a peer sends or does can show that it is broken; empty if something can.
+    pub hidden: &'static str,
     /// Whether it holds in every version, whatever its id begins with.
     pub in_both_versions: bool,
+    /// Whether a recording can show it, without a probe.
+    #[serde(skip)]
+    pub is_recorded: bool,
+    /// The text it comes from, and the page.
+    #[serde(skip)]
+    written: (Text, &'static str),
+}
+
+/// Returns every rule, of both sides and versions.
+pub fn all() -> impl Iterator<Item = Rule> {
+    let rows = table::PARTS.iter().copied().flatten();
+    rows.flat_map(|row| row.sides.iter().map(|side| row.rule.binding(*side)))
+}
+
+/// Returns the rule of a side with an id.
+pub(crate) fn find(id: &str, side: Side) -> Option<&'static Rule> {
+    static BY_ID: LazyLock<HashMap<&str, Vec<Rule>>> = LazyLock::new(|| {
+        let mut by_id: HashMap<_, Vec<Rule>> = HashMap::new();
+        for rule in all() {
+            by_id.entry(rule.id).or_default().push(rule);
+        }
+        by_id
+    });
+    BY_ID.get(id)?.iter().find(|rule| rule.side == side)
+}
+
+/// Returns the rules that bind a side in a version.
+pub fn of(side: Side, version: Version) -> impl Iterator<Item = Rule> {
+    all().filter(move |rule| rule.side == side && rule.holds_in(version))
 }
 
 impl Rule {
-    /// Returns a rule that binds an agent.
-    #[must_use]
-    pub const fn agent(id: &'static str, says: &'static str) -> Self {
-        Self::new(id, Side::Agent, says)
-    }
-
-    /// Returns a rule that binds a client.
-    #[must_use]
-    pub const fn client(id: &'static str, says: &'static str) -> Self {
-        Self::new(id, Side::Client, says)
-    }
-
-    const fn new(id: &'static str, side: Side, says: &'static str) -> Self {
+    const fn new(
+        id: &'static str,
+        level: Level,
+        written: (Text, &'static str),
+        [says, matters, fix]: [&'static str; 3],
+    ) -> Self {
         Self {
             id,
-            side,
-            level: Level::Must,
+            side: Side::Agent,
+            level,
             gate: None,
             says,
-            matters: "",
-            fix: "",
+            matters,
+            fix,
             note: "",
+            hidden: "",
             in_both_versions: false,
+            is_recorded: false,
+            written,
         }
     }
 
-    /// Makes it a recommendation.
-    #[must_use]
-    pub const fn should(mut self) -> Self {
-        self.level = Level::Should;
+    const fn binding(mut self, side: Side) -> Self {
+        self.side = side;
         self
     }
 
-    /// Makes it a choice.
-    #[must_use]
-    pub const fn may(mut self) -> Self {
-        self.level = Level::May;
-        self
-    }
-
-    /// Says that no text tells this side what to do.
-    #[must_use]
-    pub const fn unspecified(mut self) -> Self {
-        self.level = Level::Unspecified;
-        self
-    }
-
-    /// Says what is odd about its text.
-    #[must_use]
-    pub const fn note(mut self, note: &'static str) -> Self {
-        self.note = note;
-        self
-    }
-
-    /// Names what must be offered for it to apply.
-    #[must_use]
-    pub const fn gate(mut self, gate: &'static str) -> Self {
+    const fn gate(mut self, gate: &'static str) -> Self {
         self.gate = Some(gate);
         self
     }
 
-    /// Says what users notice when it is broken.
-    #[must_use]
-    pub const fn matters(mut self, matters: &'static str) -> Self {
-        self.matters = matters;
+    const fn note(mut self, note: &'static str) -> Self {
+        self.note = note;
         self
     }
 
-    /// Says what to change.
-    #[must_use]
-    pub const fn fix(mut self, fix: &'static str) -> Self {
-        self.fix = fix;
+    /// Says why nothing can show that it is broken.
+    const fn hidden(mut self, why: &'static str) -> Self {
+        self.hidden = why;
         self
     }
 
     /// Makes it hold in every version: requirements that versions share are numbered once, under version 1.
-    #[must_use]
-    pub const fn in_both_versions(mut self) -> Self {
+    const fn in_both_versions(mut self) -> Self {
         self.in_both_versions = true;
+        self
+    }
+
+    const fn recorded(mut self) -> Self {
+        self.is_recorded = true;
         self
     }
 
@@ -166,10 +173,15 @@ impl Rule {
         }
     }
 
-    /// Returns where it is written; none for an id that is in no list.
+    /// Returns where it is written.
     #[must_use]
-    pub fn source(&self) -> Option<Source> {
-        source::of(self)
+    pub fn source(&self) -> Source {
+        let (text, page) = self.written;
+        let version = match self.version() {
+            Version::V1 => "v1",
+            Version::V2 => "v2",
+        };
+        Source::new(text, version, page)
     }
 
     /// Returns its topic, such as `CANCEL`.
@@ -177,4 +189,21 @@ impl Rule {
     pub fn topic(&self) -> &'static str {
         self.id.split('-').nth(1).unwrap_or_default()
     }
+}
+
+/// The ids of all rules, as constants.
+pub(crate) mod id {
+    pub(crate) use super::table::v1::content::*;
+    pub(crate) use super::table::v1::hello::*;
+    pub(crate) use super::table::v1::service::*;
+    pub(crate) use super::table::v1::sessions::*;
+    pub(crate) use super::table::v1::tool::*;
+    pub(crate) use super::table::v1::turn::*;
+    pub(crate) use super::table::v1::wire::*;
+    pub(crate) use super::table::v2::content::*;
+    pub(crate) use super::table::v2::hello::*;
+    pub(crate) use super::table::v2::sessions::*;
+    pub(crate) use super::table::v2::tool::*;
+    pub(crate) use super::table::v2::turn::*;
+    pub(crate) use super::table::v2::wire::*;
 }

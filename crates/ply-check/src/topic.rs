@@ -1,4 +1,4 @@
-//! What belongs together: the rules of a topic and the ways to find out about them.
+//! Ways to find out about rules.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -28,10 +28,4 @@ impl<B> Probe<B> {
             .iter()
             .any(|rule| rule.holds_in(version) && self.rules.contains(&rule.id))
     }
-}
-
-/// The rules of a topic and the ways to find out about them.
-pub(crate) struct Topic<B: 'static> {
-    pub(crate) rules: &'static [Rule],
-    pub(crate) probes: &'static [Probe<B>],
 }

@@ -9,14 +9,14 @@
 use std::time::Duration;
 
 use ply_check::report::{Baseline, Detail, Run, Style};
-use ply_check::{Evidence, Findings, Found, Report, Rule, Side};
+use ply_check::{Evidence, Findings, Found, Report, Rule, Side, rule};
 use ply_wire::negotiate::Version;
 
 /// Returns a report on both versions, in which one rule that holds in both is broken.
 fn broken() -> Report {
     let runs = [Version::V1, Version::V2].map(|version| {
-        let rule = Rule::agent("V1-STDIO-03", "Only messages.").in_both_versions();
-        let mut findings = Findings::new([rule]);
+        let is_it = |rule: &Rule| rule.id == "V1-STDIO-03" && rule.side == Side::Agent;
+        let mut findings = Findings::new(rule::all().filter(is_it));
         let evidence = Evidence::default();
         findings.add(
             "V1-STDIO-03",

@@ -14,7 +14,7 @@ use std::time::Duration;
 use check_tests::faults::FAULTS;
 use ply_check::agent::{Subject, check, rules};
 use ply_check::verdict::broken;
-use ply_check::{Findings, Outcome, Rule, Selection};
+use ply_check::{Findings, Level, Outcome, Rule, Selection};
 use ply_wire::negotiate::Version;
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
@@ -82,10 +82,8 @@ fn rule(id: &str) -> Option<Rule> {
 
 /// Returns every fault with each rule that it breaks.
 fn cases() -> impl Iterator<Item = (&'static str, &'static str)> {
-    FAULTS.iter().flat_map(|(fault, first, second, _)| {
-        let rules = [*first, *second].into_iter().flatten();
-        rules.map(|rule| (*fault, rule))
-    })
+    let faults = FAULTS.iter();
+    faults.flat_map(|(fault, rules, _)| rules.iter().map(|rule| (*fault, *rule)))
 }
 
 /// Tells what was found about a rule, with the frames that show it.
@@ -193,12 +191,22 @@ fn faults_have_names_and_rules_of_their_own() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), FAULTS.len(), "two faults have one name");
-    for (name, first, second, does) in FAULTS {
-        assert!(first.is_some() || second.is_some(), "{name} breaks no rule");
-        assert!(first.is_none_or(|id| id.starts_with("V1-")), "{name}");
-        assert!(second.is_none_or(|id| id.starts_with("V2-")), "{name}");
+    for (name, rules, does) in FAULTS {
+        assert!(!rules.is_empty(), "{name} breaks no rule");
+        assert!(rules.is_sorted_by_key(|id| &id[..2]), "{name}");
         assert!(!does.is_empty(), "{name} does nothing");
     }
+}
+
+#[test]
+fn every_must_that_can_be_seen_has_a_fault_that_breaks_it() {
+    let all = rules(Version::V1).chain(rules(Version::V2));
+    let visible = all.filter(|rule| rule.level == Level::Must && rule.hidden.is_empty());
+    let missing = visible.filter(|rule| cases().all(|(_, id)| id != rule.id));
+    let mut missing: Vec<_> = missing.map(|rule| rule.id).collect();
+    missing.sort_unstable();
+    missing.dedup();
+    assert!(missing.is_empty(), "{}", missing.join(", "));
 }
 
 /// Returns what a whole check finds against a mutant: broken rules and warnings, each cause once.
@@ -225,6 +233,30 @@ async fn codes_that_are_text_are_one_finding() {
     let told: Vec<_> = found.iter().map(|id| tell(&findings, id)).collect();
     assert_eq!(found, ["V1-RPC-03"], "{}", told.join("\n"));
     assert!(findings.caused_by("V1-RPC-03").count() > 3);
+}
+
+#[tokio::test]
+async fn an_array_that_is_answered_with_an_array_is_one_finding() {
+    let (findings, found) = found("answers-arrays-with-arrays", Version::V2).await;
+    let told: Vec<_> = found.iter().map(|id| tell(&findings, id)).collect();
+    assert_eq!(found, ["V2-BATCH-01"], "{}", told.join("\n"));
+}
+
+#[tokio::test]
+async fn sessions_are_deleted_after_a_check_and_those_that_cannot_be_are_told() {
+    let only = Selection {
+        only: vec!["V1-SESS".to_owned()],
+        skip: Vec::new(),
+    };
+    for (fault, is_left) in [(None, false), (Some("hides-delete"), true)] {
+        let mutant = Mutant::new(fault);
+        let findings = check(&mutant.subject, Version::V1, &only, |_| {}).await;
+        let left = findings.left.unwrap_or_default();
+        assert_eq!(left.contains("session/delete"), is_left, "{left}");
+        let store = mutant.subject.cwd.with_file_name("store");
+        let kept = std::fs::read_dir(store).unwrap().count();
+        assert_eq!(kept > 0, is_left, "{kept} sessions are kept");
+    }
 }
 
 #[tokio::test]

@@ -62,6 +62,35 @@ impl Bench {
         }
     }
 
+    /// Finds out what the agent offers, and leaves out the rules about the rest. An agent that cannot be greeted is asked everything.
+    pub(super) async fn close_gates(&mut self) {
+        let agent = match self.greeted().await {
+            Ok(agent) => agent,
+            Err(stopped) => {
+                tracing::debug!(%stopped, "the agent's offers are not known");
+                return;
+            }
+        };
+        let is_offered = |gate: &str| match gate {
+            // What a session has shows only once there is one.
+            "configOptions" | "modes" => true,
+            "authMethods" => {
+                let methods = agent.hello.get(gate).and_then(Value::as_array);
+                methods.is_some_and(|methods| !methods.is_empty())
+            }
+            gate => agent.offers(&format!("/{}", gate.replace('.', "/"))),
+        };
+        self.findings.close_gates(is_offered);
+        self.give_back(agent);
+    }
+
+    /// Returns whether a probe is about nothing but what is not offered.
+    pub(super) fn is_closed(&self, rules: &[&str]) -> bool {
+        let is_known = |rule: &&&str| self.findings.verdict(rule).is_some();
+        let mut known = rules.iter().filter(is_known).peekable();
+        known.peek().is_some() && known.all(|rule| self.findings.is_closed(rule))
+    }
+
     /// Returns why the agent cannot prompt, if that was found out.
     pub(super) fn refusal(&self) -> Option<String> {
         self.hearing.refusal()
@@ -212,22 +241,6 @@ impl Bench {
         };
         self.findings
             .add(rule, found, saw, evidence, Some(self.probe));
-    }
-
-    /// Notes that a part of a rule that is only recommended was not followed.
-    pub(crate) fn advise(
-        &mut self,
-        rule: &str,
-        agent: &Agent,
-        frames: &[usize],
-        saw: impl Into<String>,
-    ) {
-        let evidence = Evidence {
-            recording: agent.place,
-            frames: frames.to_vec(),
-        };
-        self.findings
-            .add(rule, Found::Unwise, saw, evidence, Some(self.probe));
     }
 
     /// Notes that what a rule is about is not offered.

@@ -15,22 +15,20 @@ use super::talk::is_state;
 use crate::agent::hearing::Wish;
 use crate::peer::{Call, Held, Reply, Stopped};
 use crate::recording::Frame;
-use crate::topic::{Probe, Topic};
+use crate::rule::id;
+use crate::topic::Probe;
 
-pub(super) const TOPIC: Topic<Bench> = Topic {
-    rules: &[],
-    probes: &[Probe {
-        name: "requests while a question is open",
-        rules: &[
-            "V1-RPC-07",
-            "V1-RPC-15",
-            "V1-MODE-03",
-            "V1-CONF-13",
-            "V2-RPC-01",
-        ],
-        run: |bench| Box::pin(open_question(bench)),
-    }],
-};
+pub(super) const PROBES: &[Probe<Bench>] = &[Probe {
+    name: "requests while a question is open",
+    rules: &[
+        id::V1_RPC_07,
+        id::V1_RPC_15,
+        id::V1_MODE_03,
+        id::V1_CONF_13,
+        id::V2_RPC_01,
+    ],
+    run: |bench| Box::pin(open_question(bench)),
+}];
 
 /// A turn that waits for permission.
 pub(super) struct Busy {
@@ -109,7 +107,13 @@ async fn open_question(bench: &mut Bench) -> Result<(), Stopped> {
     let is_kept = answer.is_ok();
     let frames = [asked, call.frame];
     let saw = "a request was not answered while the agent waited for permission";
-    bench.judge_all(&["V1-RPC-15", "V2-RPC-01"], is_kept, &agent, &frames, saw);
+    bench.judge_all(
+        &[id::V1_RPC_15, id::V2_RPC_01],
+        is_kept,
+        &agent,
+        &frames,
+        saw,
+    );
     if let Some(Modes { current, .. }) = options::modes_of(&opened) {
         let params = json!({"sessionId": session, "modeId": current});
         let answer = agent.ask("session/set_mode", params).await?;
@@ -118,7 +122,7 @@ async fn open_question(bench: &mut Bench) -> Result<(), Stopped> {
             tell("session/set_mode", &answer)
         );
         bench.judge(
-            "V1-MODE-03",
+            id::V1_MODE_03,
             answer.result().is_some(),
             &agent,
             &answer.frames(),
@@ -136,7 +140,13 @@ async fn open_question(bench: &mut Bench) -> Result<(), Stopped> {
     if bench.version == Version::V1 {
         let ended = agent.answer(&busy.prompt).await;
         let saw = "a request with the id of an open question kept the turn from ending";
-        bench.judge("V1-RPC-07", is_kept && ended.is_ok(), &agent, &frames, saw);
+        bench.judge(
+            id::V1_RPC_07,
+            is_kept && ended.is_ok(),
+            &agent,
+            &frames,
+            saw,
+        );
     }
     Ok(())
 }
@@ -167,7 +177,7 @@ async fn option_amid(bench: &mut Bench, agent: &mut Agent, opened: &Value) -> Re
         tell("session/set_config_option", &answer)
     );
     bench.judge(
-        "V1-CONF-13",
+        id::V1_CONF_13,
         answer.result().is_some(),
         agent,
         &answer.frames(),

@@ -10,68 +10,31 @@ use super::bench::{Agent, Bench};
 use super::turn::{self, Choice, QUIET, STOP_PATIENCE, Turn, permit};
 use crate::peer::Stopped;
 use crate::recording::Frame;
-use crate::rule::Rule;
-use crate::topic::{Probe, Topic};
+use crate::rule::id;
+use crate::topic::Probe;
 
 /// How long an agent that supports it may take to answer.
 const ANSWERED_WITHIN: Duration = Duration::from_millis(2500);
 /// How long work goes on that is not to be stopped.
 const UNHARMED_FOR: Duration = Duration::from_millis(300);
 
-pub(super) const TOPIC: Topic<Bench> = Topic {
-    rules: &[
-        Rule::agent(
-            "V1-CREQ-03",
-            "A request that is cancelled still gets one answer: a result, or -32800.",
-        )
-        .matters("Clients wait for ever for what they took back.")
-        .fix("Answer the request when its work is stopped; the notification itself gets nothing."),
-        Rule::agent(
-            "V1-CREQ-07",
-            "When a turn is cancelled, the agent withdraws its own open requests.",
-        )
-        .should()
-        .matters("Questions of a turn that is over stay on the screen.")
-        .fix("Send `$/cancel_request` for each open request of the turn."),
-        Rule::agent(
-            "V1-CREQ-08",
-            "A cancel for an id that is unknown or answered is ignored.",
-        )
-        .should()
-        .matters("The connection breaks when both sides are done at the same time.")
-        .fix("Drop the notification if no such request is open."),
-        Rule::agent(
-            "V1-CREQ-09",
-            "A question that comes back with -32800 is not approved.",
-        )
-        .matters("A tool runs that nobody allowed.")
-        .fix("Take the error as the outcome `cancelled`."),
-        Rule::agent(
-            "V2-CREQ-01",
-            "A request that is cancelled still gets exactly one answer.",
-        )
-        .matters("Clients wait for ever for what they took back, or get a second answer.")
-        .fix("Answer with the usual result or with -32800, once."),
-        Rule::agent(
-            "V2-CREQ-02",
-            "A cancel for an id that is unknown or answered is ignored.",
-        )
-        .matters("A second answer is an error to strict clients.")
-        .fix("Drop the notification if no such request is open."),
-    ],
-    probes: &[
-        Probe {
-            name: "a cancel of requests that are not open",
-            rules: &["V1-CREQ-08", "V2-CREQ-02"],
-            run: |bench| Box::pin(not_open(bench)),
-        },
-        Probe {
-            name: "a cancel of the request of a prompt",
-            rules: &["V1-CREQ-03", "V2-CREQ-01", "V2-CREQ-02", "V2-PROMPT-16"],
-            run: |bench| Box::pin(of_a_prompt(bench)),
-        },
-    ],
-};
+pub(super) const PROBES: &[Probe<Bench>] = &[
+    Probe {
+        name: "a cancel of requests that are not open",
+        rules: &[id::V1_CREQ_08, id::V2_CREQ_02],
+        run: |bench| Box::pin(not_open(bench)),
+    },
+    Probe {
+        name: "a cancel of the request of a prompt",
+        rules: &[
+            id::V1_CREQ_03,
+            id::V2_CREQ_01,
+            id::V2_CREQ_02,
+            id::V2_PROMPT_16,
+        ],
+        run: |bench| Box::pin(of_a_prompt(bench)),
+    },
+];
 
 /// Cancels a request that never was and one that was answered, then prompts.
 async fn not_open(bench: &mut Bench) -> Result<(), Stopped> {
@@ -100,7 +63,7 @@ async fn not_open(bench: &mut Bench) -> Result<(), Stopped> {
     let saw = "a cancel of a request that was not open was answered, or harmed another";
     turn::judge(
         bench,
-        &["V1-CREQ-08", "V2-CREQ-02"],
+        &[id::V1_CREQ_08, id::V2_CREQ_02],
         is_kept,
         &agent,
         &frames,
@@ -130,7 +93,7 @@ async fn of_a_prompt(bench: &mut Bench) -> Result<(), Stopped> {
             // Support is optional. An agent without it goes on, and is stopped in the usual way.
             let ended = turn.finish(&mut agent, ANSWERED_WITHIN).await?;
             if ended.is_none() {
-                bench.not_offered("V1-CREQ-03", "`$/cancel_request`");
+                bench.not_offered(id::V1_CREQ_03, "`$/cancel_request`");
                 agent
                     .notify("session/cancel", json!({"sessionId": session}))
                     .await?;
@@ -155,7 +118,7 @@ async fn of_a_prompt(bench: &mut Bench) -> Result<(), Stopped> {
                 "a cancelled prompt got {} answers, or neither a result nor -32800",
                 answers.len()
             );
-            bench.judge("V1-CREQ-03", is_kept, &agent, &frames, saw);
+            bench.judge(id::V1_CREQ_03, is_kept, &agent, &frames, saw);
         }
         Version::V2 => {
             agent.listen(UNHARMED_FOR).await?;
@@ -168,10 +131,10 @@ async fn of_a_prompt(bench: &mut Bench) -> Result<(), Stopped> {
                 .chain(ended.map(|course| course.end))
                 .collect();
             let saw = "a cancel of the request stopped work on a prompt that was inserted";
-            bench.judge("V2-PROMPT-16", is_kept, &agent, &frames, saw);
+            bench.judge(id::V2_PROMPT_16, is_kept, &agent, &frames, saw);
             let once = answers(&agent, &turn).len() == 1;
             let saw = "a cancel of an answered request got it a second answer";
-            bench.judge("V2-CREQ-02", once, &agent, &frames, saw);
+            bench.judge(id::V2_CREQ_02, once, &agent, &frames, saw);
             withdrawn(bench, &mut agent, &turn).await?;
         }
     }
@@ -200,7 +163,7 @@ async fn withdrawn(bench: &mut Bench, agent: &mut Agent, first: &Turn) -> Result
     if let Some(answer) = answer.filter(|answer| !was_inserted && answer.result().is_none()) {
         let is_kept = answer.error_code() == Some(-32800);
         let saw = format!("a prompt that was taken back: {}", answer.error_message());
-        bench.judge("V2-PROMPT-16", is_kept, agent, &frames, saw);
+        bench.judge(id::V2_PROMPT_16, is_kept, agent, &frames, saw);
     }
     let stop = json!({"sessionId": first.session});
     agent.notify("session/cancel", stop).await?;
@@ -208,7 +171,7 @@ async fn withdrawn(bench: &mut Bench, agent: &mut Agent, first: &Turn) -> Result
     agent.listen(QUIET).await?;
     let count = answers(agent, &second).len();
     let saw = format!("a cancelled request got {count} answers");
-    bench.judge("V2-CREQ-01", count == 1, agent, &frames, saw);
+    bench.judge(id::V2_CREQ_01, count == 1, agent, &frames, saw);
     Ok(())
 }
 

@@ -13,6 +13,9 @@ use crate::recording::Frame;
 /// How long nothing must come.
 pub(super) const QUIET: Duration = Duration::from_millis(150);
 
+/// The code of an error that is not about the request.
+const INTERNAL: i64 = -32603;
+
 /// A request that no agent knows, so that every agent can answer it at once.
 pub(super) const PING: &str = "_ply/check";
 
@@ -66,6 +69,12 @@ impl Agent {
         self.hearing.try_for(Wish::Session)?;
         let came = self.ask("session/new", setup).await;
         self.hearing.learn(Wish::Session, &came);
+        let code = came.as_ref().ok().and_then(Answer::error_code);
+        if code == Some(INTERNAL) {
+            // An agent that makes no session at all says nothing about these parameters.
+            let setup = self.setup();
+            self.need("session/new", setup).await?;
+        }
         came
     }
 }
@@ -77,4 +86,10 @@ pub(super) fn tell(method: &str, answer: &Answer) -> String {
         None if answer.result().is_some() => format!("`{method}` was answered with a result"),
         None => format!("`{method}` was answered with neither a result nor an error code"),
     }
+}
+
+/// Returns whether an answer says that a session is not known, in the words of version 2.
+pub(super) fn is_not_found(answer: &Answer, session: &str) -> bool {
+    let named = answer.message.pointer("/error/data/sessionId");
+    answer.error_code() == Some(-32002) && named.and_then(Value::as_str) == Some(session)
 }

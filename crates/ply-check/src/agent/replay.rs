@@ -13,17 +13,15 @@ use super::history::load::tells_again;
 use super::turn::{self, Choice, Course, permit};
 use crate::peer::Stopped;
 use crate::recording::Frame;
-use crate::topic::{Probe, Topic};
+use crate::rule::id;
+use crate::topic::Probe;
 
 /// The rules are those of loading and resuming sessions.
-pub(super) const TOPIC: Topic<Bench> = Topic {
-    rules: &[],
-    probes: &[Probe {
-        name: "a replay of what was seen live",
-        rules: &["V1-LOAD-04", "V2-RESUME-03", "V2-RESUME-06"],
-        run: |bench| Box::pin(of_what_was_seen(bench)),
-    }],
-};
+pub(super) const PROBES: &[Probe<Bench>] = &[Probe {
+    name: "a replay of what was seen live",
+    rules: &[id::V1_LOAD_04, id::V2_RESUME_03, id::V2_RESUME_06],
+    run: |bench| Box::pin(of_what_was_seen(bench)),
+}];
 
 /// What is compared: who said what, and which tools were called with what end. Thoughts and plans need not be kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +40,7 @@ enum Item {
 async fn of_what_was_seen(bench: &mut Bench) -> Result<(), Stopped> {
     let (mut agent, session) = bench.session().await?;
     if bench.version == Version::V1 && !agent.offers("/loadSession") {
-        bench.not_offered("V1-LOAD-04", "loading sessions");
+        bench.not_offered(id::V1_LOAD_04, "loading sessions");
         bench.give_back(agent);
         return Ok(());
     }
@@ -84,7 +82,7 @@ async fn of_what_was_seen(bench: &mut Bench) -> Result<(), Stopped> {
         Version::V1 => gap(&was, &is),
         Version::V2 => (was != is).then(|| difference(&was, &is)),
     };
-    let rules = ["V1-LOAD-04", "V2-RESUME-03"];
+    let rules = [id::V1_LOAD_04, id::V2_RESUME_03];
     turn::judge(
         bench,
         &rules,
@@ -104,7 +102,7 @@ async fn of_what_was_seen(bench: &mut Bench) -> Result<(), Stopped> {
     if was == is {
         let saw = "a message has another id in the replay than it had live";
         bench.judge(
-            "V2-RESUME-06",
+            id::V2_RESUME_06,
             ids(&live) == ids(&again),
             &agent,
             &frames,

@@ -8,6 +8,7 @@ use ply_wire::negotiate::Version;
 use super::bench::Bench;
 use super::hearing::Wish;
 use crate::findings::Found;
+use crate::rule::id;
 use crate::verdict::Evidence;
 
 /// Returns the rule that says what a request is answered with. Prompts take as long as their model, and agents may be slow to start
@@ -16,21 +17,21 @@ fn due(version: Version, method: &str) -> Option<&'static str> {
     let is_v1 = version == Version::V1;
     Some(match method {
         "initialize" | "session/new" | "session/prompt" => return None,
-        "session/list" if is_v1 => "V1-LIST-02",
-        "session/load" => "V1-LOAD-05",
-        "session/resume" if is_v1 => "V1-RESUME-04",
-        "session/close" if is_v1 => "V1-CLOSE-03",
-        "session/delete" if is_v1 => "V1-DEL-02",
-        "session/set_mode" => "V1-MODE-03",
-        "session/set_config_option" if is_v1 => "V1-CONF-09",
-        "session/set_config_option" => "V2-CONF-03",
-        "session/delete" => "V2-DEL-01",
-        "session/list" | "session/resume" | "session/close" => "V2-INIT-10",
-        "authenticate" => "V1-AUTH-03",
-        "logout" => "V1-AUTH-13",
-        "auth/login" | "auth/logout" => "V2-AUTH-01",
-        _ if is_v1 => "V1-RPC-08",
-        _ => "V2-RPC-01",
+        "session/list" if is_v1 => id::V1_LIST_02,
+        "session/load" => id::V1_LOAD_05,
+        "session/resume" if is_v1 => id::V1_RESUME_04,
+        "session/close" if is_v1 => id::V1_CLOSE_03,
+        "session/delete" if is_v1 => id::V1_DEL_02,
+        "session/set_mode" => id::V1_MODE_03,
+        "session/set_config_option" if is_v1 => id::V1_CONF_09,
+        "session/set_config_option" => id::V2_CONF_03,
+        "session/delete" => id::V2_DEL_01,
+        "session/list" | "session/resume" | "session/close" => id::V2_INIT_10,
+        "authenticate" => id::V1_AUTH_03,
+        "logout" => id::V1_AUTH_13,
+        "auth/login" | "auth/logout" => id::V2_AUTH_01,
+        _ if is_v1 => id::V1_RPC_08,
+        _ => id::V2_RPC_01,
     })
 }
 
@@ -55,8 +56,8 @@ impl Bench {
             return;
         }
         let rule = match self.version {
-            Version::V1 => "V1-INIT-15",
-            Version::V2 => "V2-INIT-10",
+            Version::V1 => id::V1_INIT_15,
+            Version::V2 => id::V2_INIT_10,
         };
         let saw = "`session/new` was not answered, several times in a row";
         let evidence = self.last_request("session/new");

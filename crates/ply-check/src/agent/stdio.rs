@@ -2,16 +2,14 @@
 
 use std::time::Duration;
 
-use ply_client::Direction;
 use serde_json::json;
 
 use super::bench::{Bench, initialize};
 use super::judging::PING;
 use super::talk::talk;
-use super::wire;
 use crate::peer::Stopped;
-use crate::rule::Rule;
-use crate::topic::{Probe, Topic};
+use crate::rule::id;
+use crate::topic::Probe;
 
 /// How long an idle agent may take to end after its input has.
 const EXIT_TIME_MAX: Duration = Duration::from_secs(5);
@@ -22,53 +20,41 @@ const BETWEEN_PARTS: Duration = Duration::from_millis(20);
 /// Bytes of a line that is long, but that a file in a prompt may well need.
 const LONG_LINE_BYTES: usize = 16 * 1024 * 1024;
 
-pub(super) const TOPIC: Topic<Bench> = Topic {
-    rules: &[
-        Rule::agent("V1-STDIO-02", "Messages end with a line feed, however the bytes arrive.")
-            .matters("What works on one machine stalls on another, where pipes cut messages elsewhere.")
-            .fix("Gather bytes up to the next line feed before parsing, and parse all lines of a read. White space before the line feed is allowed."),
-        Rule::agent("V1-STDIO-03", "The standard output carries messages of the protocol and nothing else.")
-            .matters("A greeting or a log line on it breaks the connection in many clients.")
-            .fix("Write logs to the standard error, and keep libraries and child processes off the standard output."),
-        Rule::agent("V1-STDIO-06", "The agent can be spoken to over its standard streams.")
-            .should()
-            .matters("Most clients speak to agents in no other way.")
-            .fix("Serve the protocol on the standard streams, at least when asked to by an argument."),
-        Rule::agent("V1-STDIO-07", "The agent ends when its input ends.")
-            .should()
-            .matters("Agents whose editor is gone stay behind and eat memory.")
-            .fix("Take the end of the input as the end of the work: cancel turns, and leave."),
-    ],
-    probes: &[
-        Probe {
-            name: "messages cut and joined",
-            rules: &["V1-STDIO-02", "V1-STDIO-06", "V2-RPC-01"],
-            run: |bench| Box::pin(parts(bench)),
-        },
-        Probe {
-            name: "a notification of 16 MiB",
-            rules: &["V1-RPC-09"],
-            run: |bench| Box::pin(long_line(bench)),
-        },
-        Probe {
-            name: "the end of the input",
-            rules: &["V1-STDIO-07"],
-            run: |bench| Box::pin(end_of_input(bench)),
-        },
-        Probe {
-            name: "everything a short session writes",
-            rules: &["V1-STDIO-03", "V1-RPC-01", "V1-INIT-15", "V2-RPC-01", "V2-INIT-12"],
-            run: |bench| Box::pin(whole_output(bench)),
-        },
-    ],
-};
+pub(super) const PROBES: &[Probe<Bench>] = &[
+    Probe {
+        name: "messages cut and joined",
+        rules: &[id::V1_STDIO_02, id::V1_STDIO_06, id::V2_RPC_01],
+        run: |bench| Box::pin(parts(bench)),
+    },
+    Probe {
+        name: "a notification of 16 MiB",
+        rules: &[id::V1_RPC_09],
+        run: |bench| Box::pin(long_line(bench)),
+    },
+    Probe {
+        name: "the end of the input",
+        rules: &[id::V1_STDIO_07],
+        run: |bench| Box::pin(end_of_input(bench)),
+    },
+    Probe {
+        name: "everything a short session writes",
+        rules: &[
+            id::V1_STDIO_03,
+            id::V1_RPC_01,
+            id::V1_INIT_15,
+            id::V2_RPC_01,
+            id::V2_INIT_12,
+        ],
+        run: |bench| Box::pin(whole_output(bench)),
+    },
+];
 
 async fn parts(bench: &mut Bench) -> Result<(), Stopped> {
     let mut agent = bench.start().await?;
     let params = initialize(bench.version, json!({}));
     let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
     let ping = |id: &str| json!({"jsonrpc": "2.0", "id": id, "method": PING}).to_string();
-    let rules = ["V1-STDIO-02", "V2-RPC-01"];
+    let rules = [id::V1_STDIO_02, id::V2_RPC_01];
     // A message in three parts, the last with its line feed alone.
     let line = hello.to_string();
     let (head, tail) = line.split_at(line.len() / 2);
@@ -91,7 +77,7 @@ async fn parts(bench: &mut Bench) -> Result<(), Stopped> {
     if !is_kept {
         return Ok(());
     }
-    bench.judge("V1-STDIO-06", true, &agent, &[sent], "");
+    bench.judge(id::V1_STDIO_06, true, &agent, &[sent], "");
     for (bytes, ids, what) in [
         (
             format!("{}\n{}\n", ping("a"), ping("b")),
@@ -129,7 +115,7 @@ async fn long_line(bench: &mut Bench) -> Result<(), Stopped> {
     let told = agent.notify("_x/long", json!({"text": text})).await;
     let is_alive = told.is_ok() && agent.is_alive().await;
     let saw = "no request was answered after a notification of 16 MiB that is not known";
-    bench.judge("V1-RPC-09", is_alive, &agent, &[sent], saw);
+    bench.judge(id::V1_RPC_09, is_alive, &agent, &[sent], saw);
     Ok(())
 }
 
@@ -147,7 +133,7 @@ async fn end_of_input(bench: &mut Bench) -> Result<(), Stopped> {
         };
         let seconds = EXIT_TIME_MAX.as_secs();
         let saw = format!("{seconds} s after its input ended, the agent {which} was still there");
-        bench.judge("V1-STDIO-07", is_kept, &agent, &[last], saw);
+        bench.judge(id::V1_STDIO_07, is_kept, &agent, &[last], saw);
     }
     Ok(())
 }
@@ -161,24 +147,6 @@ async fn whole_output(bench: &mut Bench) -> Result<(), Stopped> {
     agent.close_output().await;
     // Whether it ends is another rule's business; here only what it still writes counts.
     drop(agent.listen(Duration::from_millis(500)).await);
-    let strange: Vec<_> = agent.recording().with_frames(|frames| {
-        let theirs = frames
-            .iter()
-            .filter(|frame| frame.direction == Direction::ToClient);
-        theirs
-            .filter_map(|frame| Some((frame.number, wire::fault(frame)?)))
-            .collect()
-    });
-    let frames: Vec<_> = strange.iter().map(|(number, _)| *number).collect();
-    let what = strange.first().map_or("", |(_, what)| what);
-    let is_kept = strange.is_empty();
-    bench.judge_all(
-        &["V1-STDIO-03", "V2-RPC-01"],
-        is_kept,
-        &agent,
-        &frames,
-        what,
-    );
     let talk = spoken?;
     let heard = agent.heard_since(talk.asked);
     let updates = heard
@@ -188,7 +156,7 @@ async fn whole_output(bench: &mut Bench) -> Result<(), Stopped> {
         .chain(updates.map(|frame| frame.number))
         .collect();
     let saw = "a whole turn went by without a `session/update`";
-    bench.judge("V1-INIT-15", updates.is_some(), &agent, &frames, saw);
-    bench.judge("V2-INIT-12", true, &agent, &frames, "");
+    bench.judge(id::V1_INIT_15, updates.is_some(), &agent, &frames, saw);
+    bench.judge(id::V2_INIT_12, true, &agent, &frames, "");
     Ok(())
 }

@@ -9,13 +9,14 @@ use serde_json::json;
 use super::bench::{Agent, Bench};
 use crate::findings::Found;
 use crate::recording::{Frame, Recording};
+use crate::rule::id;
 use crate::verdict::Evidence;
 
 /// Judges that no two processes of an agent that keeps sessions gave one id to two of them.
 pub(super) fn judge_ids(bench: &mut Bench) {
     let rule = match bench.version {
-        Version::V1 => "V1-SESS-01",
-        Version::V2 => "V2-SESS-01",
+        Version::V1 => id::V1_SESS_01,
+        Version::V2 => id::V2_SESS_01,
     };
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
     let recordings = bench.findings.recordings.clone();

@@ -3,7 +3,6 @@
 mod calls;
 mod permit;
 mod place;
-mod review;
 mod signs;
 
 use std::time::Duration;
@@ -16,7 +15,6 @@ use tokio::time::Instant;
 pub(super) use self::calls::{Life, asked_about, lives};
 pub(super) use self::permit::{Choice, allowed, offers, permit};
 pub(super) use self::place::Place;
-pub(super) use self::review::review;
 pub(super) use self::signs::{is_of_turn, is_user_message, new_user_message, state, word};
 use super::bench::{Agent, Bench};
 use super::hearing::Wish;
@@ -76,7 +74,7 @@ pub(super) async fn begin_with(
     })
 }
 
-/// Sends a prompt of one text, waits for the end of its turn, and looks at everything that came.
+/// Sends a prompt of one text and waits for the end of its turn.
 pub(super) async fn run(
     bench: &mut Bench,
     agent: &mut Agent,
@@ -107,7 +105,7 @@ pub(super) fn judge(
 }
 
 impl Turn {
-    /// Waits for the end of the turn as long as turns may take, and looks at everything that came.
+    /// Waits for the end of the turn as long as turns may take.
     pub(super) async fn complete(
         &self,
         bench: &mut Bench,
@@ -120,9 +118,7 @@ impl Turn {
         };
         let course = self.finish(agent, waited).await?.ok_or_else(silent);
         agent.hearing.learn(Wish::Turn, &course);
-        let course = course?;
-        review(bench, agent, &course);
-        Ok(course)
+        course
     }
 
     /// Waits for the end of the turn; none if it does not come in time.

@@ -4,115 +4,49 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::scene::{Scene, Start, Topic, rule};
+use super::scene::{Scene, Start};
 use super::stage::Stage;
 use crate::peer::{Answer, Stopped};
+use crate::rule::id;
 
 /// How long a client may take to answer open questions once it has cancelled.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(3);
 
-pub(super) const TOPIC: Topic = Topic {
-    rules: &[
-        rule(
-            "V1-CANCEL-03",
-            "After `session/cancel` every open permission request is answered with `cancelled`.",
-            "The agent waits for an answer, and the turn never ends.",
-            "Answer all open requests of the session when the cancel is sent.",
-        ),
-        rule(
-            "V1-CANCEL-08",
-            "Updates after `session/cancel` are still taken.",
-            "Results of work that was already done are lost, or the connection ends.",
-            "Go on reading until the prompt is answered.",
-        )
-        .should(),
-        rule(
-            "V1-PERM-08",
-            "A permission request of a cancelled turn is answered with `cancelled`.",
-            "The agent takes a choice for the user's that nobody made.",
-            "Answer `cancelled`, not a choice.",
-        ),
-        rule(
-            "V1-CREQ-03",
-            "A request that the agent takes back is still answered, once.",
-            "The agent waits for the answer, and its turn hangs.",
-            "Answer -32800, or `cancelled` for a permission.",
-        ),
-        rule(
-            "V1-CREQ-08",
-            "`$/cancel_request` for what is unknown or answered is ignored.",
-            "The connection ends by a mere race.",
-            "Ignore it.",
-        )
-        .should(),
-        rule(
-            "V2-CANCEL-03",
-            "Permission requests of cancelled work end with `cancelled`.",
-            "The agent waits for an answer.",
-            "Answer open requests when the cancel is sent, or when the agent takes them back.",
-        ),
-        rule(
-            "V2-CANCEL-09",
-            "Updates after `session/cancel` are still taken.",
-            "Results of work that was already done are lost.",
-            "Go on reading until the session is idle.",
-        )
-        .should(),
-        rule(
-            "V2-CREQ-01",
-            "A request that the agent takes back is answered exactly once.",
-            "The agent waits, or takes the second answer for another.",
-            "Answer once.",
-        ),
-        rule(
-            "V2-CREQ-02",
-            "`$/cancel_request` for what is unknown or answered is ignored.",
-            "The connection ends by a mere race.",
-            "Ignore it.",
-        ),
-        rule(
-            "V2-CREQ-04",
-            "A permission request that the agent takes back is answered with `cancelled`.",
-            "The dialog stays though nobody waits for it.",
-            "Close the dialog and answer `cancelled`.",
-        ),
-    ],
-    scenes: &[
-        Scene {
-            name: "cancel-turn",
-            start: Start::AtPrompt,
-            rules: &[
-                "V1-CANCEL-01",
-                "V1-CANCEL-08",
-                "V2-CANCEL-01",
-                "V2-CANCEL-09",
-            ],
-            leaves: false,
-            run: |stage| Box::pin(cancel_turn(stage)),
-        },
-        Scene {
-            name: "cancel-permissions",
-            start: Start::AtPrompt,
-            rules: &["V1-CANCEL-03", "V1-PERM-08", "V2-CANCEL-03"],
-            leaves: false,
-            run: |stage| Box::pin(cancel_permissions(stage)),
-        },
-        Scene {
-            name: "take-back",
-            start: Start::AtPrompt,
-            rules: &["V1-CREQ-03", "V2-CREQ-01", "V2-CREQ-04"],
-            leaves: false,
-            run: |stage| Box::pin(take_back(stage)),
-        },
-        Scene {
-            name: "take-back-nothing",
-            start: Start::AtPrompt,
-            rules: &["V1-CREQ-08", "V2-CREQ-02"],
-            leaves: false,
-            run: |stage| Box::pin(take_back_nothing(stage)),
-        },
-    ],
-};
+pub(super) const SCENES: &[Scene] = &[
+    Scene {
+        name: "cancel-turn",
+        start: Start::AtPrompt,
+        rules: &[
+            id::V1_CANCEL_01,
+            id::V1_CANCEL_08,
+            id::V2_CANCEL_01,
+            id::V2_CANCEL_09,
+        ],
+        leaves: false,
+        run: |stage| Box::pin(cancel_turn(stage)),
+    },
+    Scene {
+        name: "cancel-permissions",
+        start: Start::AtPrompt,
+        rules: &[id::V1_CANCEL_03, id::V1_PERM_08, id::V2_CANCEL_03],
+        leaves: false,
+        run: |stage| Box::pin(cancel_permissions(stage)),
+    },
+    Scene {
+        name: "take-back",
+        start: Start::AtPrompt,
+        rules: &[id::V1_CREQ_03, id::V2_CREQ_01, id::V2_CREQ_04],
+        leaves: false,
+        run: |stage| Box::pin(take_back(stage)),
+    },
+    Scene {
+        name: "take-back-nothing",
+        start: Start::AtPrompt,
+        rules: &[id::V1_CREQ_08, id::V2_CREQ_02],
+        leaves: false,
+        run: |stage| Box::pin(take_back_nothing(stage)),
+    },
+];
 
 /// Returns whether an answer is `cancelled`, or that its request was.
 fn is_cancelled(answer: &Answer) -> bool {
@@ -140,7 +74,7 @@ async fn cancel_turn(stage: &mut Stage) -> Result<(), Stopped> {
     let is_right = cancel.session() == Some(stage.session.as_str());
     let saw = "`session/cancel` names another session";
     stage.judge(
-        &["V1-CANCEL-01", "V2-CANCEL-01"],
+        &[id::V1_CANCEL_01, id::V2_CANCEL_01],
         is_right,
         &[cancel.number],
         saw,
@@ -150,7 +84,7 @@ async fn cancel_turn(stage: &mut Stage) -> Result<(), Stopped> {
         .await?;
     let more = stage.say("That was already done.").await?;
     let frames = [cancel.number, late, more];
-    let rules = ["V1-CANCEL-08", "V2-CANCEL-09"];
+    let rules = [id::V1_CANCEL_08, id::V2_CANCEL_09];
     // A client that ends once it has cancelled does not say anything about what it takes.
     match stage.ping().await {
         Ok(Some(_)) => stage.judge(&rules, true, &frames, ""),
@@ -202,7 +136,7 @@ async fn cancel_permissions(stage: &mut Stage) -> Result<(), Stopped> {
         }
     }
     let patience = std::mem::replace(&mut stage.patience, ANSWER_TIME_MAX);
-    let rules = ["V1-CANCEL-03", "V1-PERM-08", "V2-CANCEL-03"];
+    let rules = [id::V1_CANCEL_03, id::V1_PERM_08, id::V2_CANCEL_03];
     for call in &still {
         match stage.answer(call).await {
             Ok(answer) => {
@@ -218,7 +152,7 @@ async fn cancel_permissions(stage: &mut Stage) -> Result<(), Stopped> {
             Err(Stopped::Silent { .. }) => {
                 let saw = "an open permission request was not answered after the cancel";
                 stage.judge(
-                    &["V1-CANCEL-03", "V2-CANCEL-03"],
+                    &[id::V1_CANCEL_03, id::V2_CANCEL_03],
                     false,
                     &[call.frame, cancel.number],
                     saw,
@@ -227,7 +161,7 @@ async fn cancel_permissions(stage: &mut Stage) -> Result<(), Stopped> {
             Err(Stopped::Ended) => {
                 let saw = "the client closed the connection with a permission request open";
                 stage.judge(
-                    &["V1-CANCEL-03", "V2-CANCEL-03"],
+                    &[id::V1_CANCEL_03, id::V2_CANCEL_03],
                     false,
                     &[call.frame, cancel.number],
                     saw,
@@ -247,19 +181,19 @@ async fn take_back(stage: &mut Stage) -> Result<(), Stopped> {
     let notice = stage
         .notify("$/cancel_request", json!({"requestId": call.id}))
         .await?;
-    let rules = ["V1-CREQ-03", "V2-CREQ-01"];
+    let rules = [id::V1_CREQ_03, id::V2_CREQ_01];
     // A client without support goes on asking its user, which takes as long as it takes; version 2 has no such choice.
     let answer = match stage.answer(&call).await {
         Ok(answer) => answer,
         Err(Stopped::Silent { .. }) => {
             let saw = "a permission request that the agent took back was not answered";
             stage.judge(
-                &["V2-CREQ-01", "V2-CREQ-04"],
+                &[id::V2_CREQ_01, id::V2_CREQ_04],
                 false,
                 &[call.frame, notice],
                 saw,
             );
-            stage.not_offered(&["V1-CREQ-03"], "`$/cancel_request`");
+            stage.not_offered(&[id::V1_CREQ_03], "`$/cancel_request`");
             return Ok(());
         }
         Err(stopped) => return Err(stopped),
@@ -267,17 +201,26 @@ async fn take_back(stage: &mut Stage) -> Result<(), Stopped> {
     let frames = [call.frame, notice, answer.frame];
     let is_lawful = answer.result().is_some() || answer.error_code() == Some(-32800);
     let saw = "a request that was taken back was answered with another error than -32800";
-    stage.judge(&["V2-CREQ-01"], is_lawful, &frames, saw);
-    // Only those who support it are bound, and an error of its own shows no support.
-    match is_lawful {
-        true => stage.judge(&["V1-CREQ-03"], true, &frames, ""),
-        false => stage.not_offered(&["V1-CREQ-03"], "`$/cancel_request`"),
+    stage.judge(&[id::V2_CREQ_01], is_lawful, &frames, saw);
+    // Only those who support it are bound. An error shows support if a question that is not taken back gets none.
+    let mut fails_always = false;
+    if !is_lawful {
+        let control = stage.ask_permission("back-2").await?;
+        fails_always = match stage.answer(&control).await {
+            Ok(answer) => answer.result().is_none(),
+            Err(Stopped::Silent { .. }) => false,
+            Err(stopped) => return Err(stopped),
+        };
+    }
+    match fails_always {
+        true => stage.not_offered(&[id::V1_CREQ_03], "`$/cancel_request`"),
+        false => stage.judge(&[id::V1_CREQ_03], is_lawful, &frames, saw),
     }
     // It may have been answered before the notice came.
     let was_first = answer.result().is_some_and(|_| !is_cancelled(&answer));
     let is_kept = is_cancelled(&answer) || was_first;
     let saw = "a permission request that was taken back was answered with an error";
-    stage.judge(&["V2-CREQ-04"], is_kept, &frames, saw);
+    stage.judge(&[id::V2_CREQ_04], is_kept, &frames, saw);
     let id = call.id.clone();
     stage.listen(Duration::from_millis(150)).await?;
     let second = stage.seen_since(answer.frame, move |frame| {
@@ -289,7 +232,7 @@ async fn take_back(stage: &mut Stage) -> Result<(), Stopped> {
 }
 
 async fn take_back_nothing(stage: &mut Stage) -> Result<(), Stopped> {
-    let rules = ["V1-CREQ-08", "V2-CREQ-02"];
+    let rules = [id::V1_CREQ_08, id::V2_CREQ_02];
     stage.bear(&rules, "`$/cancel_request` for requests that never were");
     let first = stage
         .notify("$/cancel_request", json!({"requestId": 987_654}))

@@ -11,11 +11,12 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::AsyncReadExt as _;
 use tokio::time::Instant;
 
-use super::report::{self, Report, beside, of_agent};
+use super::report::{self, PROGRESS, Report, beside, of_agent};
 use super::scene::Scene;
 use super::stage::number;
 use super::subject::Subject;
 use crate::findings::{Findings, Found};
+use crate::rule::id;
 use crate::verdict::Evidence;
 
 /// How often is looked for reports and wishes.
@@ -145,7 +146,7 @@ async fn watch(
     out: &Path,
     known: &Known,
 ) -> Option<ExitStatus> {
-    let began = Instant::now();
+    let mut began = Instant::now();
     let mut over_at = None;
     let mut ticks = tokio::time::interval(POLL);
     loop {
@@ -156,6 +157,10 @@ async fn watch(
         let wish = beside(out, "interrupt");
         if wish.exists() && std::fs::remove_file(&wish).is_ok() {
             interrupt(child);
+        }
+        let progress = beside(out, PROGRESS);
+        if progress.exists() && std::fs::remove_file(&progress).is_ok() {
+            began = Instant::now();
         }
         if over_at.is_none() && is_over(out) {
             over_at = Some(Instant::now());
@@ -222,6 +227,7 @@ fn not_started(child: &Child) -> String {
 /// Scenes that a client may answer by ending, at any moment.
 const MAY_END: &[&str] = &[
     "unknown-version",
+    "no-sessions",
     "needs-login",
     "agent-exits",
     "prompt-fails",
@@ -262,18 +268,19 @@ pub(super) fn judge(findings: &mut Findings, scene: &Scene, outcome: &Outcome, k
     };
     if let Some((goes_on, frame)) = outcome.left_behind {
         let saw = "what a terminal ran goes on after the client";
-        add(&["V1-TERM-15"], !goes_on, vec![frame], saw);
+        add(&[id::V1_TERM_15], !goes_on, vec![frame], saw);
     }
     let Some(first) = outcome.reports.first() else {
         return;
     };
     // A client that ended before its agent could tell has turned away.
-    if scene.name == "unknown-version" && !first.is_over && outcome.exit.is_some() {
-        add(&["V1-INIT-09", "V2-INIT-06"], true, Vec::new(), "");
+    let turns_away = ["unknown-version", "no-sessions"].contains(&scene.name);
+    if turns_away && !first.is_over && outcome.exit.is_some() {
+        add(scene.rules, true, Vec::new(), "");
     }
     let rules: &[&str] = match scene.name {
-        "agent-exits" => &["V1-PROMPT-18"],
-        "prompt-fails" => &["V1-PROMPT-17", "V1-ERR-03", "V2-ERR-01"],
+        "agent-exits" => &[id::V1_PROMPT_18],
+        "prompt-fails" => &[id::V1_PROMPT_17, id::V1_ERR_03, id::V2_ERR_01],
         _ => return,
     };
     if first.stopped.is_some() {

@@ -5,10 +5,11 @@ use std::time::Duration;
 use ply_wire::negotiate::Version;
 use serde_json::json;
 
-use super::scene::{Scene, Start, Topic, rule};
-use super::stage::Stage;
+use super::scene::{Scene, Start};
+use super::stage::{Stage, bare, merge};
 use crate::peer::{Reply, Stopped};
 use crate::recording::Frame;
+use crate::rule::id;
 
 /// How long a client may take to turn away from a version that it does not speak.
 const TURN_AWAY_TIME_MAX: Duration = Duration::from_secs(5);
@@ -18,118 +19,50 @@ const GREETING_TIME_MAX: Duration = Duration::from_secs(10);
 /// How long the greeting is left unanswered.
 const HOLD_TIME: Duration = Duration::from_millis(150);
 
-pub(super) const TOPIC: Topic = Topic {
-    rules: &[
-        rule(
-            "V1-INIT-09",
-            "A client that does not speak the version answered closes the connection.",
-            "Messages of two versions are mixed, and fail in ways that nobody understands.",
-            "Compare the answer's `protocolVersion` with what you speak, and tell the user.",
-        )
-        .should(),
-        rule(
-            "V1-INIT-13",
-            "A capability that is false counts as absent.",
-            "Agents that do not offer it answer with an error.",
-            "Take false and absent for the same.",
-        ),
-        rule(
-            "V1-INIT-14",
-            "A marker that is null counts as absent.",
-            "Agents that do not offer it answer with an error.",
-            "Take null and absent for the same.",
-        ),
-        rule(
-            "V1-INIT-23",
-            "Capabilities that are not known are ignored.",
-            "A newer agent cannot be used.",
-            "Read with a parser that ignores unknown members.",
-        )
-        .should(),
-        rule(
-            "V1-AUTH-05",
-            "A session that needs a login is made after one.",
-            "The user cannot log in from the client.",
-            "Offer the ways of `authMethods` when the answer is -32000, then try again.",
-        ),
-        rule(
-            "V1-AUTH-06",
-            "A way to log in without a type is used over the protocol.",
-            "The user cannot log in from the client.",
-            "Take a missing `type` as `agent`.",
-        ),
-        rule(
-            "V1-AUTH-07",
-            "A way to log in of type `terminal` is never passed to `authenticate`.",
-            "The login fails.",
-            "Run such a login in a terminal.",
-        ),
-        rule(
-            "V2-INIT-06",
-            "A client that does not speak the version answered closes the connection.",
-            "Messages of two versions are mixed, and fail in ways that nobody understands.",
-            "Compare the answer's `protocolVersion` with what you speak, and tell the user.",
-        )
-        .should(),
-        rule(
-            "V2-INIT-20",
-            "Capabilities of the wrong type count as absent.",
-            "One odd member loses the whole connection.",
-            "Fall back to absent.",
-        )
-        .should(),
-        rule(
-            "V2-AUTH-05",
-            "A way to log in of an unknown type is not used like a known one.",
-            "The login fails.",
-            "Show it plainly or not at all.",
-        )
-        .should(),
-        rule(
-            "V2-AUTH-06",
-            "A way to log in of type `terminal` is never passed to `auth/login`.",
-            "The login fails.",
-            "Run such a login in a terminal.",
-        ),
-    ],
-    scenes: &[
-        Scene {
-            name: "slow-greeting",
-            start: Start::AtBeginning,
-            rules: &["V1-INIT-01", "V2-INIT-01"],
-            leaves: false,
-            run: |stage| Box::pin(slow_greeting(stage)),
-        },
-        Scene {
-            name: "unknown-version",
-            start: Start::AtBeginning,
-            rules: &["V1-INIT-09", "V2-INIT-06"],
-            leaves: false,
-            run: |stage| Box::pin(unknown_version(stage)),
-        },
-        Scene {
-            name: "null-capabilities",
-            start: Start::AtBeginning,
-            rules: &["V1-INIT-13", "V1-INIT-14", "V2-INIT-20"],
-            leaves: false,
-            run: |stage| Box::pin(null_capabilities(stage)),
-        },
-        Scene {
-            name: "needs-login",
-            start: Start::AtBeginning,
-            rules: &[
-                "V1-AUTH-02",
-                "V1-AUTH-05",
-                "V1-AUTH-06",
-                "V1-AUTH-07",
-                "V2-AUTH-05",
-                "V2-AUTH-06",
-            ],
-            leaves: false,
-            run: |stage| Box::pin(needs_login(stage)),
-        },
-    ],
-};
+pub(super) const SCENES: &[Scene] = &[
+    Scene {
+        name: "slow-greeting",
+        start: Start::AtBeginning,
+        rules: &[id::V1_INIT_01, id::V2_INIT_01],
+        leaves: false,
+        run: |stage| Box::pin(slow_greeting(stage)),
+    },
+    Scene {
+        name: "unknown-version",
+        start: Start::AtBeginning,
+        rules: &[id::V1_INIT_09, id::V2_INIT_06],
+        leaves: false,
+        run: |stage| Box::pin(unknown_version(stage)),
+    },
+    Scene {
+        name: "null-capabilities",
+        start: Start::AtBeginning,
+        rules: &[id::V1_INIT_13, id::V1_INIT_14, id::V2_INIT_20],
+        leaves: false,
+        run: |stage| Box::pin(null_capabilities(stage)),
+    },
+    Scene {
+        name: "no-sessions",
+        start: Start::AtBeginning,
+        rules: &[id::V2_INIT_11],
+        leaves: false,
+        run: |stage| Box::pin(no_sessions(stage)),
+    },
+    Scene {
+        name: "needs-login",
+        start: Start::AtBeginning,
+        rules: &[
+            id::V1_AUTH_02,
+            id::V1_AUTH_05,
+            id::V1_AUTH_06,
+            id::V1_AUTH_07,
+            id::V2_AUTH_05,
+            id::V2_AUTH_06,
+        ],
+        leaves: false,
+        run: |stage| Box::pin(needs_login(stage)),
+    },
+];
 
 /// The greeting is answered after a moment; nothing else may come before.
 async fn slow_greeting(stage: &mut Stage) -> Result<(), Stopped> {
@@ -155,7 +88,12 @@ async fn slow_greeting(stage: &mut Stage) -> Result<(), Stopped> {
         .map(|frame| frame.number)
         .collect();
     let saw = "a session was asked for before `initialize` was answered";
-    stage.judge(&["V1-INIT-01", "V2-INIT-01"], early.is_none(), &frames, saw);
+    stage.judge(
+        &[id::V1_INIT_01, id::V2_INIT_01],
+        early.is_none(),
+        &frames,
+        saw,
+    );
     let is_broken = early.is_some();
     while let Some(held) = stage.service.take_held("initialize") {
         let answer = stage.house.lock().initialize(&held.params);
@@ -181,34 +119,52 @@ async fn unknown_version(stage: &mut Stage) -> Result<(), Stopped> {
             "agentCapabilities": {}, "capabilities": {"session": {}}
         }))
     });
-    let hello = stage
-        .until(GREETING_TIME_MAX, |frame| {
-            frame.method() == Some("initialize")
-        })
-        .await?;
+    let rules = [id::V1_INIT_09, id::V2_INIT_06];
+    if let Some(hello) = turned_away(stage, &rules, "version 99 was answered").await? {
+        let saw = "version 99 was answered, and the client kept the connection open";
+        stage.judge(&rules, false, &[hello], saw);
+    }
+    Ok(())
+}
+
+/// An agent that offers no sessions, which leaves a client nothing to do. It may wait for that to change.
+async fn no_sessions(stage: &mut Stage) -> Result<(), Stopped> {
+    let mut welcome = bare(stage.version);
+    merge(&mut welcome, &json!({"capabilities": {}}));
+    stage.house.lock().welcome = welcome;
+    let rules = [id::V2_INIT_11];
+    if let Some(hello) = turned_away(stage, &rules, "no sessions were offered").await? {
+        stage.judge(&rules, true, &[hello], "");
+    }
+    Ok(())
+}
+
+/// Judges that the client goes on with no session after the greeting. Returns the frame of the greeting if it neither does nor ends.
+async fn turned_away(
+    stage: &mut Stage,
+    rules: &[&str],
+    why: &str,
+) -> Result<Option<usize>, Stopped> {
+    let is_hello = |frame: &Frame| frame.method() == Some("initialize");
+    let hello = stage.until(GREETING_TIME_MAX, is_hello).await?;
     let Some(hello) = hello else {
         return Err(Stopped::Other("the client sent no `initialize`".to_owned()));
     };
     let goes_on = |frame: &Frame| {
-        frame
-            .method()
-            .is_some_and(|method| method.starts_with("session/"))
+        let method = frame.method();
+        method.is_some_and(|method| method.starts_with("session/"))
     };
-    let rules = ["V1-INIT-09", "V2-INIT-06"];
     match stage.until(TURN_AWAY_TIME_MAX, goes_on).await {
-        Err(Stopped::Ended) => stage.judge(&rules, true, &[hello.number], ""),
+        Err(Stopped::Ended) => stage.judge(rules, true, &[hello.number], ""),
         Err(stopped) => return Err(stopped),
         Ok(Some(frame)) => {
             let method = frame.method().unwrap_or_default().to_owned();
-            let saw = format!("version 99 was answered, and the client sent `{method}`");
-            stage.judge(&rules, false, &[hello.number, frame.number], saw);
+            let saw = format!("{why}, and the client sent `{method}`");
+            stage.judge(rules, false, &[hello.number, frame.number], saw);
         }
-        Ok(None) => {
-            let saw = "version 99 was answered, and the client kept the connection open";
-            stage.judge(&rules, false, &[hello.number], saw);
-        }
+        Ok(None) => return Ok(Some(hello.number)),
     }
-    Ok(())
+    Ok(None)
 }
 
 /// Every way to say no: false, null, and what is no capability at all.
@@ -235,7 +191,7 @@ async fn null_capabilities(stage: &mut Stage) -> Result<(), Stopped> {
     stage.house.lock().welcome = welcome;
     stage.house.lock().setup = json!({});
     stage.reach_prompt().await?;
-    stage.judge(&["V2-INIT-20"], true, &[], "");
+    stage.judge(&[id::V2_INIT_20], true, &[], "");
     stage
         .say("Hello from an agent that says no in every way.")
         .await?;
@@ -272,7 +228,7 @@ async fn needs_login(stage: &mut Stage) -> Result<(), Stopped> {
         }
         count += 1;
         let mut answer = setup.clone();
-        super::stage::merge(
+        merge(
             &mut answer,
             &json!({"sessionId": format!("behind-the-door-{count}")}),
         );
@@ -288,7 +244,7 @@ async fn needs_login(stage: &mut Stage) -> Result<(), Stopped> {
     let reached = stage.receive_prompt().await;
     let is_made = reached.is_ok();
     let saw = "after the login no session was made";
-    stage.judge(&["V1-AUTH-05"], is_made, &[], saw);
+    stage.judge(&[id::V1_AUTH_05], is_made, &[], saw);
     match is_made {
         true => stage.begin_turn().await,
         false => Ok(()),

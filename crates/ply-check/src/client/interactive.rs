@@ -11,7 +11,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use super::report::{Note, unclear};
 use super::scene::{Scene, Start};
 use super::stage::Stage;
-use super::{all_scenes, rules, traffic};
+use super::{all_scenes, rules};
 use crate::findings::Findings;
 use crate::peer::{Peer, Stopped};
 use crate::recording::Recording;
@@ -64,7 +64,7 @@ where
 /// Returns what was found so far.
 fn found(stage: &mut Stage) -> Findings {
     let known = stage.notes.len();
-    traffic::judge(stage);
+    stage.judge_messages();
     let mut findings = Findings::new(rules(stage.version));
     findings.recordings.push(stage.recording().clone());
     let (mut open, notes) = (Vec::new(), &stage.notes);
@@ -81,7 +81,7 @@ fn found(stage: &mut Stage) -> Findings {
     for note in open {
         unclear(&mut findings, note.rule(), note.saw(), NAME);
     }
-    // The same traffic is judged again after the next turn.
+    // The same messages are judged again after the next turn.
     stage.notes.truncate(known);
     findings.settle();
     findings
@@ -174,7 +174,7 @@ fn verdicts(notes: &[Note]) -> String {
 
 fn summary(stage: &mut Stage) -> String {
     let known = stage.notes.len();
-    traffic::judge(stage);
+    stage.judge_messages();
     let text = verdicts(&stage.notes);
     stage.notes.truncate(known);
     format!("What was found so far:\n\n{text}")

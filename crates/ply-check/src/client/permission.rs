@@ -3,95 +3,41 @@
 use ply_wire::negotiate::Version;
 use serde_json::{Value, json};
 
-use super::scene::{Scene, Start, Topic, rule};
+use super::scene::{Scene, Start};
 use super::stage::Stage;
 use crate::peer::{Answer, Stopped};
+use crate::rule::id;
 
-pub(super) const TOPIC: Topic = Topic {
-    rules: &[
-        rule(
-            "V1-PERM-01",
-            "Every client answers permission requests.",
-            "Agents that ask before they act can do nothing.",
-            "Implement `session/request_permission`.",
-        ),
-        rule(
-            "V1-PERM-05",
-            "The answer is an outcome: `selected` with an option, or `cancelled`.",
-            "The agent cannot read the answer, and does not act.",
-            "Nest it: `outcome: {outcome: \"selected\", optionId}`.",
-        ),
-        rule(
-            "V1-PERM-06",
-            "The option chosen is one that was offered.",
-            "The agent takes it for no permission.",
-            "Answer with the `optionId` of the request, not its kind or name.",
-        ),
-        rule(
-            "V1-PERM-11",
-            "A permission request may be about a tool call that was not announced.",
-            "The question is lost, and the turn hangs.",
-            "Take the tool call of the request as an announcement.",
-        )
-        .should(),
-        rule(
-            "V2-PERM-03",
-            "A permission request may be the first to tell of a tool call.",
-            "The question is lost, and the work hangs.",
-            "Apply the tool call of the subject before you ask.",
-        ),
-        rule(
-            "V2-PERM-06",
-            "A permission request may be about nothing, or about what is not known.",
-            "The question is lost, and the work hangs.",
-            "Ask generically, or decline.",
-        )
-        .should(),
-        rule(
-            "V2-PERM-10",
-            "Options of an unknown kind are shown like others.",
-            "The question is lost, and the work hangs.",
-            "Show the name, and answer with the id.",
-        )
-        .should(),
-        rule(
-            "V2-PERM-12",
-            "The answer is an outcome: `selected` with an option that was offered, or `cancelled`.",
-            "The agent takes it for no permission.",
-            "Nest it: `outcome: {outcome: \"selected\", optionId}`.",
-        ),
-    ],
-    scenes: &[
-        Scene {
-            name: "permission",
-            start: Start::AtPrompt,
-            rules: &[
-                "V1-PERM-01",
-                "V1-PERM-05",
-                "V1-PERM-06",
-                "V1-RPC-15",
-                "V2-PERM-12",
-                "V2-RPC-05",
-            ],
-            leaves: false,
-            run: |stage| Box::pin(permission(stage)),
-        },
-        Scene {
-            name: "permission-unseen",
-            start: Start::AtPrompt,
-            rules: &["V1-PERM-11", "V2-PERM-03"],
-            leaves: false,
-            run: |stage| Box::pin(unseen(stage)),
-        },
-        Scene {
-            name: "permission-odd",
-            start: Start::AtPrompt,
-            rules: &["V2-PERM-06", "V2-PERM-10"],
-            leaves: false,
-            run: |stage| Box::pin(odd(stage)),
-        },
-    ],
-};
+pub(super) const SCENES: &[Scene] = &[
+    Scene {
+        name: "permission",
+        start: Start::AtPrompt,
+        rules: &[
+            id::V1_PERM_01,
+            id::V1_PERM_05,
+            id::V1_PERM_06,
+            id::V1_RPC_15,
+            id::V2_PERM_12,
+            id::V2_RPC_05,
+        ],
+        leaves: false,
+        run: |stage| Box::pin(permission(stage)),
+    },
+    Scene {
+        name: "permission-unseen",
+        start: Start::AtPrompt,
+        rules: &[id::V1_PERM_11, id::V2_PERM_03],
+        leaves: false,
+        run: |stage| Box::pin(unseen(stage)),
+    },
+    Scene {
+        name: "permission-odd",
+        start: Start::AtPrompt,
+        rules: &[id::V2_PERM_06, id::V2_PERM_10],
+        leaves: false,
+        run: |stage| Box::pin(odd(stage)),
+    },
+];
 
 /// Returns whether the client said anything that an agent can act on.
 fn is_outcome(answer: &Answer) -> bool {
@@ -109,15 +55,15 @@ fn saw(answer: &Answer) -> String {
 }
 
 async fn permission(stage: &mut Stage) -> Result<(), Stopped> {
-    stage.bear(&["V1-PERM-01", "V2-PERM-12"], "a permission request");
+    stage.bear(&[id::V1_PERM_01, id::V2_PERM_12], "a permission request");
     let call = stage.ask_permission("edit-1").await?;
     let answer = stage.decision(&call).await?;
     let is_served = answer.error_code().is_none();
-    stage.judge(&["V1-PERM-01"], is_served, &answer.frames(), saw(&answer));
-    stage.judge(&["V1-RPC-15"], true, &answer.frames(), "");
+    stage.judge(&[id::V1_PERM_01], is_served, &answer.frames(), saw(&answer));
+    stage.judge(&[id::V1_RPC_15], true, &answer.frames(), "");
     let is_kept = is_outcome(&answer);
     stage.judge(
-        &["V1-PERM-05", "V2-PERM-12"],
+        &[id::V1_PERM_05, id::V2_PERM_12],
         is_kept,
         &answer.frames(),
         saw(&answer),
@@ -135,7 +81,7 @@ async fn permission(stage: &mut Stage) -> Result<(), Stopped> {
     let call = stage.begin("session/request_permission", params).await?;
     let answer = stage.decision(&call).await?;
     stage.judge(
-        &["V1-PERM-05", "V2-PERM-12"],
+        &[id::V1_PERM_05, id::V2_PERM_12],
         is_outcome(&answer),
         &answer.frames(),
         saw(&answer),
@@ -145,13 +91,13 @@ async fn permission(stage: &mut Stage) -> Result<(), Stopped> {
 
 async fn unseen(stage: &mut Stage) -> Result<(), Stopped> {
     stage.bear(
-        &["V1-PERM-11", "V2-PERM-03"],
+        &[id::V1_PERM_11, id::V2_PERM_03],
         "a permission request about a tool call that was not announced",
     );
     let params = stage.permission("never-announced");
     let call = stage.begin("session/request_permission", params).await?;
     let answer = stage.decision(&call).await?;
-    let rules = ["V1-PERM-11", "V2-PERM-03"];
+    let rules = [id::V1_PERM_11, id::V2_PERM_03];
     stage.judge(&rules, is_outcome(&answer), &answer.frames(), saw(&answer));
     Ok(())
 }
@@ -161,7 +107,7 @@ async fn odd(stage: &mut Stage) -> Result<(), Stopped> {
         return Ok(());
     }
     stage.bear(
-        &["V2-PERM-06", "V2-PERM-10"],
+        &[id::V2_PERM_06, id::V2_PERM_10],
         "a permission request that is unusual",
     );
     let session = stage.session.clone();
@@ -174,7 +120,7 @@ async fn odd(stage: &mut Stage) -> Result<(), Stopped> {
         let call = stage.begin("session/request_permission", params).await?;
         let answer = stage.decision(&call).await?;
         stage.judge(
-            &["V2-PERM-06"],
+            &[id::V2_PERM_06],
             is_outcome(&answer),
             &answer.frames(),
             saw(&answer),
@@ -185,7 +131,7 @@ async fn odd(stage: &mut Stage) -> Result<(), Stopped> {
     let call = stage.begin("session/request_permission", params).await?;
     let answer = stage.decision(&call).await?;
     stage.judge(
-        &["V2-PERM-10"],
+        &[id::V2_PERM_10],
         is_outcome(&answer),
         &answer.frames(),
         saw(&answer),

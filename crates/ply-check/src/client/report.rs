@@ -23,7 +23,6 @@ const AGENTS_MAX: usize = 32;
 enum What {
     Kept,
     Broken,
-    Unwise,
     NotOffered,
     Unclear,
 }
@@ -42,7 +41,6 @@ impl Note {
         let what = match found {
             Found::Kept => What::Kept,
             Found::Broken => What::Broken,
-            Found::Unwise => What::Unwise,
             Found::NotOffered => What::NotOffered,
             Found::Unclear => What::Unclear,
         };
@@ -58,7 +56,6 @@ impl Note {
         match self.what {
             What::Kept => Found::Kept,
             What::Broken => Found::Broken,
-            What::Unwise => Found::Unwise,
             What::NotOffered => Found::NotOffered,
             What::Unclear => Found::Unclear,
         }
@@ -178,6 +175,9 @@ impl Note {
         self.what == What::Kept
     }
 }
+
+/// The ending of the file beside a report that says that the client gets on.
+pub(crate) const PROGRESS: &str = "progress";
 
 /// Returns a file beside another.
 pub(crate) fn beside(file: &Path, ending: &str) -> PathBuf {

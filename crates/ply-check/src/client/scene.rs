@@ -3,7 +3,6 @@
 use ply_wire::negotiate::Version;
 
 use super::stage::Stage;
-use crate::rule::Rule;
 use crate::topic::Running;
 
 /// When a scene begins.
@@ -42,20 +41,4 @@ pub(crate) fn is_of(rule: &str, version: Version) -> bool {
         Version::V1 => "V1-",
         Version::V2 => "V2-",
     })
-}
-
-/// The rules of a topic and the scenes that find out about them.
-pub(crate) struct Topic {
-    pub(crate) rules: &'static [Rule],
-    pub(crate) scenes: &'static [Scene],
-}
-
-/// Returns a rule with all its words.
-pub(crate) const fn rule(
-    id: &'static str,
-    says: &'static str,
-    matters: &'static str,
-    fix: &'static str,
-) -> Rule {
-    Rule::client(id, says).matters(matters).fix(fix)
 }

@@ -12,12 +12,12 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use super::report::{self, Report};
 use super::scene::{Scene, Start};
 use super::stage::Stage;
-use super::{stdio, traffic};
+use super::stdio;
 use crate::peer::{Peer, Stopped};
 use crate::recording::Recording;
 
 /// How long a scene may take in all.
-const SCENE_TIME_MAX: Duration = Duration::from_secs(40);
+const SCENE_TIME_MAX: Duration = Duration::from_secs(120);
 /// How long the client is listened to once a scene is over, before it is judged.
 const AFTERWARDS: Duration = Duration::from_millis(120);
 /// How long the scripted agent stays once its scene is over.
@@ -84,7 +84,7 @@ where
         )),
     };
     report.is_other_version = stage.house.lock().is_other_version;
-    traffic::judge(&mut stage);
+    stage.judge_messages();
     hand_in(&mut report, &mut stage, &file)?;
     if scene.leaves {
         return Ok(());
@@ -93,7 +93,7 @@ where
         true => End::Signalled,
         false => stay(&mut stage, &mut asked_to_end).await,
     };
-    traffic::judge(&mut stage);
+    stage.judge_messages();
     stdio::judge_end(&mut stage, end);
     report.has_ended = true;
     hand_in(&mut report, &mut stage, &file)

@@ -5,111 +5,43 @@ use std::time::Duration;
 use ply_wire::negotiate::Version;
 use serde_json::json;
 
-use super::scene::{Scene, Start, Topic, rule};
+use super::scene::{Scene, Start};
 use super::stage::Stage;
 use crate::peer::{Reply, Stopped};
 use crate::recording::Frame;
+use crate::rule::id;
 
-pub(super) const TOPIC: Topic = Topic {
-    rules: &[
-        rule(
-            "V1-SESS-12",
-            "Updates of a session may come before the answer that names it.",
-            "Commands and messages that agents send early are lost, or the connection ends.",
-            "Keep such updates until the answer comes.",
-        )
-        .unspecified(),
-        rule(
-            "V1-PROMPT-11",
-            "Updates may come outside of a turn.",
-            "Background work and command lists of agents are lost, or the connection ends.",
-            "Show them like any other.",
-        )
-        .unspecified(),
-        rule(
-            "V1-LOAD-07",
-            "The replay of a loaded session is taken in before its answer.",
-            "Old sessions look empty.",
-            "Route updates by their session from the moment that the load is sent.",
-        ),
-        rule(
-            "V1-LOAD-08",
-            "The answer to `session/load` may be null.",
-            "Old sessions cannot be opened.",
-            "Take null for an empty object.",
-        ),
-        rule(
-            "V1-CONF-06",
-            "Options of an unknown type are ignored.",
-            "One option loses all of them.",
-            "Skip the option.",
-        )
-        .should(),
-        rule(
-            "V1-CONF-07",
-            "Categories may be missing or unknown.",
-            "One option loses all of them.",
-            "Take an unknown category for none.",
-        ),
-        rule(
-            "V2-SESS-06",
-            "A state that was told before the answer to `session/new` is kept.",
-            "The client shows an idle session that works.",
-            "Take the session as idle only if nothing else was told.",
-        ),
-        rule(
-            "V2-CONF-06",
-            "Options of an unknown type are ignored.",
-            "One option loses all of them.",
-            "Skip the option.",
-        )
-        .should(),
-        rule(
-            "V2-CMD-04",
-            "Commands and inputs of an unknown type are shown plainly or hidden.",
-            "One command loses all of them.",
-            "Skip what you cannot show.",
-        )
-        .should(),
-        rule(
-            "V2-CMD-03",
-            "Commands may come with the session and be replaced later.",
-            "The client offers commands that are gone.",
-            "Replace the whole list with each update.",
-        ),
-    ],
-    scenes: &[
-        Scene {
-            name: "early-updates",
-            start: Start::AtBeginning,
-            rules: &["V1-SESS-12", "V2-SESS-06", "V2-RPC-03"],
-            leaves: false,
-            run: |stage| Box::pin(early_updates(stage)),
-        },
-        Scene {
-            name: "idle-updates",
-            start: Start::AtBeginning,
-            rules: &["V1-PROMPT-11", "V2-STATE-07", "V2-TOOL-08"],
-            leaves: false,
-            run: |stage| Box::pin(idle_updates(stage)),
-        },
-        Scene {
-            name: "odd-options",
-            start: Start::AtBeginning,
-            rules: &[
-                "V1-CONF-06",
-                "V1-CONF-07",
-                "V1-LOAD-07",
-                "V1-LOAD-08",
-                "V2-CONF-06",
-                "V2-CMD-03",
-                "V2-CMD-04",
-            ],
-            leaves: false,
-            run: |stage| Box::pin(odd_options(stage)),
-        },
-    ],
-};
+pub(super) const SCENES: &[Scene] = &[
+    Scene {
+        name: "early-updates",
+        start: Start::AtBeginning,
+        rules: &[id::V1_SESS_12, id::V2_SESS_06, id::V2_RPC_03],
+        leaves: false,
+        run: |stage| Box::pin(early_updates(stage)),
+    },
+    Scene {
+        name: "idle-updates",
+        start: Start::AtBeginning,
+        rules: &[id::V1_PROMPT_11, id::V2_STATE_07, id::V2_TOOL_08],
+        leaves: false,
+        run: |stage| Box::pin(idle_updates(stage)),
+    },
+    Scene {
+        name: "odd-options",
+        start: Start::AtBeginning,
+        rules: &[
+            id::V1_CONF_06,
+            id::V1_CONF_07,
+            id::V1_LOAD_07,
+            id::V1_LOAD_08,
+            id::V2_CONF_06,
+            id::V2_CMD_03,
+            id::V2_CMD_04,
+        ],
+        leaves: false,
+        run: |stage| Box::pin(odd_options(stage)),
+    },
+];
 
 /// Waits for `session/new` and leaves it open.
 async fn hold_new(stage: &mut Stage) -> Result<Option<crate::peer::Held>, Stopped> {
@@ -131,7 +63,7 @@ async fn early_updates(stage: &mut Stage) -> Result<(), Stopped> {
         return Err(Stopped::Other("the client makes no new session".to_owned()));
     };
     stage.bear(
-        &["V1-SESS-12", "V2-SESS-06"],
+        &[id::V1_SESS_12, id::V2_SESS_06],
         "updates that came before the answer to `session/new`",
     );
     let command = match stage.version {
@@ -151,7 +83,7 @@ async fn early_updates(stage: &mut Stage) -> Result<(), Stopped> {
     stage.respond(&held.id, setup).await?;
     let reached = stage.reach_prompt().await;
     let is_kept = reached.is_ok() && stage.session == "check-early";
-    let rules = ["V1-SESS-12", "V2-SESS-06"];
+    let rules = [id::V1_SESS_12, id::V2_SESS_06];
     let saw = "the client did not go on after updates that came before the answer to `session/new`";
     stage.judge(&rules, is_kept, &[first, second], saw);
     reached
@@ -166,7 +98,7 @@ async fn idle_updates(stage: &mut Stage) -> Result<(), Stopped> {
     super::stage::merge(&mut setup, &json!({"sessionId": "check-idle"}));
     stage.respond(&held.id, setup).await?;
     stage.session = "check-idle".to_owned();
-    let rules = ["V1-PROMPT-11", "V2-STATE-07", "V2-TOOL-08"];
+    let rules = [id::V1_PROMPT_11, id::V2_STATE_07, id::V2_TOOL_08];
     stage.bear(&rules, "updates outside of a turn");
     let first = stage
         .tool_call("background-1", json!({"status": "in_progress"}))
@@ -202,7 +134,12 @@ async fn odd_options(stage: &mut Stage) -> Result<(), Stopped> {
     };
     stage.house.lock().setup = setup;
     let reached = stage.reach_prompt().await;
-    let rules = ["V1-CONF-06", "V1-CONF-07", "V2-CONF-06", "V2-CMD-04"];
+    let rules = [
+        id::V1_CONF_06,
+        id::V1_CONF_07,
+        id::V2_CONF_06,
+        id::V2_CMD_04,
+    ];
     let saw =
         "the client sent no prompt in a session with options or commands that it does not know";
     stage.judge(&rules, reached.is_ok(), &[], saw);
@@ -215,10 +152,15 @@ async fn odd_options(stage: &mut Stage) -> Result<(), Stopped> {
     });
     if let Some(load) = load {
         let saw = "the client sent no prompt after a session was loaded with the answer null";
-        stage.judge(&["V1-LOAD-07", "V1-LOAD-08"], reached.is_ok(), &[load], saw);
+        stage.judge(
+            &[id::V1_LOAD_07, id::V1_LOAD_08],
+            reached.is_ok(),
+            &[load],
+            saw,
+        );
     }
     reached?;
-    stage.bear(&["V2-CMD-03"], "another list of commands");
+    stage.bear(&[id::V2_CMD_03], "another list of commands");
     let commands = match stage.version {
         Version::V1 => json!([]),
         Version::V2 => json!([{"type": "command", "name": "other", "description": "Another"}]),
@@ -227,6 +169,6 @@ async fn odd_options(stage: &mut Stage) -> Result<(), Stopped> {
         json!({"sessionUpdate": "available_commands_update", "availableCommands": commands});
     let frame = stage.update(update).await?;
     stage
-        .survives(&["V2-CMD-03"], &[frame], "another list of commands")
+        .survives(&[id::V2_CMD_03], &[frame], "another list of commands")
         .await
 }

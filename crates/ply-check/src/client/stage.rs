@@ -15,8 +15,10 @@ pub(crate) use self::house::{House, bare, merge};
 use super::report::{Note, beside};
 use super::scene::is_of;
 use crate::findings::Found;
+use crate::passive;
 use crate::peer::{Answer, Call, Held, Peer, Stopped};
 use crate::recording::Frame;
+use crate::rule::Side;
 
 /// How long a client may take to come to its prompt.
 const PROMPT_TIME_MAX: Duration = Duration::from_secs(15);
@@ -303,6 +305,29 @@ impl Stage {
             false => (Found::Broken, saw.as_str()),
         };
         self.note(rules, found, frames, saw);
+    }
+
+    /// Notes that rules were kept or broken by an answer, which says what was seen.
+    pub(crate) fn expect(&mut self, rules: &[&str], is_kept: bool, answer: &Answer) {
+        self.judge(rules, is_kept, &answer.frames(), answer.said());
+    }
+
+    /// Notes what everything that the client sent so far shows.
+    pub(crate) fn judge_messages(&mut self) {
+        let judged = passive::judged(self.recording(), self.version);
+        for finding in judged.findings {
+            if finding.side == Side::Client {
+                // A recording counts its frames from 0.
+                let frames = finding.frames.iter().map(|frame| frame.saturating_sub(1));
+                let frames: Vec<_> = frames.collect();
+                self.judge(&[finding.rule], false, &frames, finding.what);
+            }
+        }
+        for (rule, side) in judged.looked_at {
+            if side == Side::Client {
+                self.judge(&[rule], true, &[], "");
+            }
+        }
     }
 
     /// Notes that what rules are about is not offered.

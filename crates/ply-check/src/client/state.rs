@@ -4,85 +4,51 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::scene::{Scene, Start, Topic, rule};
+use super::scene::{Scene, Start};
 use super::stage::Stage;
 use crate::peer::Stopped;
+use crate::rule::id;
 
 /// How long a client is left in doubt.
 const DOUBT: Duration = Duration::from_millis(300);
 
-pub(super) const TOPIC: Topic = Topic {
-    rules: &[
-        rule(
-            "V2-STATE-07",
-            "Updates while idle do not change the state.",
-            "The client shows work that is none, or stops listening.",
-            "Change the state by state updates alone.",
-        ),
-        rule(
-            "V2-STATE-08",
-            "A state that is told again changes nothing.",
-            "The client tells of an end twice, or not at all.",
-            "Act on changes only.",
-        ),
-        rule(
-            "V2-STATE-10",
-            "A state that is not known is not idle.",
-            "The client stops listening while the agent works.",
-            "Show it as busy until a known one comes.",
-        ),
-        rule(
-            "V2-BG-05",
-            "Background work of an unknown kind, or a malformed list, is taken.",
-            "The connection ends in the middle of a turn.",
-            "Show that something runs, or nothing.",
-        ),
-        rule(
-            "V2-STOP-05",
-            "A stop reason that is not known is shown as a plain end.",
-            "The turn never ends, or the client crashes.",
-            "Show it generically.",
-        )
-        .should(),
-    ],
-    scenes: &[
-        Scene {
-            name: "states",
-            start: Start::AtPrompt,
-            rules: &["V2-STATE-08", "V2-STATE-10", "V2-BG-05"],
-            leaves: false,
-            run: |stage| Box::pin(states(stage)),
-        },
-        Scene {
-            name: "odd-stop",
-            start: Start::AtPrompt,
-            rules: &["V2-STOP-05"],
-            leaves: false,
-            run: |stage| Box::pin(odd_stop(stage)),
-        },
-    ],
-};
+pub(super) const SCENES: &[Scene] = &[
+    Scene {
+        name: "states",
+        start: Start::AtPrompt,
+        rules: &[id::V2_STATE_08, id::V2_STATE_10, id::V2_BG_05],
+        leaves: false,
+        run: |stage| Box::pin(states(stage)),
+    },
+    Scene {
+        name: "odd-stop",
+        start: Start::AtPrompt,
+        rules: &[id::V2_STOP_05],
+        leaves: false,
+        run: |stage| Box::pin(odd_stop(stage)),
+    },
+];
 
 /// States that are no end: the client must go on listening.
 async fn states(stage: &mut Stage) -> Result<(), Stopped> {
     let steps = [
         (
-            "V2-STATE-08",
+            id::V2_STATE_08,
             json!({"state": "running"}),
             "a state was told again",
         ),
         (
-            "V2-STATE-10",
+            id::V2_STATE_10,
             json!({"state": "_paused", "until": "noon"}),
             "a state was told that it does not know",
         ),
         (
-            "V2-BG-05",
+            id::V2_BG_05,
             json!({"state": "running", "background": [{"type": "_x", "id": 1}]}),
             "background work was told that it does not know",
         ),
         (
-            "V2-BG-05",
+            id::V2_BG_05,
             json!({"state": "running", "background": 3}),
             "a malformed list of background work was told",
         ),
@@ -113,9 +79,9 @@ async fn odd_stop(stage: &mut Stage) -> Result<(), Stopped> {
     stage.prompt = None;
     // A client that ends with its turn ends now, which is as good as an answer.
     match stage.ping().await {
-        Ok(Some(_)) | Err(_) => stage.judge(&["V2-STOP-05"], true, &[frame], ""),
+        Ok(Some(_)) | Err(_) => stage.judge(&[id::V2_STOP_05], true, &[frame], ""),
         Ok(None) => stage.judge(
-            &["V2-STOP-05"],
+            &[id::V2_STOP_05],
             false,
             &[frame],
             "the client answers nothing more after an unknown stop reason",

@@ -8,19 +8,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use ply_client::Direction;
 
 use crate::recording::Recording;
-use crate::rule::Side;
+use crate::rule::{Side, id};
 use crate::verdict::{Evidence, Outcome, Verdict};
 
 /// Rules on the shape of one message. Whatever is judged by a message that breaks one of them follows from that.
 const ROOTS: &[&str] = &[
-    "V1-STDIO-03",
-    "V1-RPC-01",
-    "V1-RPC-03",
-    "V1-RPC-05",
-    "V2-RPC-01",
-    "V2-RPC-04",
-    "V1-PROMPT-06",
-    "V2-PROMPT-07",
+    id::V1_STDIO_03,
+    id::V1_RPC_01,
+    id::V1_RPC_03,
+    id::V1_RPC_05,
+    id::V2_RPC_01,
+    id::V2_RPC_04,
+    id::V1_PROMPT_06,
+    id::V2_PROMPT_07,
 ];
 
 /// The messages that show breaches of each rule: all of them, also those that are not kept as findings.
@@ -151,13 +151,14 @@ mod tests {
 
     use super::*;
     use crate::findings::{Findings, Found};
-    use crate::rule::Rule;
 
-    const RULES: [&str; 4] = ["V1-RPC-03", "V1-RPC-08", "V1-EXT-03", "V1-LIST-02"];
+    const RULES: [&str; 4] = [id::V1_RPC_03, id::V1_RPC_08, id::V1_EXT_03, id::V1_LIST_02];
 
     /// Returns findings with one recording of two answers.
     fn findings() -> Findings {
-        let mut findings = Findings::new(RULES.map(|id| Rule::agent(id, "")));
+        let rules =
+            crate::rule::all().filter(|rule| rule.side == Side::Agent && RULES.contains(&rule.id));
+        let mut findings = Findings::new(rules);
         let recording = Recording::new("test");
         for (direction, line) in [
             (
@@ -195,26 +196,26 @@ mod tests {
     #[test]
     fn what_is_judged_by_a_message_that_cannot_be_read_follows_from_that() {
         let mut findings = findings();
-        add(&mut findings, "V1-RPC-08", &[0, 1], "no -32601 came");
-        add(&mut findings, "V1-LIST-02", &[2], "no list came");
-        add(&mut findings, "V1-RPC-03", &[1], "a code is no number");
+        add(&mut findings, id::V1_RPC_08, &[0, 1], "no -32601 came");
+        add(&mut findings, id::V1_LIST_02, &[2], "no list came");
+        add(&mut findings, id::V1_RPC_03, &[1], "a code is no number");
         findings.settle();
         let expected = [
-            ("V1-LIST-02", None),
-            ("V1-RPC-03", None),
-            ("V1-RPC-08", Some("V1-RPC-03")),
+            (id::V1_LIST_02, None),
+            (id::V1_RPC_03, None),
+            (id::V1_RPC_08, Some(id::V1_RPC_03)),
         ];
         assert_eq!(causes(&findings), expected);
-        assert_eq!(findings.caused_by("V1-RPC-03").count(), 1);
+        assert_eq!(findings.caused_by(id::V1_RPC_03).count(), 1);
     }
 
     #[test]
     fn one_observation_under_two_rules_is_one_finding() {
         let mut findings = findings();
-        add(&mut findings, "V1-RPC-08", &[0, 2], "a result came");
-        add(&mut findings, "V1-EXT-03", &[0, 2], "a result came");
+        add(&mut findings, id::V1_RPC_08, &[0, 2], "a result came");
+        add(&mut findings, id::V1_EXT_03, &[0, 2], "a result came");
         findings.settle();
-        let expected = [("V1-EXT-03", Some("V1-RPC-08")), ("V1-RPC-08", None)];
+        let expected = [(id::V1_EXT_03, Some(id::V1_RPC_08)), (id::V1_RPC_08, None)];
         assert_eq!(causes(&findings), expected);
     }
 
@@ -222,9 +223,9 @@ mod tests {
     fn every_different_finding_of_a_rule_is_kept() {
         let mut findings = findings();
         for saw in ["one", "two", "one", "three"] {
-            add(&mut findings, "V1-LIST-02", &[2], saw);
+            add(&mut findings, id::V1_LIST_02, &[2], saw);
         }
-        let verdict = findings.verdict("V1-LIST-02").unwrap();
+        let verdict = findings.verdict(id::V1_LIST_02).unwrap();
         let saw: Vec<_> = verdict.sights().map(|(saw, _)| saw).collect();
         assert_eq!(saw, ["one", "two", "three"]);
     }

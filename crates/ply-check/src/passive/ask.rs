@@ -7,7 +7,7 @@ use super::link::Open;
 use super::message::{list, text};
 use super::session::{Call, THINGS_MAX};
 use super::{CROSSING_S, Passive};
-use crate::rule::Side;
+use crate::rule::{Side, id};
 
 const KINDS: &[&str] = &["allow_once", "allow_always", "reject_once", "reject_always"];
 
@@ -37,21 +37,25 @@ impl Passive {
             false => text(params, "/toolCall/toolCallId"),
         };
         open.tool_call = call.map(str::to_owned);
-        let has_session = open.session.is_some();
+        let session = open.session.as_deref();
+        let has_session = session.is_some_and(|session| self.sessions.is_known(session));
         if is_v2 {
             let has_title = text(params, "/title").is_some();
             let is_kept = has_session && has_title && !options.is_empty() && is_unique;
             let what = "a question lacks a member, or two options share an id";
-            self.keeps("V2-PERM-01", Side::Agent, is_kept, what);
+            self.keeps(id::V2_PERM_01, Side::Agent, is_kept, what);
             if text(params, "/subject/type") == Some("command") {
-                self.absolute(params, "/subject/cwd", "V2-PERM-04", Side::Agent);
+                self.absolute(params, "/subject/cwd", id::V2_PERM_04, Side::Agent);
+                let is_named = text(params, "/subject/command").is_some();
+                let what = "a question about a command does not name it";
+                self.keeps(id::V2_PERM_04, Side::Agent, is_named, what);
             }
             return;
         }
         let has_options = params.get("options").is_some_and(Value::is_array);
         let is_kept = has_session && call.is_some() && has_options;
         let what = "a question lacks `sessionId`, `toolCall` or `options`";
-        self.keeps("V1-PERM-03", Side::Agent, is_kept, what);
+        self.keeps(id::V1_PERM_03, Side::Agent, is_kept, what);
         let is_whole = |option: &Value| {
             let kind = text(option, "/kind").is_some_and(|kind| KINDS.contains(&kind));
             text(option, "/name").is_some() && kind
@@ -59,7 +63,7 @@ impl Passive {
         if !options.is_empty() {
             let is_kept = is_unique && options.iter().all(is_whole);
             let what = "an option lacks a member, or two share an id";
-            self.keeps("V1-PERM-04", Side::Agent, is_kept, what);
+            self.keeps(id::V1_PERM_04, Side::Agent, is_kept, what);
         }
         self.mention(open);
     }
@@ -67,15 +71,15 @@ impl Passive {
     /// Judges a question that is asked when the turn was cancelled long enough ago.
     fn ask_after_cancel(&mut self, open: &Open) {
         let now = self.t;
-        for rule in ["V1-CANCEL-04", "V2-CANCEL-05"] {
+        for rule in [id::V1_CANCEL_04, id::V2_CANCEL_05] {
             self.look(rule, Side::Agent);
         }
         let cancel = self.session_of(open).and_then(|session| session.cancel);
         if let Some((cancel, _)) = cancel.filter(|(_, t)| now - t >= CROSSING_S) {
             let what = "permission was asked for in a turn that had been cancelled";
             let rule = match self.link.is_v2() {
-                true => "V2-CANCEL-05",
-                false => "V1-CANCEL-04",
+                true => id::V2_CANCEL_05,
+                false => id::V1_CANCEL_04,
             };
             self.find_with(rule, Side::Agent, cancel, what);
         }
@@ -101,7 +105,11 @@ impl Passive {
 
     pub(super) fn decided(&mut self, open: &Open, result: &Value) {
         let is_v2 = self.link.is_v2();
-        let shape = if is_v2 { "V2-PERM-12" } else { "V1-PERM-05" };
+        let shape = if is_v2 {
+            id::V2_PERM_12
+        } else {
+            id::V1_PERM_05
+        };
         self.look(shape, Side::Client);
         match text(result, "/outcome/outcome") {
             Some("selected") => match text(result, "/outcome/optionId") {
@@ -124,8 +132,8 @@ impl Passive {
         let (frame, now) = (self.frame, self.t);
         let offered = open.options.iter().find(|(id, _)| id == option);
         let rule = match self.link.is_v2() {
-            true => "V2-PERM-12",
-            false => "V1-PERM-06",
+            true => id::V2_PERM_12,
+            false => id::V1_PERM_06,
         };
         self.look(rule, Side::Client);
         if offered.is_none() {
@@ -134,7 +142,7 @@ impl Passive {
         }
         if open.taken_back.is_some_and(|t| now - t >= CROSSING_S) {
             let what = "a question that the agent took back was answered with an option";
-            self.find_with("V2-CREQ-04", Side::Client, open.frame, what);
+            self.find_with(id::V2_CREQ_04, Side::Client, open.frame, what);
         }
         let Some(session) = self.session_of(open) else {
             return;
@@ -147,14 +155,14 @@ impl Passive {
         }
         if let Some((cancel, _)) = cancel {
             let what = "a question of a cancelled turn was answered with an option";
-            self.find_with("V1-CANCEL-03", Side::Client, cancel, what);
+            self.find_with(id::V1_CANCEL_03, Side::Client, cancel, what);
         }
     }
 
     fn dismissed(&mut self, open: &Open) {
         let frame = self.frame;
         if open.taken_back.is_some() {
-            self.look("V2-CREQ-04", Side::Client);
+            self.look(id::V2_CREQ_04, Side::Client);
         }
         let Some(session) = self.session_of(open) else {
             return;
@@ -171,7 +179,7 @@ impl Passive {
             .cancel
             .is_some_and(|(cancel, _)| cancel > open.frame)
         {
-            self.look("V1-CANCEL-03", Side::Client);
+            self.look(id::V1_CANCEL_03, Side::Client);
         }
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Passive;
 use super::finding::quote;
-use crate::rule::Side;
+use crate::rule::{Side, id};
 
 /// Whether a call wants an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,8 +54,14 @@ impl Passive {
         let Some(here) = self.rows() else {
             return;
         };
-        self.look("V1-INIT-10", from);
-        self.look("V1-EXT-02", from);
+        self.look(id::V1_INIT_10, from);
+        self.look(id::V1_EXT_02, from);
+        self.look(id::V2_EXT_01, from);
+        if from == Side::Agent {
+            let is_of_files = method.starts_with("fs/") || method.starts_with("terminal/");
+            let what = "a file or a terminal of the client was asked for";
+            self.keeps(id::V2_INIT_14, from, !is_of_files, what);
+        }
         let Some(row) = find(here, from, method, asks) else {
             return self.not_a_method(from, method, asks);
         };
@@ -63,12 +69,52 @@ impl Passive {
         let (Some(gate), Some(rule)) = (row.gate, rule) else {
             return;
         };
-        self.look(rule, from);
-        if !self.is_advertised(from.other(), gate) {
-            let (method, gate) = (quote(method), quote(gate));
-            let what = format!("{method} is used, but {gate} was not advertised");
-            self.find(rule, from, what);
+        let is_kept = self.is_advertised(from.other(), gate);
+        let what = format!(
+            "{} is used, but {} was not advertised",
+            quote(method),
+            quote(gate)
+        );
+        for rule in [rule, id::V1_INIT_11] {
+            self.keeps(rule, from, is_kept, &what);
         }
+        if method.starts_with("fs/") {
+            self.keeps(id::V1_FS_01, from, is_kept, &what);
+        }
+        if from == Side::Client
+            && let Some(rule) = self.refused_by(gate)
+        {
+            self.keeps(rule, from, is_kept, &what);
+        }
+    }
+
+    /// Returns the rule that says what a flag or a marker which is there and off means; none if it is on or left out.
+    fn refused_by(&self, gate: &str) -> Option<&'static str> {
+        let welcome = self.link.welcome.as_ref()?;
+        match welcome.pointer(&format!("/{}", gate.replace('.', "/"))) {
+            Some(Value::Bool(false)) => Some(id::V1_INIT_13),
+            Some(Value::Null) => Some(id::V1_INIT_14),
+            _ => None,
+        }
+    }
+
+    /// Notes that a client goes on without what the agent does not offer: a prompt shows it.
+    pub(super) fn goes_without(&mut self) {
+        let is_v2 = self.link.is_v2();
+        for row in self.rows().unwrap_or_default() {
+            let (Some(gate), Some(rule)) = (row.gate, gate_rule(is_v2, row.name)) else {
+                continue;
+            };
+            if row.sender == Sender::Client && !self.is_advertised(Side::Agent, gate) {
+                for rule in [rule, id::V1_INIT_11] {
+                    self.look(rule, Side::Client);
+                }
+                if let Some(rule) = self.refused_by(gate) {
+                    self.look(rule, Side::Client);
+                }
+            }
+        }
+        self.look(id::V2_ECANCEL_01, Side::Client);
     }
 
     /// Returns whether a request is for something that the other side does not offer.
@@ -95,17 +141,18 @@ impl Passive {
         let is_known = |rows: &[MethodInfo]| rows.iter().any(|row| row.name == method);
         if find(other, from, method, asks).is_some() {
             let what = format!("{} is no method of version {version}", quote(method));
-            self.find("V1-INIT-10", from, what);
+            self.find(id::V1_INIT_10, from, what);
         } else if find(self.rows().unwrap_or_default(), from, method, asks.other()).is_some() {
             let (method, kind) = match asks {
                 Asks::Nothing => (quote(method), "a request, and was sent without an id"),
                 Asks::Answer => (quote(method), "a notification, and was sent with an id"),
             };
-            self.find("V1-SCHEMA-01", from, format!("{method} is {kind}"));
+            self.find(id::V1_SCHEMA_01, from, format!("{method} is {kind}"));
         } else if !is_known(v1::METHODS) && !is_known(v2::METHODS) {
             let method = quote(method);
             let what = format!("{method} is no method, and custom ones begin with `_`");
-            self.find("V1-EXT-02", from, what);
+            self.find(id::V1_EXT_02, from, what.as_str());
+            self.find(id::V2_EXT_01, from, what);
         }
     }
 
@@ -157,19 +204,19 @@ pub(super) fn is_method_of_v2(from: Side, method: &str) -> bool {
 /// Returns the rule that is broken when a method is used that was not advertised.
 fn gate_rule(is_v2: bool, method: &str) -> Option<&'static str> {
     Some(match (is_v2, method) {
-        (_, "elicitation/create") => "V1-ELIC-01",
-        (false, "authenticate") => "V1-AUTH-02",
-        (false, "logout") => "V1-AUTH-12",
-        (false, "session/load") => "V1-LOAD-02",
-        (false, "session/resume") => "V1-RESUME-01",
-        (false, "session/list") => "V1-LIST-01",
-        (false, "session/close") => "V1-CLOSE-01",
-        (false, "session/delete") => "V1-DEL-01",
-        (false, method) if method.starts_with("fs/") => "V1-FS-02",
-        (false, method) if method.starts_with("terminal/") => "V1-TERM-01",
-        (true, method) if method.starts_with("auth/") => "V2-AUTH-02",
-        (true, "session/delete") => "V2-DEL-01",
-        (true, method) if method.starts_with("session/") => "V2-INIT-11",
+        (_, "elicitation/create") => id::V1_ELIC_01,
+        (false, "authenticate") => id::V1_AUTH_02,
+        (false, "logout") => id::V1_AUTH_12,
+        (false, "session/load") => id::V1_LOAD_02,
+        (false, "session/resume") => id::V1_RESUME_01,
+        (false, "session/list") => id::V1_LIST_01,
+        (false, "session/close") => id::V1_CLOSE_01,
+        (false, "session/delete") => id::V1_DEL_01,
+        (false, method) if method.starts_with("fs/") => id::V1_FS_02,
+        (false, method) if method.starts_with("terminal/") => id::V1_TERM_01,
+        (true, method) if method.starts_with("auth/") => id::V2_AUTH_02,
+        (true, "session/delete") => id::V2_DEL_01,
+        (true, method) if method.starts_with("session/") => id::V2_INIT_11,
         _ => return None,
     })
 }

@@ -1,22 +1,25 @@
-//! Blocks of content, MCP servers, options and commands: what they need, and what has to be advertised.
+//! Blocks of content and MCP servers: what they need, and what has to be advertised.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use super::Passive;
 use super::finding::quote;
 use super::message::{is_absolute, list, text};
-use crate::rule::Side;
+use crate::rule::{Side, id};
 
 impl Passive {
     /// Judges the blocks of a prompt.
     pub(super) fn prompt_content(&mut self, params: &Value) {
         let blocks = list(params, "/prompt");
         self.keeps(
-            "V2-PROMPT-04",
+            id::V2_PROMPT_04,
             Side::Client,
             !blocks.is_empty(),
             "a prompt is empty",
         );
+        self.look(id::V1_PROMPT_02, Side::Client);
         for block in blocks {
             self.may_be_sent(block);
             self.block(block, Side::Client);
@@ -27,9 +30,9 @@ impl Passive {
     fn may_be_sent(&mut self, block: &Value) {
         let kind = text(block, "/type").unwrap_or_default();
         let (rule, name) = match kind {
-            "image" => ("V1-CONTENT-04", "image"),
-            "audio" => ("V1-CONTENT-05", "audio"),
-            "resource" => ("V1-CONTENT-06", "embeddedContext"),
+            "image" => (id::V1_CONTENT_04, "image"),
+            "audio" => (id::V1_CONTENT_05, "audio"),
+            "resource" => (id::V1_CONTENT_06, "embeddedContext"),
             _ => return,
         };
         if self.link.welcome.is_none() {
@@ -37,16 +40,15 @@ impl Passive {
         }
         let (rule, path) = match self.link.is_v2() {
             true => (
-                "V2-PROMPT-02",
+                id::V2_PROMPT_02,
                 format!("capabilities.session.prompt.{name}"),
             ),
             false => (rule, format!("agentCapabilities.promptCapabilities.{name}")),
         };
-        self.look(rule, Side::Client);
-        if !self.is_advertised(Side::Agent, &path) {
-            let what = format!("a prompt has {} for an agent that takes none", quote(kind));
-            self.find(rule, Side::Client, what);
-        }
+        let is_kept = self.is_advertised(Side::Agent, &path);
+        let what = format!("a prompt has {} for an agent that takes none", quote(kind));
+        self.keeps(rule, Side::Client, is_kept, &what);
+        self.keeps(id::V1_PROMPT_02, Side::Client, is_kept, &what);
     }
 
     /// Judges the members of a block.
@@ -63,25 +65,27 @@ impl Passive {
             other => {
                 let kind = quote(other.unwrap_or("none"));
                 let what = format!("a block of content of the type {kind}");
-                return self.find("V1-CONTENT-01", side, what);
+                return self.find(id::V1_CONTENT_01, side, what);
             }
         };
-        self.look("V1-CONTENT-01", side);
-        self.look("V1-CONTENT-08", side);
+        self.look(id::V1_CONTENT_01, side);
+        self.look(id::V1_CONTENT_08, side);
         if !is_whole {
             let kind = quote(text(block, "/type").unwrap_or_default());
             let what = format!("a block of content ({kind}) lacks a member");
-            self.find("V1-CONTENT-08", side, what);
+            self.find(id::V1_CONTENT_08, side, what);
         }
+        let what = "data is not base64, a priority is out of range, or a URI is empty";
+        self.keeps(id::V2_CONTENT_03, side, is_sound(block), what);
     }
 
     pub(super) fn mcp_servers(&mut self, method: &str, params: &Value) {
         let is_v2 = self.link.is_v2();
         if ["session/new", "session/load"].contains(&method) {
-            self.look("V1-SESS-06", Side::Client);
+            self.look(id::V1_SESS_06, Side::Client);
             if !params.get("mcpServers").is_some_and(Value::is_array) {
                 let what = format!("`mcpServers` is missing on {}", quote(method));
-                self.find("V1-SESS-06", Side::Client, what);
+                self.find(id::V1_SESS_06, Side::Client, what);
             }
         }
         for server in list(params, "/mcpServers") {
@@ -94,19 +98,19 @@ impl Passive {
     }
 
     fn mcp_server_v2(&mut self, kind: Option<&str>) {
-        self.look("V2-MCP-01", Side::Client);
-        self.look("V2-MCP-02", Side::Client);
+        self.look(id::V2_MCP_01, Side::Client);
+        self.look(id::V2_MCP_02, Side::Client);
         match kind {
             Some(kind @ ("stdio" | "http")) => {
                 let path = format!("capabilities.session.mcp.{kind}");
                 if !self.is_advertised(Side::Agent, &path) {
                     let kind = quote(kind);
                     let what = format!("an MCP server over {kind} for an agent that takes none");
-                    self.find("V2-MCP-01", Side::Client, what);
+                    self.find(id::V2_MCP_01, Side::Client, what);
                 }
             }
-            None => self.find("V2-MCP-01", Side::Client, "an MCP server has no `type`"),
-            Some("sse") => self.find("V2-MCP-02", Side::Client, "version 2 has no MCP over sse"),
+            None => self.find(id::V2_MCP_01, Side::Client, "an MCP server has no `type`"),
+            Some("sse") => self.find(id::V2_MCP_02, Side::Client, "version 2 has no MCP over sse"),
             Some(_) => {}
         }
     }
@@ -119,73 +123,36 @@ impl Passive {
                 let command = text(server, "/command").is_some_and(is_absolute);
                 let is_kept = command && is_named && has_list("args") && has_list("env");
                 let what = "an MCP server lacks a member, or its command is not absolute";
-                self.keeps("V1-MCP-04", Side::Client, is_kept, what);
+                self.keeps(id::V1_MCP_04, Side::Client, is_kept, what);
             }
             Some(kind @ ("http" | "sse")) => {
                 let path = format!("agentCapabilities.mcpCapabilities.{kind}");
                 let is_known = self.link.welcome.is_some();
                 let is_kept = !is_known || self.is_advertised(Side::Agent, &path);
                 let what = "an MCP server over a transport that the agent does not take";
-                self.keeps("V1-MCP-02", Side::Client, is_kept, what);
+                self.keeps(id::V1_MCP_02, Side::Client, is_kept, what);
                 let has_url = text(server, "/url").is_some();
                 let is_kept = is_named && has_url && has_list("headers");
                 let what = "an MCP server lacks a member";
-                self.keeps("V1-MCP-05", Side::Client, is_kept, what);
+                self.keeps(id::V1_MCP_05, Side::Client, is_kept, what);
             }
             Some(_) => {}
         }
     }
+}
 
-    /// Judges a list of options.
-    pub(super) fn options(&mut self, options: &[Value]) {
-        for option in options {
-            let kind = text(option, "/type");
-            if kind == Some("boolean") {
-                let gate = "clientCapabilities.session.configOptions.boolean";
-                let is_kept = self.link.is_v2() || self.is_advertised(Side::Client, gate);
-                let what = "a boolean option for a client that knows none";
-                self.keeps("V1-CONF-04", Side::Agent, is_kept, what);
+/// Returns whether the members of a block have values that mean something.
+fn is_sound(block: &Value) -> bool {
+    let priority = block
+        .pointer("/annotations/priority")
+        .and_then(Value::as_f64);
+    let is_in_range = priority.is_none_or(|priority| (0.0..=1.0).contains(&priority));
+    is_in_range
+        && match text(block, "/type") {
+            Some("image" | "audio") => {
+                text(block, "/data").is_none_or(|data| STANDARD.decode(data).is_ok())
             }
-            if kind != Some("select") {
-                continue;
-            }
-            let current = text(option, "/currentValue");
-            let groups = list(option, "/options").iter();
-            let values = groups.flat_map(|item| match list(item, "/options") {
-                [] => std::slice::from_ref(item),
-                inner => inner,
-            });
-            let mut values = values.filter_map(|value| text(value, "/value"));
-            let is_kept = values.any(|value| Some(value) == current);
-            let what = "the current value of an option is none of its values";
-            self.keeps("V1-CONF-05", Side::Agent, is_kept, what);
+            Some("resource_link") => text(block, "/uri") != Some(""),
+            _ => true,
         }
-    }
-
-    /// Judges a list of commands.
-    pub(super) fn commands(&mut self, commands: &[Value]) {
-        for command in commands {
-            let name = text(command, "/name").unwrap_or_default();
-            let is_whole = !name.is_empty() && text(command, "/description").is_some();
-            let is_plain = !name.starts_with('/') && !name.contains(char::is_whitespace);
-            let what = "a command lacks its name or description";
-            self.keeps("V1-CMD-03", Side::Agent, is_whole, what);
-            let what = "a command lacks a member or has an odd name";
-            self.keeps("V2-CMD-01", Side::Agent, is_whole && is_plain, what);
-        }
-    }
-
-    /// Judges a plan of version 1.
-    pub(super) fn plan(&mut self, update: &Value) {
-        let is_one_of = |entry: &Value, at: &str, listed: &[&str]| {
-            text(entry, at).is_some_and(|value| listed.contains(&value))
-        };
-        for entry in list(update, "/entries") {
-            let is_kept = text(entry, "/content").is_some()
-                && is_one_of(entry, "/priority", &["high", "medium", "low"])
-                && is_one_of(entry, "/status", &["pending", "in_progress", "completed"]);
-            let what = "an entry of a plan lacks a member or has an unknown value";
-            self.keeps("V1-PLAN-02", Side::Agent, is_kept, what);
-        }
-    }
 }

@@ -7,19 +7,24 @@ use super::capability::{Asks, is_method_of_v2};
 use super::finding::quote;
 use super::link::Open;
 use super::message::{Message, text};
-use crate::rule::Side;
+use crate::rule::{Side, id};
 use crate::schema::Part;
 
+/// Characters of an error's message, beyond which it is not concise.
+const MESSAGE_CHARS_MAX: usize = 300;
 /// The codes of answers to what could not be read, which have no id to repeat.
 const UNREADABLE: [i64; 2] = [-32700, -32600];
 
 impl Passive {
     /// Looks at a line, whatever is in it.
     pub(super) fn line(&mut self, from: Side) {
-        for rule in ["V1-RPC-02", "V1-RPC-18", only_messages(from)] {
+        for rule in [id::V1_RPC_02, id::V1_RPC_18, only_messages(from)] {
             self.look(rule, from);
         }
+        self.look(id::V1_STDIO_02, from);
         if let Some(torn) = self.link.torn.remove(&from) {
+            let what = "a message does not stand on one line";
+            self.find_at(id::V1_STDIO_02, from, vec![torn], what);
             // More came, so its sender was not cut off.
             self.find_at(
                 only_messages(from),
@@ -33,7 +38,7 @@ impl Passive {
     /// Judges a line that is no UTF-8.
     pub(super) fn bytes(&mut self, from: Side) {
         self.link.odd.insert(from);
-        self.find("V1-RPC-02", from, "a line is not UTF-8");
+        self.find(id::V1_RPC_02, from, "a line is not UTF-8");
     }
 
     /// Judges a line that is no JSON object.
@@ -43,7 +48,7 @@ impl Passive {
         }
         self.link.odd.insert(from);
         match serde_json::from_str::<Value>(line) {
-            Ok(Value::Array(_)) => self.find("V1-RPC-18", from, "several messages in one line"),
+            Ok(Value::Array(_)) => self.find(id::V1_RPC_18, from, "several messages in one line"),
             Err(error) if error.is_eof() && line.trim_start().starts_with('{') => {
                 self.link.torn.insert(from, self.frame);
             }
@@ -55,7 +60,7 @@ impl Passive {
     pub(super) fn envelope<'a>(&mut self, from: Side, value: &'a Value) -> Option<Message<'a>> {
         let is_marked = text(value, "/jsonrpc") == Some("2.0");
         let what = "a message does not say `jsonrpc`: \"2.0\"";
-        self.keeps("V1-RPC-01", from, is_marked, what);
+        self.keeps(id::V1_RPC_01, from, is_marked, what);
         let (id, method) = (value.get("id"), value.get("method"));
         let (result, error) = (value.get("result"), value.get("error"));
         let is_answer = result.is_some() || error.is_some();
@@ -73,7 +78,7 @@ impl Passive {
             None => "a message is neither a call nor an answer",
         };
         self.link.odd.insert(from);
-        self.find("V1-RPC-01", from, what);
+        self.find(id::V1_RPC_01, from, what);
         None
     }
 
@@ -101,11 +106,11 @@ impl Passive {
             self.link.odd.insert(from);
         }
         let what = "an id is neither a string nor an integer";
-        self.keeps("V1-RPC-06", from, is_good, what);
-        self.look("V2-RPC-03", from);
+        self.keeps(id::V1_RPC_06, from, is_good, what);
+        self.look(id::V2_RPC_03, from);
         if let Some(earlier) = self.link.opened(from, id).map(|open| open.frame) {
             let what = "an id is used again before its answer";
-            self.find_with("V2-RPC-03", from, earlier, what);
+            self.find_with(id::V2_RPC_03, from, earlier, what);
         }
     }
 
@@ -129,11 +134,12 @@ impl Passive {
     pub(super) fn notification(&mut self, from: Side, method: &str, params: &Value) {
         self.method(from, method, Asks::Nothing);
         self.link.has_notified.insert(from);
-        self.look("V1-RPC-04", from.other());
+        self.look(id::V1_RPC_04, from.other());
         self.fits(from, Part::Params, method, params);
         match (from, method) {
             (Side::Agent, "session/update") => self.update(params),
             (Side::Client, "session/cancel") => self.cancel(params),
+            (Side::Agent, "elicitation/complete") => self.page_done(params),
             (_, "$/cancel_request") => self.take_back(from, params),
             _ => {}
         }
@@ -143,7 +149,7 @@ impl Passive {
         let id = params.get("requestId").unwrap_or(&Value::Null);
         let is_own = !self.link.is_unheard_of(from, id);
         let what = "a request is cancelled that its sender never made";
-        self.keeps("V2-CREQ-03", from, is_own, what);
+        self.keeps(id::V2_CREQ_03, from, is_own, what);
         let t = self.t;
         let open = self.link.opened_mut(from, id);
         let session = open.and_then(|open| {
@@ -172,7 +178,7 @@ impl Passive {
             None => false,
         };
         let what = "a result has no id, or an error no `id` member";
-        self.keeps("V2-RPC-04", from, is_named, what);
+        self.keeps(id::V2_RPC_04, from, is_named, what);
         if !is_named && self.link.is_v2() {
             return;
         }
@@ -183,14 +189,14 @@ impl Passive {
         let Some(open) = self.link.close(caller, id, self.frame) else {
             return self.stray(from, id);
         };
-        self.look("V1-RPC-05", from);
+        self.look(id::V1_RPC_05, from);
         if is_method_of_v2(caller, &open.method)
             && let Some(result) = result
         {
-            self.look("V2-RPC-05", from);
+            self.look(id::V2_RPC_05, from);
             if !result.is_object() {
                 let what = format!("the result of {} is no object", quote(&open.method));
-                self.find_with("V2-RPC-05", from, open.frame, what);
+                self.find_with(id::V2_RPC_05, from, open.frame, what);
             }
         }
         // Whoever has no options need not know how to answer.
@@ -219,9 +225,9 @@ impl Passive {
         match self.link.has_notified.contains(&from.other()) {
             true => {
                 let what = "an answer without id: a notification was answered";
-                self.find("V1-RPC-04", from, what);
+                self.find(id::V1_RPC_04, from, what);
             }
-            false => self.find("V1-RPC-05", from, "an answer does not say to what"),
+            false => self.find(id::V1_RPC_05, from, "an answer does not say to what"),
         }
     }
 
@@ -233,36 +239,43 @@ impl Passive {
         }
         match self.link.answered(caller, id) {
             Some((first, true)) if self.link.is_v1() => {
-                self.find_with("V1-PROMPT-07", from, first, "a prompt is answered twice");
+                self.find_with(id::V1_PROMPT_07, from, first, "a prompt is answered twice");
             }
             Some((first, _)) => {
-                self.find_with("V1-RPC-05", from, first, "a request is answered twice");
+                self.find_with(id::V1_RPC_05, from, first, "a request is answered twice");
             }
-            None => self.find("V1-RPC-05", from, "an answer to nothing that was asked"),
+            None => self.find(id::V1_RPC_05, from, "an answer to nothing that was asked"),
         }
     }
 
     fn answer_shape(&mut self, from: Side, result: Option<&Value>, error: Option<&Value>) {
         let is_one = result.is_none() || error.is_none();
         let what = "an answer is both a result and an error";
-        self.keeps("V1-RPC-03", from, is_one, what);
+        self.keeps(id::V1_RPC_03, from, is_one, what);
         let Some(error) = error else {
             return;
         };
         let code = error.get("code");
         let is_code = code.is_some_and(|code| code.is_i64() || code.is_u64());
-        if !is_code || text(error, "/message").is_none() {
+        let message = text(error, "/message");
+        if !is_code || message.is_none() {
             let what = "an error lacks an integer `code` or a string `message`";
-            self.find("V1-RPC-03", from, what);
+            self.find(id::V1_RPC_03, from, what);
+        }
+        if let Some(message) = message {
+            let is_short = message.chars().count() <= MESSAGE_CHARS_MAX;
+            let is_kept = is_short && !message.trim().is_empty() && !message.contains('\n');
+            let what = "the message of an error is empty, long or has several lines";
+            self.keeps(id::V1_ERR_02, from, is_kept, what);
         }
     }
 
     fn agent_answers(&mut self, open: &Open, result: Option<&Value>, error: Option<&Value>) {
         if open.is_early {
-            self.look("V1-INIT-19", Side::Agent);
+            self.look(id::V1_INIT_19, Side::Agent);
             if result.is_some() {
                 let what = format!("{} was served before `initialize`", quote(&open.method));
-                self.find_with("V1-INIT-19", Side::Agent, open.frame, what);
+                self.find_with(id::V1_INIT_19, Side::Agent, open.frame, what);
             }
         }
         match open.method.as_str() {
@@ -273,6 +286,9 @@ impl Passive {
     }
 
     fn client_answers(&mut self, open: &Open, result: Option<&Value>) {
+        if let Some(session) = self.session_of(open) {
+            session.was_answered = true;
+        }
         match (open.method.as_str(), result) {
             ("session/request_permission", Some(result)) => self.decided(open, result),
             (_, Some(result)) => self.service_answered(open, result),
@@ -284,7 +300,7 @@ impl Passive {
 /// Returns the rule that a side writes nothing but messages.
 fn only_messages(side: Side) -> &'static str {
     match side {
-        Side::Agent => "V1-STDIO-03",
-        Side::Client => "V1-STDIO-04",
+        Side::Agent => id::V1_STDIO_03,
+        Side::Client => id::V1_STDIO_04,
     }
 }

@@ -1,7 +1,11 @@
 //! Feeds the recordings of a run to the passive rules.
 
-use ply_client::Direction as Sent;
+use std::collections::BTreeSet;
 
+use ply_client::Direction as Sent;
+use ply_wire::negotiate::Version;
+
+use super::message::is_absolute;
 use super::{Judgement, Passive};
 use crate::findings::{Findings, Found};
 use crate::recording::{Frame, Recording};
@@ -14,37 +18,48 @@ const PROBE: &str = "everything that was said";
 
 /// Judges the recordings of a run by the passive rules of a side, and adds what they show.
 ///
-/// This is the last step of every check, of an agent or of a client: its rules come from [`super::with_passive`], and then this is
-/// called with the run's own recordings. Recordings in which our side broke rules on purpose are left out: what follows such a
-/// message is for its probe alone to judge.
+/// This is the last step of every check, of an agent or of a client, with the run's own recordings. Where our side broke rules on purpose only lines and answers as such are judged: what
+/// else follows is for its probe alone.
 pub fn judge(recordings: &[Recording], side: Side, findings: &mut Findings) {
+    // Sessions outlive connections, and so does the place of one that was made where none may be.
+    let misplaced: BTreeSet<String> = recordings.iter().flat_map(relative).collect();
     for (place, recording) in recordings.iter().enumerate() {
-        if recording.is_foul() {
-            continue;
-        }
-        add(judged(recording), place, side, findings);
-    }
-}
-
-/// Judges by the schema alone, also where our side broke rules on purpose: an answer to anything still has to be one.
-pub(crate) fn judge_schema(recordings: &[Recording], side: Side, findings: &mut Findings) {
-    for (place, recording) in recordings.iter().enumerate() {
-        let mut judged = judged(recording);
-        let is_schema = |rule: &str| rule.ends_with("-SCHEMA-01");
-        judged.findings.retain(|finding| is_schema(finding.rule));
-        judged.looked_at.retain(|(rule, _)| is_schema(rule));
+        let mut passive = match recording.is_foul() {
+            true => Passive::of_lines(),
+            false => Passive::new(),
+        };
+        passive.link.misplaced.clone_from(&misplaced);
+        let judged = observed(passive, recording).finish();
         add(judged, place, side, findings);
     }
 }
 
-fn judged(recording: &Recording) -> Judgement {
-    let mut passive = Passive::new();
+/// Returns the relative directories in which our side asked for sessions.
+fn relative(recording: &Recording) -> Vec<String> {
+    recording.with_frames(|frames| {
+        let ours = frames.iter().filter(|it| it.direction == Sent::ToAgent);
+        let places = ours.filter_map(|frame| frame.params()?.get("cwd")?.as_str());
+        let relative = places.filter(|cwd| !is_absolute(cwd));
+        relative.map(str::to_owned).collect()
+    })
+}
+
+/// Judges a recording by all passive rules, and by those of a version if the sides agreed on none.
+pub(crate) fn judged(recording: &Recording, version: Version) -> Judgement {
+    let mut passive = observed(Passive::new(), recording);
+    if passive.version().is_none() {
+        passive.report.settle(version);
+    }
+    passive.finish()
+}
+
+fn observed(mut passive: Passive, recording: &Recording) -> Passive {
     recording.with_frames(|frames| {
         for frame in frames {
             passive.observe(&entry(frame));
         }
     });
-    passive.finish()
+    passive
 }
 
 /// Adds what a recording shows of a side.

@@ -63,14 +63,7 @@ impl Report {
 
     /// Names what was judged before the version was known as that version does, and leaves out what it has no rule for.
     pub(super) fn settle(&mut self, version: Version) {
-        let named = |id: &'static str, side: Side| {
-            let id = match version {
-                Version::V1 => id,
-                Version::V2 => rules::in_v2(id).unwrap_or(id),
-            };
-            let rule = rules::rule(id, side)?;
-            rule.holds_in(version).then_some(id)
-        };
+        let named = |id: &'static str, side: Side| rules::named(id, side, version);
         for (id, side) in std::mem::take(&mut self.looked_at) {
             self.looked_at.extend(named(id, side).map(|id| (id, side)));
         }

@@ -9,7 +9,7 @@ use super::Passive;
 use super::finding::quote;
 use super::link::Open;
 use super::message::{given, list, text};
-use crate::rule::Side;
+use crate::rule::{Side, id};
 use crate::schema::Part;
 
 /// Where version 2 has markers, which are objects.
@@ -37,15 +37,15 @@ impl Passive {
         self.link.is_in_use = true;
         open.is_early = self.link.hello.is_none();
         if method.starts_with("session/") {
-            self.look("V1-INIT-01", Side::Client);
+            self.look(id::V1_INIT_01, Side::Client);
             if self.link.welcome.is_none() {
                 let method = quote(method);
                 let what = format!("{method} was sent before the answer to `initialize`");
-                self.find("V1-INIT-01", Side::Client, what);
+                self.find(id::V1_INIT_01, Side::Client, what);
             }
         }
         if self.link.welcome.is_some() {
-            self.look("V1-INIT-09", Side::Client);
+            self.look(id::V1_INIT_09, Side::Client);
         }
         if std::mem::take(&mut self.link.cannot_go_on) {
             self.goes_on();
@@ -56,22 +56,26 @@ impl Passive {
         let version = params.get("protocolVersion").and_then(Value::as_u64);
         let version = version.filter(|version| *version <= u64::from(u16::MAX));
         let what = "`protocolVersion` is no integer from 0 to 65535";
-        self.keeps("V1-INIT-02", Side::Client, version.is_some(), what);
+        self.keeps(id::V1_INIT_02, Side::Client, version.is_some(), what);
         if !(open.is_repeated && self.link.is_v2()) {
             self.link.asked = version;
             self.link.hello = Some(params.clone());
         }
         match version {
             None | Some(0 | 1) => {
+                let what = "`clientCapabilities` is no object";
+                let capabilities = given(params, "/clientCapabilities");
+                let is_kept = capabilities.is_none_or(Value::is_object);
+                self.keeps(id::V1_INIT_03, Side::Client, is_kept, what);
                 let what = "`clientInfo` lacks a name or a version";
                 let is_kept = is_info(params, "/clientInfo");
-                self.keeps("V1-INIT-04", Side::Client, is_kept, what);
+                self.keeps(id::V1_INIT_04, Side::Client, is_kept, what);
             }
             Some(2) => {
                 self.info(params, Side::Client);
-                let is_kept = given(params, "/capabilities").is_some();
-                let what = "`initialize` lacks `capabilities`";
-                self.keeps("V2-INIT-01", Side::Client, is_kept, what);
+                let is_kept = given(params, "/capabilities").is_some_and(Value::is_object);
+                let what = "`initialize` lacks `capabilities`, which are an object";
+                self.keeps(id::V2_INIT_01, Side::Client, is_kept, what);
                 self.markers(params, Side::Client);
             }
             // Nobody knows what newer versions ask for.
@@ -81,7 +85,7 @@ impl Passive {
 
     pub(super) fn welcome(&mut self, open: &Open, result: Option<&Value>) {
         if open.is_repeated {
-            self.look("V2-INIT-16", Side::Agent);
+            self.look(id::V2_INIT_16, Side::Agent);
         }
         let Some(result) = result else {
             return;
@@ -89,7 +93,7 @@ impl Passive {
         // Version 1 leaves it open; there the latest one counts.
         if open.is_repeated && self.link.is_v2() {
             let what = "`initialize` was repeated on a connection in use, and served";
-            return self.find_with("V2-INIT-16", Side::Agent, open.frame, what);
+            return self.find_with(id::V2_INIT_16, Side::Agent, open.frame, what);
         }
         let version = result.get("protocolVersion").and_then(Value::as_u64);
         let was_known = self.link.version.is_some();
@@ -103,10 +107,10 @@ impl Passive {
         }
         let is_above = version > self.link.asked && self.link.asked.is_some();
         self.link.cannot_go_on = is_above;
-        self.look("V2-INIT-04", Side::Agent);
+        self.look(id::V2_INIT_04, Side::Agent);
         if is_above {
             let what = "a version was chosen above the newest that was asked for";
-            self.find_with("V2-INIT-04", Side::Agent, open.frame, what);
+            self.find_with(id::V2_INIT_04, Side::Agent, open.frame, what);
         }
         if self.link.is_unknown() {
             return;
@@ -132,18 +136,18 @@ impl Passive {
         let capabilities = given(result, "/agentCapabilities");
         let is_whole = version.is_some() && capabilities.is_none_or(Value::is_object);
         let what = "the answer lacks `protocolVersion`, or `agentCapabilities` is no object";
-        self.keeps("V1-INIT-05", Side::Agent, is_whole, what);
+        self.keeps(id::V1_INIT_05, Side::Agent, is_whole, what);
         let what = "`agentInfo` lacks a name or a version";
         let is_kept = is_info(result, "/agentInfo");
-        self.keeps("V1-INIT-06", Side::Agent, is_kept, what);
+        self.keeps(id::V1_INIT_06, Side::Agent, is_kept, what);
     }
 
     fn welcome_v2(&mut self, result: &Value) {
         let is_whole = ["/info", "/capabilities"]
             .iter()
-            .all(|at| given(result, at).is_some());
-        let what = "the answer lacks `info` or `capabilities`";
-        self.keeps("V2-INIT-02", Side::Agent, is_whole, what);
+            .all(|at| given(result, at).is_some_and(Value::is_object));
+        let what = "the answer lacks `info` or `capabilities`, which are objects";
+        self.keeps(id::V2_INIT_02, Side::Agent, is_whole, what);
         self.info(result, Side::Agent);
         self.markers(result, Side::Agent);
     }
@@ -151,7 +155,7 @@ impl Passive {
     fn info(&mut self, said: &Value, side: Side) {
         let is_kept = is_info(said, "/info");
         self.keeps(
-            "V2-INIT-03",
+            id::V2_INIT_03,
             side,
             is_kept,
             "`info` lacks a name or a version",
@@ -161,10 +165,10 @@ impl Passive {
     fn markers(&mut self, said: &Value, side: Side) {
         for at in MARKERS {
             if let Some(marker) = given(said, at) {
-                self.look("V2-INIT-09", side);
+                self.look(id::V2_INIT_09, side);
                 if !marker.is_object() {
                     let what = format!("{} is no object", quote(at));
-                    self.find("V2-INIT-09", side, what);
+                    self.find(id::V2_INIT_09, side, what);
                 }
             }
         }
@@ -184,13 +188,13 @@ impl Passive {
             };
             let is_kept = methods.iter().all(is_whole);
             let what = "a login method lacks a member";
-            self.keeps("V2-AUTH-03", Side::Agent, is_kept, what);
+            self.keeps(id::V2_AUTH_03, Side::Agent, is_kept, what);
         } else {
             let ids = methods.iter().filter_map(|method| text(method, "/id"));
             let ids: BTreeSet<&str> = ids.collect();
             let is_kept = ids.len() == methods.len() && methods.iter().all(is_named);
             let what = "a login method lacks a member, or two share an id";
-            self.keeps("V1-AUTH-01", Side::Agent, is_kept, what);
+            self.keeps(id::V1_AUTH_01, Side::Agent, is_kept, what);
         }
         let gate = match is_v2 {
             true => "capabilities.auth.terminal",
@@ -201,7 +205,7 @@ impl Passive {
             .any(|method| text(method, "/type") == Some("terminal"));
         let is_kept = !has_terminal || self.is_advertised(Side::Client, gate);
         let what = "a login in a terminal is offered to a client that has none";
-        self.keeps("V1-AUTH-08", Side::Agent, is_kept, what);
+        self.keeps(id::V1_AUTH_08, Side::Agent, is_kept, what);
     }
 
     /// Judges a login by the methods that were offered.
@@ -216,11 +220,19 @@ impl Passive {
         }
         let method = methods.iter().find(|method| text(method, id_at) == wanted);
         let is_offered = method.is_some();
-        let is_terminal = method.is_some_and(|method| text(method, "/type") == Some("terminal"));
+        let kind = method.map(|method| text(method, "/type").map(str::to_owned));
+        let has_no_kind = kind == Some(None);
+        let kind = kind.flatten().unwrap_or_default();
+        let (is_terminal, is_custom) = (kind == "terminal", kind.starts_with('_'));
         let what = "a login method that was not offered";
-        self.keeps("V1-AUTH-02", Side::Client, is_offered, what);
+        self.keeps(id::V1_AUTH_02, Side::Client, is_offered, what);
         let what = "a terminal login was sent to the agent";
-        self.keeps("V1-AUTH-07", Side::Client, !is_terminal, what);
+        self.keeps(id::V1_AUTH_07, Side::Client, !is_terminal, what);
+        if has_no_kind {
+            self.look(id::V1_AUTH_06, Side::Client);
+        }
+        let what = "a login method of an unknown type was used like a known one";
+        self.keeps(id::V2_AUTH_05, Side::Client, !is_custom, what);
     }
 }
 

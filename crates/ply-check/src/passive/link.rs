@@ -1,12 +1,12 @@
 //! What is known of the connection.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use serde_json::Value;
 
 use super::Passive;
 use super::message::text;
-use crate::rule::Side;
+use crate::rule::{Side, id};
 use crate::trace::Exit;
 
 /// Requests of both sides that are tracked while they wait for an answer.
@@ -28,8 +28,8 @@ pub(super) struct Link {
     pub(super) is_in_use: bool,
     /// The client was told a version above its newest; said once.
     pub(super) cannot_go_on: bool,
-    /// The client asked for a session in a relative directory.
-    pub(super) is_misplaced: bool,
+    /// Relative directories in which the client asked for sessions.
+    pub(super) misplaced: BTreeSet<String>,
     pub(super) is_hung_up: bool,
     pub(super) exit: Option<Exit>,
     /// Who sent something that cannot be told apart from a request or from a notification: its answers may be to anything.
@@ -38,6 +38,10 @@ pub(super) struct Link {
     pub(super) has_notified: HashSet<Side>,
     /// A line that looks cut off, which is no fault if it is the last one of its sender.
     pub(super) torn: HashMap<Side, usize>,
+    /// Cursors that the agent gave out.
+    pub(super) cursors: HashSet<String>,
+    /// Pages that users were sent to.
+    pub(super) pages: HashSet<String>,
     open: HashMap<(Side, String), Open>,
     answered: HashMap<(Side, String), (usize, bool)>,
     order: VecDeque<(Side, String)>,
@@ -119,6 +123,14 @@ impl Link {
             .map(|(_, open)| open)
     }
 
+    /// Returns whether the agent waits for the client in a session.
+    pub(super) fn has_question(&self, session: &str) -> bool {
+        let mut open = self.open.iter();
+        open.any(|((side, _), open)| {
+            *side == Side::Agent && open.session.as_deref() == Some(session)
+        })
+    }
+
     /// Returns the frame of the first answer to a request, and whether that was a prompt.
     pub(super) fn answered(&self, from: Side, id: &Value) -> Option<(usize, bool)> {
         self.answered.get(&(from, id.to_string())).copied()
@@ -164,8 +176,8 @@ impl Passive {
     /// The client goes on with a version above its newest.
     pub(super) fn goes_on(&mut self) {
         let rule = match self.link.asked {
-            Some(0 | 1) => "V1-INIT-09",
-            _ => "V2-INIT-06",
+            Some(0 | 1) => id::V1_INIT_09,
+            _ => id::V2_INIT_06,
         };
         let what = "the client goes on with a version above its newest";
         self.find(rule, Side::Client, what);
@@ -191,7 +203,7 @@ impl Passive {
         }
         for frame in self.sessions.strangers() {
             let what = "an update is of a session that nobody made, loaded or resumed";
-            self.find_at("V1-SESS-09", Side::Agent, vec![frame], what);
+            self.find_at(id::V1_SESS_09, Side::Agent, vec![frame], what);
         }
     }
 
@@ -208,7 +220,7 @@ impl Passive {
         frames.sort_unstable();
         for frame in frames {
             let what = "the agent ended without answering a prompt";
-            self.find_at("V1-PROMPT-07", Side::Agent, vec![frame], what);
+            self.find_at(id::V1_PROMPT_07, Side::Agent, vec![frame], what);
         }
     }
 }

@@ -75,7 +75,7 @@ impl Recorded {
     /// Returns what was found about the rules of a side in a version, as far as they are wanted.
     #[must_use]
     pub fn findings(&self, side: Side, version: Version, selection: &Selection) -> Findings {
-        let rules = rules::with_passive(std::iter::empty(), side, version);
+        let rules = rules::rules().filter(|rule| rule.side == side && rule.holds_in(version));
         let mut findings = Findings::new(rules.filter(|rule| selection.takes(rule)));
         findings.recordings.push(self.recording.clone());
         feed::add(self.judged.clone(), 0, side, &mut findings);

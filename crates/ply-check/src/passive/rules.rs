@@ -1,87 +1,75 @@
-//! The rules as data.
-
-mod content;
-mod handshake;
-mod service;
-mod sessions;
-mod tool;
-mod turn;
-mod wire;
+//! Which rules a recording can show, and under which id.
 
 use ply_wire::negotiate::Version;
 
-use crate::rule::{Rule, Side};
-
-const TOPICS: [&[Rule]; 7] = [
-    wire::RULES,
-    handshake::RULES,
-    sessions::RULES,
-    turn::RULES,
-    tool::RULES,
-    content::RULES,
-    service::RULES,
-];
+use crate::rule::{self, Rule, Side, id};
 
 /// Requirements that version 2 has under an id of its own, and that a recording shows in the same way.
 const IN_V2: &[(&str, &str)] = &[
-    ("V1-SCHEMA-01", "V2-SCHEMA-01"),
-    ("V1-RPC-01", "V2-RPC-01"),
-    ("V1-RPC-02", "V2-RPC-01"),
-    ("V1-RPC-03", "V2-RPC-01"),
-    ("V1-RPC-04", "V2-RPC-01"),
-    ("V1-RPC-05", "V2-RPC-01"),
-    ("V1-RPC-06", "V2-RPC-02"),
-    ("V1-RPC-18", "V2-BATCH-02"),
-    ("V1-EXT-02", "V2-EXT-04"),
-    ("V1-INIT-01", "V2-INIT-01"),
-    ("V1-INIT-02", "V2-INIT-01"),
-    ("V1-INIT-09", "V2-INIT-06"),
-    ("V1-INIT-10", "V2-INIT-07"),
-    ("V1-INIT-19", "V2-INIT-17"),
-    ("V1-AUTH-07", "V2-AUTH-06"),
-    ("V1-AUTH-08", "V2-AUTH-07"),
-    ("V1-SESS-01", "V2-SESS-01"),
-    ("V1-SESS-02", "V2-SESS-02"),
-    ("V1-SESS-14", "V2-SESS-07"),
-    ("V1-SESS-15", "V2-SESS-07"),
-    ("V1-RESUME-03", "V2-RESUME-02"),
-    ("V1-LIST-02", "V2-LIST-01"),
-    ("V1-LIST-10", "V2-LIST-01"),
-    ("V1-PROMPT-01", "V2-PROMPT-01"),
-    ("V1-CONTENT-01", "V2-CONTENT-01"),
-    ("V1-CONTENT-08", "V2-CONTENT-01"),
-    ("V1-CONF-05", "V2-CONF-05"),
-    ("V1-CONF-09", "V2-CONF-03"),
+    (id::V1_SCHEMA_01, id::V2_SCHEMA_01),
+    (id::V1_RPC_01, id::V2_RPC_01),
+    (id::V1_RPC_02, id::V2_RPC_01),
+    (id::V1_RPC_03, id::V2_RPC_01),
+    (id::V1_RPC_04, id::V2_RPC_01),
+    (id::V1_RPC_05, id::V2_RPC_01),
+    (id::V1_RPC_12, id::V2_RPC_01),
+    (id::V1_RPC_13, id::V2_RPC_01),
+    (id::V1_STDIO_02, id::V2_RPC_01),
+    (id::V1_STDIO_03, id::V2_RPC_01),
+    (id::V1_STDIO_04, id::V2_RPC_01),
+    (id::V1_RPC_06, id::V2_RPC_02),
+    (id::V1_RPC_18, id::V2_BATCH_02),
+    (id::V1_EXT_01, id::V2_EXT_04),
+    (id::V1_EXT_02, id::V2_EXT_04),
+    (id::V1_CANCEL_01, id::V2_CANCEL_01),
+    (id::V1_LIST_04, id::V2_LIST_02),
+    (id::V1_ELIC_01, id::V2_ELIC_01),
+    (id::V1_ELIC_03, id::V2_ELIC_01),
+    (id::V1_ELIC_04, id::V2_ELIC_01),
+    (id::V1_ELIC_12, id::V2_ELIC_01),
+    (id::V1_ELIC_13, id::V2_ELIC_01),
+    (id::V1_ELIC_16, id::V2_ELIC_01),
+    (id::V1_ELIC_19, id::V2_ELIC_01),
+    (id::V1_ELIC_20, id::V2_ELIC_01),
+    (id::V1_INIT_01, id::V2_INIT_01),
+    (id::V1_INIT_02, id::V2_INIT_01),
+    (id::V1_INIT_09, id::V2_INIT_06),
+    (id::V1_INIT_10, id::V2_INIT_07),
+    (id::V1_INIT_19, id::V2_INIT_17),
+    (id::V1_AUTH_07, id::V2_AUTH_06),
+    (id::V1_AUTH_08, id::V2_AUTH_07),
+    (id::V1_SESS_01, id::V2_SESS_01),
+    (id::V1_SESS_02, id::V2_SESS_02),
+    (id::V1_SESS_14, id::V2_SESS_07),
+    (id::V1_SESS_15, id::V2_SESS_07),
+    (id::V1_RESUME_03, id::V2_RESUME_02),
+    (id::V1_LIST_02, id::V2_LIST_01),
+    (id::V1_LIST_10, id::V2_LIST_01),
+    (id::V1_PROMPT_01, id::V2_PROMPT_01),
+    (id::V1_CONTENT_01, id::V2_CONTENT_01),
+    (id::V1_CONTENT_08, id::V2_CONTENT_01),
+    (id::V1_CONF_01, id::V2_CONF_01),
+    (id::V1_CONF_05, id::V2_CONF_05),
+    (id::V1_CONF_09, id::V2_CONF_03),
 ];
 
 /// Returns every rule that can be judged from a recording.
 pub fn rules() -> impl Iterator<Item = Rule> {
-    TOPICS.iter().copied().flatten().copied()
+    rule::all().filter(|rule| rule.is_recorded)
 }
 
-/// Returns the rules that topics have for a side of a version, and those that recordings show besides. What a topic says of a rule
-/// counts, so no id is there twice.
-pub fn with_passive(
-    own: impl Iterator<Item = Rule>,
-    side: Side,
-    version: Version,
-) -> impl Iterator<Item = Rule> {
-    let mut all: Vec<Rule> = own.filter(|rule| rule.holds_in(version)).collect();
-    for rule in rules().filter(|rule| rule.side == side && rule.holds_in(version)) {
-        if !all.iter().any(|other| other.id == rule.id) {
-            all.push(rule);
-        }
-    }
-    all.into_iter()
+/// Returns the rule of a side with an id, if recordings show it.
+pub(super) fn rule(id: &str, side: Side) -> Option<&'static Rule> {
+    rule::find(id, side).filter(|rule| rule.is_recorded)
 }
 
-/// Returns the rule of a side with an id.
-pub(super) fn rule(id: &str, side: Side) -> Option<Rule> {
-    rules().find(|rule| rule.id == id && rule.side == side)
-}
-
-/// Returns the id that version 2 has for a requirement of version 1, if it has one of its own.
-pub(super) fn in_v2(id: &str) -> Option<&'static str> {
-    let pair = IN_V2.iter().find(|(v1, _)| *v1 == id);
-    pair.map(|(_, v2)| *v2)
+/// Returns the id under which a version has a requirement for a side; none if it has none that recordings show.
+pub(super) fn named(id: &str, side: Side, version: Version) -> Option<&'static str> {
+    let own = IN_V2.iter().find(|(v1, _)| *v1 == id);
+    let id = match own {
+        Some((_, v2)) if version == Version::V2 => v2,
+        _ => id,
+    };
+    let rule = rule(id, side)?;
+    rule.holds_in(version).then_some(rule.id)
 }

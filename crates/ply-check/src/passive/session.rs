@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::Passive;
 use super::link::Open;
+use super::plan::Plan;
 
 /// Sessions that are tracked.
 const SESSIONS_MAX: usize = 10_000;
@@ -43,6 +44,11 @@ pub(super) struct Session {
     pub(super) calls: HashMap<String, Call>,
     pub(super) terminals: HashMap<String, usize>,
     pub(super) has_made_terminals: bool,
+    /// Terminals of the agent's own, each with whether it has ended.
+    pub(super) own_terminals: HashMap<String, bool>,
+    pub(super) plans: HashMap<String, Plan>,
+    /// Compactions that are over, and the frame of each end.
+    pub(super) compactions: HashMap<String, usize>,
     /// It was active when it was asked to close.
     pub(super) was_closed_at_work: bool,
     pub(super) modes: Option<Vec<String>>,
@@ -52,6 +58,12 @@ pub(super) struct Session {
     pub(super) active: Option<usize>,
     pub(super) has_state: bool,
     pub(super) has_background: bool,
+    /// The frame of the prompt whose work has not been told to run yet.
+    pub(super) awaits_work: Option<usize>,
+    /// The frame since when the user is waited for.
+    pub(super) waits: Option<usize>,
+    /// The client answered something since the work began.
+    pub(super) was_answered: bool,
     /// The client did something that may end the running work.
     pub(super) is_stop_chosen: bool,
     /// Messages of the user that were shown, and the frame of each.
@@ -72,6 +84,8 @@ pub(super) struct Call {
     /// The frame in which the user said no.
     pub(super) rejected: Option<usize>,
     pub(super) is_announced: bool,
+    /// It was told to run.
+    pub(super) was_running: bool,
     /// A question named it before it was announced.
     pub(super) is_mentioned: bool,
 }

@@ -6,16 +6,22 @@ use super::finding::quote;
 use super::link::Open;
 use super::message::{given, is_absolute, list, text};
 use super::{CROSSING_S, Passive};
-use crate::rule::Side;
+use crate::rule::{Side, id};
+use crate::schema::{LISTED, Part};
+
+/// Cursors that are remembered.
+const CURSORS_MAX: usize = 10_000;
 
 impl Passive {
     pub(super) fn setup_request(&mut self, method: &str, params: &Value, open: &mut Open) {
         match method {
             "session/new" | "session/load" | "session/resume" | "session/fork" => {
                 self.place(method, params);
+                self.reopens(method, params);
                 self.mcp_servers(method, params);
             }
             "authenticate" | "auth/login" => self.login(params),
+            "session/list" => self.turns_page(params),
             "session/set_mode" => self.set_mode(params),
             "session/set_config_option" => self.set_option(params),
             "tool_call/cancel" => self.cancel_call(params),
@@ -38,14 +44,19 @@ impl Passive {
     }
 
     fn place(&mut self, method: &str, params: &Value) {
-        self.absolute(params, "/cwd", "V1-SESS-02", Side::Client);
-        self.link.is_misplaced |= text(params, "/cwd").is_some_and(|cwd| !is_absolute(cwd));
+        self.absolute(params, "/cwd", id::V1_SESS_02, Side::Client);
+        if let Some(cwd) = text(params, "/cwd").filter(|cwd| !is_absolute(cwd)) {
+            self.link.misplaced.insert(cwd.to_owned());
+        }
         if text(params, "/cwd").is_none() && method == "session/new" {
-            self.find("V1-SESS-02", Side::Client, "`cwd` is missing");
+            self.find(id::V1_SESS_02, Side::Client, "`cwd` is missing");
         }
         let roots = list(params, "/additionalDirectories");
-        if roots.is_empty() || self.link.welcome.is_none() {
+        if self.link.welcome.is_none() {
             return;
+        }
+        if roots.is_empty() {
+            return self.look(id::V1_SESS_14, Side::Client);
         }
         let gate = match self.link.is_v2() {
             true => "capabilities.session.additionalDirectories",
@@ -53,11 +64,40 @@ impl Passive {
         };
         let is_kept = self.is_advertised(Side::Agent, gate);
         let what = "further directories for an agent that takes none";
-        self.keeps("V1-SESS-14", Side::Client, is_kept, what);
+        self.keeps(id::V1_SESS_14, Side::Client, is_kept, what);
         let is_fit = |root: &Value| root.as_str().is_some_and(is_absolute);
         let what = "a further directory is not absolute";
         let is_kept = roots.iter().all(is_fit);
-        self.keeps("V1-SESS-15", Side::Client, is_kept, what);
+        self.keeps(id::V1_SESS_15, Side::Client, is_kept, what);
+    }
+
+    /// Judges the members of a request that brings a session back.
+    fn reopens(&mut self, method: &str, params: &Value) {
+        let is_named = text(params, "/sessionId").is_some() && text(params, "/cwd").is_some();
+        match method {
+            "session/load" => {
+                let has_servers = params.get("mcpServers").is_some_and(Value::is_array);
+                let what = "one of `sessionId`, `cwd` and `mcpServers` is missing";
+                let is_kept = is_named && has_servers;
+                self.keeps(id::V1_LOAD_03, Side::Client, is_kept, what);
+            }
+            "session/resume" => {
+                let what = "`sessionId` or `cwd` is missing";
+                self.keeps(id::V1_RESUME_02, Side::Client, is_named, what);
+            }
+            _ => {}
+        }
+    }
+
+    /// Judges the cursor of a request for the next page.
+    fn turns_page(&mut self, params: &Value) {
+        if let Some(cursor) = given(params, "/cursor") {
+            let cursor = cursor.as_str().unwrap_or_default();
+            let is_full = self.link.cursors.len() >= CURSORS_MAX;
+            let is_kept = is_full || self.link.cursors.contains(cursor);
+            let what = "a cursor came back that was never given";
+            self.keeps(id::V1_LIST_04, Side::Client, is_kept, what);
+        }
     }
 
     /// Judges a path, if there is one.
@@ -65,10 +105,9 @@ impl Passive {
         let Some(path) = text(value, at) else {
             return;
         };
-        self.look(rule, side);
-        if !is_absolute(path) {
-            let what = format!("the path {} is not absolute", quote(path));
-            self.find(rule, side, what);
+        let what = format!("the path {} is not absolute", quote(path));
+        for rule in [rule, id::V1_RPC_13] {
+            self.keeps(rule, side, is_absolute(path), &what);
         }
     }
 
@@ -98,21 +137,21 @@ impl Passive {
             return;
         };
         let is_known = modes.iter().any(|known| known == mode);
-        self.look("V1-MODE-02", Side::Client);
+        self.look(id::V1_MODE_02, Side::Client);
         if !is_known {
             let what = format!("the mode {} is not available", quote(mode));
-            self.find("V1-MODE-02", Side::Client, what);
+            self.find(id::V1_MODE_02, Side::Client, what);
         }
     }
 
     fn set_option(&mut self, params: &Value) {
         let kind = text(params, "/type");
         let what = "an option is set without `type`";
-        self.keeps("V2-CONF-02", Side::Client, kind.is_some(), what);
+        self.keeps(id::V2_CONF_02, Side::Client, kind.is_some(), what);
         if params.get("value").is_some_and(Value::is_boolean) {
             let what = "a boolean is set without `type`: \"boolean\"";
             let is_kept = kind == Some("boolean");
-            self.keeps("V1-CONF-11", Side::Client, is_kept, what);
+            self.keeps(id::V1_CONF_11, Side::Client, is_kept, what);
         }
     }
 
@@ -135,7 +174,7 @@ impl Passive {
             call.can_be_cancelled || is_fresh
         });
         let what = "a tool call is cancelled that does not offer it";
-        self.keeps("V2-ECANCEL-01", Side::Client, is_offered, what);
+        self.keeps(id::V2_ECANCEL_01, Side::Client, is_offered, what);
     }
 
     pub(super) fn setup_answered(&mut self, open: &Open, result: Option<&Value>) {
@@ -159,10 +198,10 @@ impl Passive {
                     .is_some_and(|session| session.has_options);
                 if let Some(result) = result.filter(|_| has_options) {
                     let is_whole = result.get("configOptions").is_some_and(Value::is_array);
-                    self.look("V1-CONF-09", Side::Agent);
+                    self.look(id::V1_CONF_09, Side::Agent);
                     if !is_whole {
                         let what = "the answer lacks the list of options";
-                        self.find_with("V1-CONF-09", Side::Agent, open.frame, what);
+                        self.find_with(id::V1_CONF_09, Side::Agent, open.frame, what);
                     }
                 }
             }
@@ -176,20 +215,20 @@ impl Passive {
 
     /// Judges the answer to a request for a session that is not active on this connection.
     pub(super) fn served_unknown(&mut self, open: &Open, result: Option<&Value>) {
-        self.look("V2-SESS-09", Side::Agent);
+        self.look(id::V2_SESS_09, Side::Agent);
         if result.is_some() {
             let what = "served for a session that is not active on this connection";
-            self.find_with("V2-SESS-09", Side::Agent, open.frame, what);
+            self.find_with(id::V2_SESS_09, Side::Agent, open.frame, what);
         }
     }
 
     fn session_made(&mut self, open: &Open, result: &Value) {
         if open.method == "session/new" {
-            self.look("V1-SESS-01", Side::Agent);
+            self.look(id::V1_SESS_01, Side::Agent);
         }
         let Some(id) = text(result, "/sessionId") else {
             let what = "the answer lacks `sessionId`";
-            return self.find_with("V1-SESS-01", Side::Agent, open.frame, what);
+            return self.find_with(id::V1_SESS_01, Side::Agent, open.frame, what);
         };
         // A client may have asked for any id; only those that the agent gave count.
         if self
@@ -198,7 +237,7 @@ impl Passive {
             .is_some_and(|session| session.is_made)
         {
             let what = format!("the id {} was given to a session before", quote(id));
-            self.find_with("V1-SESS-01", Side::Agent, open.frame, what);
+            self.find_with(id::V1_SESS_01, Side::Agent, open.frame, what);
         }
         let (session, early) = self.sessions.introduce(id);
         if let Some(session) = session {
@@ -209,8 +248,9 @@ impl Passive {
         }
         if let Some(early) = early {
             let what = "an update of a session came before the answer that names it";
-            self.find_with("V1-SESS-11", Side::Agent, early, what);
+            self.find_with(id::V1_SESS_11, Side::Agent, early, what);
         }
+        self.modes(result);
         self.setup_lists(result);
     }
 
@@ -220,13 +260,16 @@ impl Passive {
         }
         for name in ["configOptions", "availableCommands"] {
             if let Some(value) = result.get(name) {
-                self.look("V2-SESS-05", Side::Agent);
+                self.look(id::V2_SESS_05, Side::Agent);
                 if !value.is_array() {
-                    self.find("V2-SESS-05", Side::Agent, format!("`{name}` is no list"));
+                    self.find(id::V2_SESS_05, Side::Agent, format!("`{name}` is no list"));
                 }
             }
         }
         self.options(list(result, "/configOptions"));
+        if result.get("availableCommands").is_some_and(Value::is_array) {
+            self.commands(list(result, "/availableCommands"));
+        }
     }
 
     fn reopened(&mut self, open: &Open, result: Option<&Value>) {
@@ -249,17 +292,17 @@ impl Passive {
             return;
         };
         match open.method.as_str() {
-            "session/load" => self.look("V1-LOAD-05", Side::Agent),
+            "session/load" => self.look(id::V1_LOAD_05, Side::Agent),
             _ => {
-                self.look("V2-RESUME-08", Side::Agent);
+                self.look(id::V2_RESUME_08, Side::Agent);
                 if !open.replays && !open.while_running {
-                    self.look("V1-RESUME-03", Side::Agent);
+                    self.look(id::V1_RESUME_03, Side::Agent);
                 }
             }
         }
         if !open.saw_state {
             let what = "a session was resumed without saying its state first";
-            self.find_with("V2-RESUME-08", Side::Agent, open.frame, what);
+            self.find_with(id::V2_RESUME_08, Side::Agent, open.frame, what);
         }
         self.setup_lists(result);
     }
@@ -275,35 +318,61 @@ impl Passive {
         let was_stopped = std::mem::take(&mut session.was_closed_at_work);
         let made = std::mem::take(&mut session.has_made_terminals);
         let terminals: Vec<usize> = session.terminals.drain().map(|(_, frame)| frame).collect();
-        self.look("V2-CLOSE-04", Side::Agent);
+        self.look(id::V2_CLOSE_04, Side::Agent);
         if was_stopped {
-            self.look("V2-CLOSE-02", Side::Agent);
+            self.look(id::V2_CLOSE_02, Side::Agent);
         }
         if let Some(active) = active {
             let what = "a session was closed before its work was told to be over";
-            self.find_with("V2-CLOSE-02", Side::Agent, active, what);
+            self.find_with(id::V2_CLOSE_02, Side::Agent, active, what);
         }
         if made {
-            self.look("V1-TERM-11", Side::Agent);
+            self.look(id::V1_TERM_11, Side::Agent);
         }
         for made in terminals {
             let what = "a terminal was not released when its session was closed";
-            self.find_with("V1-TERM-11", Side::Agent, made, what);
+            self.find_with(id::V1_TERM_11, Side::Agent, made, what);
         }
     }
 
     fn listed(&mut self, open: &Open, result: &Value) {
-        self.look("V1-LIST-02", Side::Agent);
+        self.look(id::V1_LIST_02, Side::Agent);
         if !result.get("sessions").is_some_and(Value::is_array) {
             let what = "the answer lacks `sessions`";
-            self.find_with("V1-LIST-02", Side::Agent, open.frame, what);
+            self.find_with(id::V1_LIST_02, Side::Agent, open.frame, what);
         }
-        // What was made in a relative directory by mistake is listed with it.
-        if self.link.is_misplaced {
-            return;
+        if self.link.cursors.len() < CURSORS_MAX {
+            let cursor = text(result, "/nextCursor");
+            self.link.cursors.extend(cursor.map(str::to_owned));
         }
         for session in list(result, "/sessions") {
-            self.absolute(session, "/cwd", "V1-LIST-10", Side::Agent);
+            self.listed_session(session);
+        }
+    }
+
+    fn listed_session(&mut self, session: &Value) {
+        self.strange_members(Side::Agent, Part::Result, LISTED, session);
+        let is_named = text(session, "/sessionId").is_some_and(|id| !id.is_empty());
+        self.keeps(
+            id::V1_LIST_02,
+            Side::Agent,
+            is_named,
+            "an entry has no `sessionId`",
+        );
+        // What a client made in a relative directory is listed with it: the client broke the rule.
+        if !text(session, "/cwd").is_some_and(|cwd| self.link.misplaced.contains(cwd)) {
+            self.absolute(session, "/cwd", id::V1_LIST_10, Side::Agent);
+        }
+        if let Some(when) = given(session, "/updatedAt") {
+            let when = when.as_str().unwrap_or_default();
+            let is_time = when.parse::<jiff::Timestamp>().is_ok();
+            let what = "the `updatedAt` of an entry is no time with a date";
+            self.keeps(id::V2_LIST_04, Side::Agent, is_time, what);
+            // ISO 8601, which version 1 asks for, has times without an offset.
+            let is_time = is_time || when.parse::<jiff::civil::DateTime>().is_ok();
+            if self.link.is_v1() {
+                self.keeps(id::V1_LIST_10, Side::Agent, is_time, what);
+            }
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The states of a session in version 2.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::finding::quote;
@@ -7,7 +9,7 @@ use super::link::Open;
 use super::message::{given, is_listed, list, text};
 use super::turn::STOP_REASONS;
 use super::{CROSSING_S, Passive};
-use crate::rule::Side;
+use crate::rule::{Side, id};
 
 /// The last one is a draft's.
 const STATES: &[&str] = &["running", "idle", "requires_action", "unknown"];
@@ -30,7 +32,7 @@ impl Passive {
             // What is being stopped may refuse for that reason.
             if open.while_running && is_refusal && !session.is_stop_chosen {
                 let what = "a prompt was refused while work is running";
-                self.find_with("V2-PROMPT-14", Side::Agent, open.frame, what);
+                self.find_with(id::V2_PROMPT_14, Side::Agent, open.frame, what);
             }
             return;
         };
@@ -40,21 +42,21 @@ impl Passive {
             session.accepted.push((message.to_owned(), frame));
         }
         if open.while_running {
-            self.look("V2-PROMPT-14", Side::Agent);
+            self.look(id::V2_PROMPT_14, Side::Agent);
         }
-        self.look("V2-PROMPT-05", Side::Agent);
+        self.look(id::V2_PROMPT_05, Side::Agent);
         // Other work may have run and ended while this prompt was held: then its message came later.
         if let (Some(shown), Some(idle)) = (shown, open.idle_at)
             && shown < idle
             && !open.while_running
         {
             let what = "a prompt was answered when its work was over, not when it was inserted";
-            self.find_with("V2-PROMPT-05", Side::Agent, open.frame, what);
+            self.find_with(id::V2_PROMPT_05, Side::Agent, open.frame, what);
         }
-        self.look("V2-PROMPT-07", Side::Agent);
+        self.look(id::V2_PROMPT_07, Side::Agent);
         if message.is_none() {
             let what = "the answer to a prompt lacks `messageId`";
-            self.find_with("V2-PROMPT-07", Side::Agent, open.frame, what);
+            self.find_with(id::V2_PROMPT_07, Side::Agent, open.frame, what);
         }
     }
 
@@ -67,8 +69,9 @@ impl Passive {
                 "the state {} is unknown, and custom ones begin with `_`",
                 quote(state)
             );
-            return self.find("V2-EXT-01", Side::Agent, what);
+            return self.find(id::V2_STATE_11, Side::Agent, what);
         }
+        self.look(id::V2_STATE_11, Side::Agent);
         let mut is_snapshot = false;
         for open in self.link.waiting_mut(Side::Client) {
             if open.session.as_deref() != Some(id) {
@@ -88,6 +91,7 @@ impl Passive {
             }
         }
         self.background(id, update);
+        self.waits(id, state);
         match state {
             "idle" => self.idle(id, update, is_snapshot),
             "running" | "requires_action" => self.busy(id),
@@ -101,6 +105,8 @@ impl Passive {
             session.has_state = true;
             if session.active.is_none() {
                 session.active = Some(frame);
+                session.awaits_work = None;
+                session.was_answered = false;
                 // Prompts that wait may have been cancelled before they began.
                 if session.running == 0 {
                     session.cancel = None;
@@ -117,9 +123,29 @@ impl Passive {
         };
         let had = session.has_background;
         session.has_background |= has_list;
+        let listed = list(update, "/background").iter();
+        let names: Vec<(bool, &str)> = listed
+            .flat_map(|item| {
+                let call = text(item, "/toolCallId").map(|id| (true, id));
+                let terminal = text(item, "/terminalId").map(|id| (false, id));
+                call.into_iter().chain(terminal)
+            })
+            .collect();
+        let is_known = session.has_past
+            || names.iter().all(|(is_call, id)| match is_call {
+                true => session.calls.contains_key(*id),
+                false => session.own_terminals.contains_key(*id),
+            });
+        let distinct: BTreeSet<_> = names.iter().collect();
+        let is_once = distinct.len() == names.len();
         if had {
             let what = "work in the background was reported before, and is left out here";
-            self.keeps("V2-BG-02", Side::Agent, has_list, what);
+            self.keeps(id::V2_BG_02, Side::Agent, has_list, what);
+        }
+        if has_list {
+            let what = "work was listed before it was announced";
+            self.keeps(id::V2_BG_03, Side::Agent, is_known, what);
+            self.keeps(id::V2_BG_04, Side::Agent, is_once, "work was listed twice");
         }
     }
 
@@ -127,12 +153,14 @@ impl Passive {
         let now = self.t;
         let reason = text(update, "/stopReason");
         if let Some(reason) = reason {
-            self.look("V2-STOP-04", Side::Agent);
-            if !is_listed(reason, STOP_REASONS, true) && reason != "error" {
-                let reason = quote(reason);
-                let what =
-                    format!("the stop reason {reason} is unknown, and custom ones begin with `_`");
-                self.find("V2-STOP-04", Side::Agent, what);
+            let is_known = is_listed(reason, STOP_REASONS, true) || reason == "error";
+            let what = "a stop reason is unknown, and custom ones begin with `_`";
+            self.keeps(id::V2_STOP_01, Side::Agent, is_known, what);
+            self.keeps(id::V2_STOP_04, Side::Agent, is_known, what);
+            if reason == "error" {
+                let is_told = text(update, "/error/message").is_some();
+                let what = "the stop reason `error` came without an error";
+                self.keeps(id::V2_STOP_02, Side::Agent, is_told, what);
             }
         }
         let Some(session) = self.sessions.get_mut(id) else {
@@ -143,13 +171,14 @@ impl Passive {
         let is_cancelled = reason == Some("cancelled");
         let cancel = session.cancel.take();
         let cancel = cancel.filter(|(_, t)| is_cancelled || now - t >= CROSSING_S);
-        session.is_stop_chosen = false;
+        let is_stop_chosen = std::mem::take(&mut session.is_stop_chosen) || session.was_answered;
         let has_past = session.has_past;
+        session.awaits_work = None;
         let Some(since) = was_active else {
             // A snapshot may repeat how the last work ended, and states may be told twice.
             if reason.is_some() && !is_snapshot && !has_past && !had_state {
                 let what = "work ended that was never told to run";
-                self.find("V2-STATE-01", Side::Agent, what);
+                self.find(id::V2_STATE_01, Side::Agent, what);
             }
             return;
         };
@@ -157,44 +186,48 @@ impl Passive {
         let accepted = std::mem::take(&mut session.accepted).into_iter();
         let (unseen, later): (Vec<_>, Vec<_>) = accepted.partition(|(_, frame)| *frame < since);
         session.accepted = later;
-        self.look("V2-STATE-01", Side::Agent);
-        self.look("V2-STATE-03", Side::Agent);
+        for rule in [id::V2_STATE_01, id::V2_STATE_02, id::V2_STATE_03] {
+            self.look(rule, Side::Agent);
+        }
+        let what = "work that nobody stopped ended with `cancelled`";
+        let is_kept = !is_cancelled || is_stop_chosen || has_past;
+        self.keeps(id::V2_STOP_03, Side::Agent, is_kept, what);
         if reason.is_none() {
             let what = "work ended without a `stopReason`";
-            self.find_with("V2-STATE-03", Side::Agent, since, what);
+            self.find_with(id::V2_STATE_03, Side::Agent, since, what);
         }
         if let Some((frame, _)) = cancel {
             self.cancelled_work_ended(frame, reason);
         }
         for (_, frame) in unseen {
             let what = "the work of a prompt ended, and its message was never shown";
-            self.find_with("V2-PROMPT-09", Side::Agent, frame, what);
+            self.find_with(id::V2_PROMPT_09, Side::Agent, frame, what);
         }
-        if is_cancelled {
-            self.calls_cut_off(id, since, update);
+        if reason.is_some() {
+            self.calls_left_open(id, since, update, is_cancelled);
         }
     }
 
     /// Judges the end of work that was cancelled.
     fn cancelled_work_ended(&mut self, cancel: usize, reason: Option<&str>) {
-        self.look("V2-CANCEL-07", Side::Agent);
+        self.look(id::V2_CANCEL_07, Side::Agent);
         match reason {
-            Some("cancelled") => self.look("V2-CANCEL-06", Side::Agent),
+            Some("cancelled") => self.look(id::V2_CANCEL_06, Side::Agent),
             Some("error") => {
                 let what = "cancelled work ended as an error";
-                self.find_with("V2-CANCEL-07", Side::Agent, cancel, what);
+                self.find_with(id::V2_CANCEL_07, Side::Agent, cancel, what);
             }
             Some(_) => {
                 let what = "cancelled work ended with another reason";
-                self.find_with("V2-CANCEL-06", Side::Agent, cancel, what);
+                self.find_with(id::V2_CANCEL_06, Side::Agent, cancel, what);
             }
             // That the reason is missing is a fault of its own.
             None => {}
         }
     }
 
-    /// Judges the tool calls of work that was cancelled. What runs in the background goes on.
-    fn calls_cut_off(&mut self, id: &str, since: usize, update: &Value) {
+    /// Judges the tool calls of work that is over. What runs in the background goes on.
+    fn calls_left_open(&mut self, id: &str, since: usize, update: &Value, is_cancelled: bool) {
         let background = list(update, "/background").iter();
         let listed: Vec<&str> = background
             .filter_map(|item| text(item, "/toolCallId"))
@@ -216,13 +249,55 @@ impl Passive {
                 frames.push(call.frame);
             }
         }
+        let (rule, what) = match is_cancelled {
+            true => (
+                id::V2_TOOL_10,
+                "a tool call was left open by cancelled work",
+            ),
+            false => (id::V2_TOOL_09, "the work ended with a tool call still open"),
+        };
         if has_calls {
-            self.look("V2-TOOL-10", Side::Agent);
+            self.look(rule, Side::Agent);
         }
         frames.sort_unstable();
         for frame in frames {
-            let what = "a tool call was left open by cancelled work";
-            self.find_with("V2-TOOL-10", Side::Agent, frame, what);
+            self.find_with(rule, Side::Agent, frame, what);
+        }
+    }
+
+    /// Judges that work which goes on once the user has answered is told to run.
+    fn waits(&mut self, id: &str, state: &str) {
+        let frame = self.frame;
+        if let Some(session) = self.sessions.get_mut(id) {
+            let waits = session.waits.take();
+            match state {
+                "requires_action" => session.waits = Some(frame),
+                _ if waits.is_some() => self.look(id::V2_STATE_05, Side::Agent),
+                _ => {}
+            }
+        }
+    }
+
+    /// Judges a part of some work by the state that was told before it.
+    pub(super) fn at_work(&mut self, id: &str, kind: &str) {
+        let is_said = kind.starts_with("agent_message") || kind.starts_with("agent_thought");
+        let is_work = is_said || kind.starts_with("tool_call");
+        let is_asked = self.link.has_question(id);
+        let Some(session) = self.sessions.get_mut(id) else {
+            return;
+        };
+        if !is_work || session.loading > 0 || session.has_past {
+            return;
+        }
+        if let Some(prompt) = session.awaits_work.take() {
+            let what = "work was reported before `running` or `requires_action`";
+            return self.find_with(id::V2_STATE_01, Side::Agent, prompt, what);
+        }
+        // Some tell the end of the call that was asked about before they go on; what comes of a cancel is no work that goes on.
+        let is_over = is_asked || session.cancel.is_some() || !is_said;
+        if let Some(waits) = session.waits.filter(|_| !is_over) {
+            let what = "the agent went on after an answer without `running`";
+            self.find_with(id::V2_STATE_05, Side::Agent, waits, what);
         }
     }
 }

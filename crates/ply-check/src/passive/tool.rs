@@ -6,7 +6,7 @@ use super::Passive;
 use super::finding::quote;
 use super::message::{given, is_listed, list, text};
 use super::session::{Call, THINGS_MAX};
-use crate::rule::Side;
+use crate::rule::{Side, id};
 
 const KINDS: &[&str] = &[
     "read",
@@ -38,25 +38,44 @@ impl Passive {
         if kind == "tool_call" {
             let is_whole = id.is_some() && text(update, "/title").is_some();
             let what = "a tool call lacks `toolCallId` or `title`";
-            self.keeps("V1-TOOL-03", Side::Agent, is_whole, what);
+            self.keeps(id::V1_TOOL_03, Side::Agent, is_whole, what);
+        }
+        if kind == "tool_call_update" {
+            self.keeps(
+                id::V1_TOOL_06,
+                Side::Agent,
+                id.is_some(),
+                "an update names no call",
+            );
         }
         if let Some(id) = id {
             self.life(session, id, kind, update);
         }
     }
 
+    /// Judges a part of a call's content, in version 2.
+    pub(super) fn chunk_of_call(&mut self, update: &Value) {
+        if let Some(item) = given(update, "/content") {
+            self.item_of_call(item);
+        }
+    }
+
     fn values(&mut self, update: &Value) {
         if let Some(kind) = text(update, "/kind") {
-            self.look("V1-TOOL-04", Side::Agent);
+            self.look(id::V1_TOOL_04, Side::Agent);
             if !is_listed(kind, KINDS, false) {
                 let what = format!("the kind {} is unknown", quote(kind));
-                self.find("V1-TOOL-04", Side::Agent, what);
+                self.find(id::V1_TOOL_04, Side::Agent, what);
             }
+        }
+        if let Some(name) = given(update, "/name") {
+            let what = "the name of a tool is no string";
+            self.keeps(id::V1_TOOL_19, Side::Agent, name.is_string(), what);
         }
         if let Some(status) = text(update, "/status") {
             let (rule, is_known) = match self.link.is_v2() {
-                true => ("V2-TOOL-06", is_listed(status, STATUSES_V2, true)),
-                false => ("V1-TOOL-05", is_listed(status, STATUSES_V1, false)),
+                true => (id::V2_TOOL_06, is_listed(status, STATUSES_V2, true)),
+                false => (id::V1_TOOL_05, is_listed(status, STATUSES_V1, false)),
             };
             self.look(rule, Side::Agent);
             if !is_known {
@@ -69,41 +88,41 @@ impl Passive {
     fn call_content(&mut self, update: &Value) {
         let is_v2 = self.link.is_v2();
         for item in list(update, "/content") {
-            match text(item, "/type") {
-                Some("diff") if is_v2 => {
-                    for change in list(item, "/changes") {
-                        self.absolute(change, "/path", "V2-DIFF-01", Side::Agent);
-                        self.absolute(change, "/oldPath", "V2-DIFF-01", Side::Agent);
-                    }
-                }
-                Some("diff") => {
-                    self.absolute(item, "/path", "V1-TOOL-13", Side::Agent);
-                    let is_kept = text(item, "/newText").is_some();
-                    self.keeps(
-                        "V1-TOOL-13",
-                        Side::Agent,
-                        is_kept,
-                        "a diff has no `newText`",
-                    );
-                    self.look("V1-TOOL-12", Side::Agent);
-                }
-                Some("content" | "terminal") => self.look("V1-TOOL-12", Side::Agent),
-                kind => {
-                    let kind = quote(kind.unwrap_or("none"));
-                    let what = format!("content of the type {kind}");
-                    self.find("V1-TOOL-12", Side::Agent, what);
-                }
-            }
+            self.item_of_call(item);
         }
         let (path, line) = match is_v2 {
-            true => ("V2-RPC-01", "V2-TOOL-12"),
-            false => ("V1-TOOL-14", "V1-TOOL-14"),
+            true => (id::V2_RPC_01, id::V2_TOOL_12),
+            false => (id::V1_TOOL_14, id::V1_TOOL_14),
         };
         for location in list(update, "/locations") {
             self.absolute(location, "/path", path, Side::Agent);
             if let Some(number) = location.get("line").and_then(Value::as_u64) {
                 self.keeps(line, Side::Agent, number > 0, "a line has the number 0");
             }
+        }
+    }
+
+    fn item_of_call(&mut self, item: &Value) {
+        let kind = text(item, "/type");
+        if self.link.is_v2() {
+            if kind == Some("diff") {
+                self.diff(item);
+            }
+            return;
+        }
+        let is_whole = match kind {
+            Some("content") => text(item, "/content/type").is_some(),
+            Some("terminal") => text(item, "/terminalId").is_some(),
+            kind => kind == Some("diff"),
+        };
+        let what = "content of a call is neither a wrapped block, a diff nor a terminal";
+        self.keeps(id::V1_TOOL_12, Side::Agent, is_whole, what);
+        if kind == Some("diff") {
+            self.absolute(item, "/path", id::V1_TOOL_13, Side::Agent);
+            let is_old = given(item, "/oldText").is_none_or(Value::is_string);
+            let is_kept = text(item, "/newText").is_some() && is_old;
+            let what = "a diff has no `newText`, or an `oldText` that is no text";
+            self.keeps(id::V1_TOOL_13, Side::Agent, is_kept, what);
         }
     }
 
@@ -117,6 +136,7 @@ impl Passive {
             session.has_past = true;
         }
         let has_past = session.has_past;
+        let is_replay = session.loading > 0;
         let call = session.calls.entry(id.to_owned()).or_insert_with(|| Call {
             frame,
             ..Call::default()
@@ -129,6 +149,9 @@ impl Passive {
         if let Some(status) = text(update, "/status") {
             call.status = status.to_owned();
         }
+        call.was_running |= call.status == "in_progress";
+        let was_running = call.was_running;
+        let is_completed = !was_over && call.status == "completed" && !is_replay;
         let is_changed = was_over && call.status != before && kind == "tool_call_update";
         let after = call.status.clone();
         if let Some(capabilities) = update.get("capabilities") {
@@ -141,38 +164,48 @@ impl Passive {
         let was_rejected = call.rejected.is_some() && (runs || call.is_over());
         let rejected = call.rejected.take_if(|_| runs);
         if kind == "tool_call" {
-            self.look("V1-TOOL-02", Side::Agent);
+            self.look(id::V1_TOOL_02, Side::Agent);
             // Announced again while it is open it may be the same call, told once more.
             if was_announced && was_over {
                 let what = format!("the tool call {} was over before", quote(id));
-                self.find_with("V1-TOOL-02", Side::Agent, first, what);
+                self.find_with(id::V1_TOOL_02, Side::Agent, first, what);
             }
         }
         if kind == "tool_call_update" {
-            self.look("V1-TOOL-01", Side::Agent);
+            self.look(id::V1_TOOL_01, Side::Agent);
             if !was_announced && !is_mentioned && !has_past {
                 let what = format!("the tool call {} was never announced", quote(id));
-                self.find("V1-TOOL-01", Side::Agent, what);
+                self.find(id::V1_TOOL_01, Side::Agent, what);
             }
         }
+        if !was_announced && !is_mentioned && !has_past {
+            let has_title = text(update, "/title").is_some();
+            let what = "the first report of a call has no title";
+            self.keeps(id::V2_TOOL_03, Side::Agent, has_title, what);
+        }
+        if is_completed {
+            let what = "a call was completed and never in progress";
+            self.keeps(id::V1_TOOL_09, Side::Agent, was_running, what);
+            self.keeps(id::V2_TOOL_09, Side::Agent, was_running, what);
+        }
         if was_over {
-            self.look("V2-TOOL-09", Side::Agent);
+            self.look(id::V2_TOOL_09, Side::Agent);
         }
         if is_changed {
             let (before, after) = (quote(&before), quote(&after));
             let what = format!("a call that was {before} became {after}");
             let rule = match self.link.is_v2() {
-                true => "V2-TOOL-09",
-                false => "V1-TOOL-11",
+                true => id::V2_TOOL_09,
+                false => id::V1_TOOL_11,
             };
             self.find_with(rule, Side::Agent, first, what);
         }
         if was_rejected {
-            self.look("V1-PERM-12", Side::Agent);
+            self.look(id::V1_PERM_12, Side::Agent);
         }
         if let Some(rejected) = rejected {
             let what = "a rejected tool call goes on";
-            self.find_with("V1-PERM-12", Side::Agent, rejected, what);
+            self.find_with(id::V1_PERM_12, Side::Agent, rejected, what);
         }
     }
 }

@@ -6,7 +6,7 @@ use super::finding::quote;
 use super::link::Open;
 use super::message::{is_listed, text};
 use super::{CROSSING_S, Passive};
-use crate::rule::Side;
+use crate::rule::{Side, id};
 
 /// Why a turn may end.
 pub(super) const STOP_REASONS: &[&str] = &[
@@ -23,16 +23,23 @@ impl Passive {
         let Some(id) = text(params, "/sessionId") else {
             return;
         };
-        self.look("V1-PROMPT-01", Side::Client);
+        self.look(id::V1_PROMPT_01, Side::Client);
+        self.look(id::V2_SESS_10, Side::Client);
+        self.goes_without();
         if !self.sessions.is_known(id) {
             open.is_for_unknown = true;
             let what = format!("a prompt for session {}, which was not set up", quote(id));
-            return self.find("V1-PROMPT-01", Side::Client, what);
+            self.find(id::V2_SESS_10, Side::Client, what.as_str());
+            return self.find(id::V1_PROMPT_01, Side::Client, what);
         }
+        let (frame, is_v2) = (self.frame, self.link.is_v2());
         let Some(session) = self.sessions.get_mut(id) else {
             return;
         };
         open.while_running = session.active.is_some();
+        if is_v2 && session.active.is_none() {
+            session.awaits_work.get_or_insert(frame);
+        }
         session.loaded = None;
         // What was cancelled was sent before; of what comes now nobody can tell any more which is which.
         session.cancel = None;
@@ -44,6 +51,9 @@ impl Passive {
     }
 
     pub(super) fn cancel(&mut self, params: &Value) {
+        let is_named = text(params, "/sessionId").is_some();
+        let what = "`session/cancel` names no session";
+        self.keeps(id::V1_CANCEL_01, Side::Client, is_named, what);
         let (frame, t) = (self.frame, self.t);
         let session = text(params, "/sessionId").and_then(|id| self.sessions.get_mut(id));
         let Some(session) = session else {
@@ -77,19 +87,19 @@ impl Passive {
     }
 
     fn turn_ended(&mut self, open: &Open, result: Option<&Value>) {
-        self.look("V1-PROMPT-07", Side::Agent);
-        self.look("V1-PROMPT-10", Side::Agent);
+        self.look(id::V1_PROMPT_07, Side::Agent);
+        self.look(id::V1_PROMPT_10, Side::Agent);
         let reason = result.map(|result| text(result, "/stopReason").unwrap_or_default());
         if let Some(reason) = reason {
-            self.look("V1-PROMPT-06", Side::Agent);
+            self.look(id::V1_PROMPT_06, Side::Agent);
             if reason.is_empty() {
                 let what = "the answer to a prompt has no stop reason";
-                return self.find_with("V1-PROMPT-06", Side::Agent, open.frame, what);
+                return self.find_with(id::V1_PROMPT_06, Side::Agent, open.frame, what);
             }
-            self.look("V1-STOP-01", Side::Agent);
+            self.look(id::V1_STOP_01, Side::Agent);
             if !is_listed(reason, STOP_REASONS, false) {
                 let what = format!("the stop reason {} is not one of version 1", quote(reason));
-                self.find_with("V1-STOP-01", Side::Agent, open.frame, what);
+                self.find_with(id::V1_STOP_01, Side::Agent, open.frame, what);
             }
         }
         let now = self.t;
@@ -123,10 +133,10 @@ impl Passive {
         }
         let (rule, what) = match reason {
             Some("cancelled") => (
-                "V1-TOOL-17",
+                id::V1_TOOL_17,
                 "a tool call was left open by a cancelled turn",
             ),
-            Some("end_turn") => ("V1-TOOL-11", "the turn ended with a tool call still open"),
+            Some("end_turn") => (id::V1_TOOL_11, "the turn ended with a tool call still open"),
             _ => return,
         };
         if has_calls {
@@ -139,16 +149,16 @@ impl Passive {
 
     /// Judges the end of a turn that was cancelled.
     fn cancelled_turn_ended(&mut self, cancel: usize, reason: Option<&str>) {
-        self.look("V1-CANCEL-06", Side::Agent);
+        self.look(id::V1_CANCEL_06, Side::Agent);
         match reason {
-            Some("cancelled") => self.look("V1-CANCEL-05", Side::Agent),
+            Some("cancelled") => self.look(id::V1_CANCEL_05, Side::Agent),
             Some(_) => {
                 let what = "a cancelled turn ended with another reason";
-                self.find_with("V1-CANCEL-05", Side::Agent, cancel, what);
+                self.find_with(id::V1_CANCEL_05, Side::Agent, cancel, what);
             }
             None => {
                 let what = "a cancelled turn ended with an error";
-                self.find_with("V1-CANCEL-06", Side::Agent, cancel, what);
+                self.find_with(id::V1_CANCEL_06, Side::Agent, cancel, what);
             }
         }
     }

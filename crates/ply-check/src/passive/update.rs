@@ -6,7 +6,7 @@ use super::finding::quote;
 use super::message::{given, list, text};
 use super::session::THINGS_MAX;
 use super::{AFTERMATH_S, Passive};
-use crate::rule::Side;
+use crate::rule::{Side, id};
 
 const BOTH: &[&str] = &[
     "user_message_chunk",
@@ -37,11 +37,6 @@ const ONLY_V2: &[&str] = &[
     "terminal_update",
     "terminal_output_chunk",
 ];
-
-/// Returns whether an update is one that version 2 has, or a custom one.
-pub(crate) fn is_of_v2(kind: &str) -> bool {
-    BOTH.contains(&kind) || ONLY_V2.contains(&kind) || kind.starts_with('_')
-}
 
 /// What belongs to a turn of version 1 and to nothing else.
 const OF_A_TURN: &[&str] = &[
@@ -78,9 +73,10 @@ impl Passive {
             }
             return self.sessions.note_early(id, self.frame);
         }
-        self.look("V1-SESS-11", Side::Agent);
+        self.look(id::V1_SESS_11, Side::Agent);
         self.when(id, kind);
         self.cross_talk(id, kind);
+        self.at_work(id, kind);
         match self.link.is_v2() {
             true => self.members_v2(id, kind, update),
             false => self.members_v1(id, kind, update),
@@ -88,6 +84,7 @@ impl Passive {
         match kind {
             "tool_call" | "tool_call_update" => self.tool_call(id, kind, update),
             "available_commands_update" => self.commands(list(update, "/availableCommands")),
+            "tool_call_content_chunk" => self.chunk_of_call(update),
             "config_option_update" => {
                 if let Some(session) = self.sessions.get_mut(id) {
                     session.has_options = true;
@@ -108,20 +105,20 @@ impl Passive {
             true => (ONLY_V2, ONLY_V1),
             false => (ONLY_V1, ONLY_V2),
         };
-        self.look("V1-INIT-10", Side::Agent);
-        self.look("V2-EXT-01", Side::Agent);
+        self.look(id::V1_INIT_10, Side::Agent);
+        self.look(id::V2_EXT_01, Side::Agent);
         if kind.starts_with("tool_call") {
-            self.look("V2-TOOL-01", Side::Agent);
+            self.look(id::V2_TOOL_01, Side::Agent);
         }
         let is_custom = is_v2 && kind.starts_with('_');
         if BOTH.contains(&kind) || here.contains(&kind) || is_custom {
             return;
         }
         let rule = match there.contains(&kind) {
-            true if is_v2 && kind == "tool_call" => "V2-TOOL-01",
-            true => "V1-INIT-10",
+            true if is_v2 && kind == "tool_call" => id::V2_TOOL_01,
+            true => id::V1_INIT_10,
             // Version 1 does not forbid updates that nobody knows.
-            false => "V2-EXT-01",
+            false => id::V2_EXT_01,
         };
         let what = format!("the update {} is none of this version", quote(kind));
         self.find(rule, Side::Agent, what);
@@ -130,11 +127,11 @@ impl Passive {
     /// Judges updates that a client of version 1 has to ask for.
     fn gates(&mut self, kind: &str) {
         let (rule, gate) = match kind {
-            "notice" => ("V1-NOTICE-01", "clientCapabilities.session.notices"),
+            "notice" => (id::V1_NOTICE_01, "clientCapabilities.session.notices"),
             "compaction_update" | "compaction_summary_chunk" => {
-                ("V1-COMPACT-01", "clientCapabilities.session.compaction")
+                (id::V1_COMPACT_01, "clientCapabilities.session.compaction")
             }
-            "plan_update" | "plan_removed" => ("V1-PLAN-07", "clientCapabilities.plan"),
+            "plan_update" | "plan_removed" => (id::V1_PLAN_07, "clientCapabilities.plan"),
             _ => return,
         };
         if !self.link.is_v1() {
@@ -164,18 +161,18 @@ impl Passive {
         if let Some(closed) = closed {
             let kind = quote(kind);
             let what = format!("the update {kind} came after the session was closed");
-            return self.find_with("V2-CLOSE-04", Side::Agent, closed, what);
+            return self.find_with(id::V2_CLOSE_04, Side::Agent, closed, what);
         }
         if let (Some(asked), true) = (quiet_resume, HISTORY.contains(&kind) && !is_busy) {
             let what = "history was replayed, and nobody asked for it";
-            return self.find_with("V1-RESUME-03", Side::Agent, asked, what);
+            return self.find_with(id::V1_RESUME_03, Side::Agent, asked, what);
         }
         if is_after_load && kind == "user_message_chunk" {
             let what = "history was replayed after the answer to `session/load`";
-            self.find("V1-LOAD-05", Side::Agent, what);
+            self.find(id::V1_LOAD_05, Side::Agent, what);
         } else if is_v1 && is_late && OF_A_TURN.contains(&kind) {
             let what = format!("the update {} came after the end of its turn", quote(kind));
-            self.find("V1-PROMPT-10", Side::Agent, what);
+            self.find(id::V1_PROMPT_10, Side::Agent, what);
         }
     }
 
@@ -194,12 +191,18 @@ impl Passive {
             "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk" => {
                 let null = Value::Null;
                 self.block(update.get("content").unwrap_or(&null), Side::Agent);
+                if let Some(message) = given(update, "/messageId") {
+                    let what = "the id of a message is no string";
+                    self.keeps(id::V1_MSGID_01, Side::Agent, message.is_string(), what);
+                }
             }
-            "plan" => self.plan(update),
+            "plan" => self.plan(id, update),
+            "notice" => self.notice(update),
+            "compaction_update" | "compaction_summary_chunk" => self.compaction(id, kind, update),
             "current_mode_update" => {
                 let is_kept = text(update, "/currentModeId").is_some();
                 let what = "a change of mode lacks `currentModeId`";
-                self.keeps("V1-MODE-04", Side::Agent, is_kept, what);
+                self.keeps(id::V1_MODE_04, Side::Agent, is_kept, what);
                 self.known_mode(id, text(update, "/currentModeId"));
             }
             "usage_update" => self.usage(update),
@@ -218,7 +221,7 @@ impl Passive {
             && !modes.iter().any(|known| known == mode)
         {
             let what = format!("the mode {} is none of the available ones", quote(mode));
-            self.find("V1-MODE-04", Side::Agent, what);
+            self.find(id::V1_MODE_04, Side::Agent, what);
         }
     }
 
@@ -231,13 +234,13 @@ impl Passive {
             let is_used = session.was_prompted || session.has_past || session.loading > 0;
             session.is_made && !is_used
         });
-        self.look("V1-SESS-09", Side::Agent);
+        self.look(id::V1_SESS_09, Side::Agent);
         if is_quiet && self.sessions.has_running() {
             let what = format!(
                 "the update {} is of a session that was not prompted, while another one was",
                 quote(kind)
             );
-            self.find("V1-SESS-09", Side::Agent, what);
+            self.find(id::V1_SESS_09, Side::Agent, what);
         }
     }
 
@@ -249,31 +252,40 @@ impl Passive {
             | "user_message"
             | "agent_message"
             | "agent_thought" => {
-                self.look("V2-MSG-01", Side::Agent);
+                self.look(id::V2_MSG_01, Side::Agent);
                 let Some(message) = text(update, "/messageId") else {
                     let what = format!("{} lacks `messageId`", quote(kind));
-                    return self.find("V2-MSG-01", Side::Agent, what);
+                    return self.find(id::V2_MSG_01, Side::Agent, what);
                 };
                 if kind.starts_with("user") {
                     self.user_message(id, message);
                 }
-                if let Some(block) = given(update, "/content").filter(|content| content.is_object())
-                {
-                    self.block(block, Side::Agent);
+                match given(update, "/content") {
+                    Some(Value::Array(blocks)) => {
+                        for block in blocks {
+                            self.block(block, Side::Agent);
+                        }
+                    }
+                    Some(block) => self.block(block, Side::Agent),
+                    None => {}
                 }
             }
             "plan_update" => {
-                let is_kept = text(update, "/plan/planId").is_some();
-                self.keeps("V2-PLAN-02", Side::Agent, is_kept, "a plan lacks `planId`");
+                let null = Value::Null;
+                self.plan_update(id, update.get("plan").unwrap_or(&null));
             }
-            "terminal_update" => self.absolute(update, "/cwd", "V2-TERM-04", Side::Agent),
+            "plan" => {
+                let what = "`plan` was sent, which version 2 does not have";
+                self.find(id::V2_PLAN_01, Side::Agent, what);
+            }
+            "terminal_update" => self.own_terminal(id, update),
             _ => {}
         }
     }
 
     fn user_message(&mut self, id: &str, message: &str) {
         let frame = self.frame;
-        self.look("V2-PROMPT-09", Side::Agent);
+        self.look(id::V2_PROMPT_09, Side::Agent);
         if let Some(session) = self.sessions.get_mut(id) {
             session.accepted.retain(|(accepted, _)| accepted != message);
             if session.user_messages.len() < THINGS_MAX {
@@ -281,19 +293,5 @@ impl Passive {
                 first.or_insert(frame);
             }
         }
-    }
-
-    fn usage(&mut self, update: &Value) {
-        let is_count = |name: &str| update.get(name).is_some_and(Value::is_u64);
-        let is_kept = is_count("used") && is_count("size");
-        let what = "`used` or `size` is no count";
-        self.keeps("V1-USAGE-02", Side::Agent, is_kept, what);
-    }
-
-    fn session_info(&mut self, update: &Value) {
-        let fixed = ["sessionId", "cwd", "additionalDirectories"];
-        let is_kept = !fixed.iter().any(|name| update.get(*name).is_some());
-        let what = "the update names what cannot change";
-        self.keeps("V1-INFO-03", Side::Agent, is_kept, what);
     }
 }

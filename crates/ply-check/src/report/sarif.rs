@@ -102,7 +102,7 @@ impl Report {
 fn rule(rule: &Rule) -> Value {
     let source = rule.source();
     json!({
-        "helpUri": source.as_ref().map(|source| source.link.clone()),
+        "helpUri": source.link,
         "id": rule.id,
         "shortDescription": {"text": rule.says},
         "fullDescription": {"text": rule.matters},

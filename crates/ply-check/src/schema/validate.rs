@@ -1,5 +1,7 @@
 //! Whether a value fits a schema: as much of JSON Schema as the official one uses.
 
+use std::collections::BTreeSet;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
@@ -58,6 +60,30 @@ impl<'a> Defs<'a> {
             .or_else(|| self.members(keywords, value))
             .or_else(|| self.items(keywords, value))
             .or_else(|| self.combined(keywords, value))
+    }
+
+    /// Returns the members that an object may have by a schema; none if it may have any, or is of a kind that nobody knows.
+    pub(super) fn names(&self, schema: &'a Value, value: &Value) -> Option<BTreeSet<&'a str>> {
+        let keywords = schema.as_object()?;
+        if keywords.contains_key("additionalProperties") {
+            return None;
+        }
+        let own = keywords.get("properties").and_then(Value::as_object);
+        let own = own.into_iter().flat_map(|known| known.keys());
+        let mut names: BTreeSet<_> = own.map(String::as_str).collect();
+        if let Some(name) = reference(schema) {
+            names.extend(self.names(self.0.get(name)?, value)?);
+        }
+        let branches = |name: &str| keywords.get(name).and_then(Value::as_array);
+        for branch in branches("allOf").into_iter().flatten() {
+            names.extend(self.names(branch, value)?);
+        }
+        for branches in ["anyOf", "oneOf"].into_iter().filter_map(branches) {
+            let fits = |branch: &&Value| self.fault(branch, value).is_none();
+            let branch = branches.iter().find(fits)?;
+            names.extend(self.names(branch, value)?);
+        }
+        Some(names)
     }
 
     fn members(&self, keywords: &Map<String, Value>, value: &Value) -> Option<Fault> {

@@ -66,6 +66,11 @@ struct Client {
     is_cancelled: bool,
     questions: Vec<Question>,
     calls: BTreeSet<String>,
+    /// Ids of messages, in the order in which they were first heard of, and the last one of the agent.
+    messages: BTreeSet<String>,
+    last_message: String,
+    /// Whether the state was told to be running.
+    is_running: bool,
     terminals: terminals::Terminals,
 }
 

@@ -12,6 +12,7 @@ use crate::agent::turn::{
 };
 use crate::peer::Stopped;
 use crate::recording::Frame;
+use crate::rule::id;
 
 /// How long an agent has to withdraw its question before the client answers it.
 const WITHDRAWN_WITHIN: Duration = Duration::from_millis(400);
@@ -43,7 +44,7 @@ pub(super) async fn question(bench: &mut Bench) -> Result<(), Stopped> {
         .collect();
     if bench.version == Version::V1 {
         let saw = "the turn was cancelled and its open question was not withdrawn";
-        bench.judge("V1-CREQ-07", withdrawn.is_some(), &agent, &frames, saw);
+        bench.judge(id::V1_CREQ_07, withdrawn.is_some(), &agent, &frames, saw);
         agent
             .respond(&held.id, json!({"outcome": {"outcome": "cancelled"}}))
             .await?;
@@ -52,28 +53,27 @@ pub(super) async fn question(bench: &mut Bench) -> Result<(), Stopped> {
         place.clear(&made).await;
         if course.is_some() {
             let saw = "the tool ran although the turn was cancelled";
-            bench.judge("V1-PERM-09", made.is_empty(), &agent, &frames, saw);
+            bench.judge(id::V1_PERM_09, made.is_empty(), &agent, &frames, saw);
             bench.give_back(agent);
         }
         return Ok(());
     }
     let course = turn.finish(&mut agent, STOP_PATIENCE).await?;
     let saw = "the work did not end while its question was unanswered";
-    bench.judge("V2-CANCEL-04", course.is_some(), &agent, &frames, saw);
+    bench.judge(id::V2_CANCEL_04, course.is_some(), &agent, &frames, saw);
     let Some(course) = course else {
         return Ok(());
     };
-    turn::review(bench, &agent, &course);
     let saw = course.how();
     bench.judge(
-        "V2-CANCEL-06",
+        id::V2_CANCEL_06,
         course.ended("cancelled"),
         &agent,
         &course.ends(),
         saw,
     );
     let frames = [held.frame, cancel, course.end];
-    bench.judge("V2-STATE-05", true, &agent, &frames, "");
+    bench.judge(id::V2_STATE_05, true, &agent, &frames, "");
     // The answer crosses the cancel, as it can on any slow link.
     let late = agent.respond(&held.id, turn::allowed(&held.params)).await?;
     let heard = agent.listen(QUIET * 2).await?;
@@ -88,7 +88,7 @@ pub(super) async fn question(bench: &mut Bench) -> Result<(), Stopped> {
     let saw = "an answer that came too late set the agent to work";
     turn::judge(
         bench,
-        &["V2-CANCEL-12", "V2-STATE-13"],
+        &[id::V2_CANCEL_12, id::V2_STATE_13],
         is_kept,
         &agent,
         &frames,
@@ -123,9 +123,12 @@ pub(super) async fn prompt(bench: &mut Bench) -> Result<(), Stopped> {
     let answer = agent.answer(&second.call).await?;
     let stopped = first.finish(&mut agent, STOP_PATIENCE).await?;
     let id = answer.result().and_then(|result| word(result, "messageId"));
-    let inserted = agent.seen_since(second.call.frame, |frame| {
-        is_user_message(frame, id.as_deref())
-    });
+    let is_ours = |frame: &Frame| is_user_message(frame, id.as_deref());
+    // An accepted prompt may get its answer before its message.
+    if id.is_some() && agent.seen_since(second.call.frame, is_ours).is_none() {
+        agent.until(QUIET, is_ours).await?;
+    }
+    let inserted = agent.seen_since(second.call.frame, is_ours);
     // Both cross: it may be inserted just before the cancel is read, but not once the cancelled work is over.
     let is_late = |frame: Frame| {
         stopped
@@ -142,7 +145,7 @@ pub(super) async fn prompt(bench: &mut Bench) -> Result<(), Stopped> {
         None => "a prompt that waited when the cancel came was accepted".to_owned(),
     };
     let frames = [second.call.frame, cancel, answer.frame];
-    bench.judge("V2-CANCEL-10", is_kept, &agent, &frames, saw);
+    bench.judge(id::V2_CANCEL_10, is_kept, &agent, &frames, saw);
     let course = third.complete(bench, &mut agent).await?;
     let is_kept = course.answer.error_code().is_none() && !course.ended("cancelled");
     let saw = format!(
@@ -150,7 +153,7 @@ pub(super) async fn prompt(bench: &mut Bench) -> Result<(), Stopped> {
         course.how()
     );
     bench.judge(
-        "V2-CANCEL-10",
+        id::V2_CANCEL_10,
         is_kept,
         &agent,
         &[cancel, course.prompt, course.end],

@@ -11,6 +11,7 @@ use crate::agent::turn::{
 };
 use crate::peer::Stopped;
 use crate::recording::Frame;
+use crate::rule::id;
 
 /// How long a session that was not cancelled is watched.
 const UNHARMED_FOR: Duration = Duration::from_millis(400);
@@ -34,7 +35,7 @@ pub(super) async fn in_the_middle(bench: &mut Bench) -> Result<(), Stopped> {
         // One that ends by itself at that moment has a right to its own status.
         if open.contains(&life.id) && life.status() == "failed" {
             let saw = "a call that a cancel cut off is `failed`";
-            bench.judge("V2-TOOL-10", false, &agent, &[cancel, life.last()], saw);
+            bench.judge(id::V2_TOOL_10, false, &agent, &[cancel, life.last()], saw);
         }
     }
     let heard = agent.listen(QUIET).await?;
@@ -45,13 +46,13 @@ pub(super) async fn in_the_middle(bench: &mut Bench) -> Result<(), Stopped> {
         .chain(stray.as_ref().map(|frame| frame.number))
         .collect();
     let saw = "something was answered that nobody asked";
-    bench.judge("V1-CANCEL-09", stray.is_none(), &agent, &frames, saw);
+    bench.judge(id::V1_CANCEL_09, stray.is_none(), &agent, &frames, saw);
     let short = bench.subject.prompts.short.clone();
     let next = turn::run(bench, &mut agent, &session, &short).await?;
     let saw = format!("the next turn is not unharmed: {}", next.how());
     let is_kept = next.stop.is_some() && !next.ended("cancelled");
     bench.judge(
-        "V1-CANCEL-10",
+        id::V1_CANCEL_10,
         is_kept,
         &agent,
         &[cancel, next.prompt, next.end],
@@ -81,7 +82,7 @@ pub(super) async fn while_idle(bench: &mut Bench) -> Result<(), Stopped> {
     let saw = "`session/cancel` was answered";
     turn::judge(
         bench,
-        &["V1-CANCEL-09", "V2-CANCEL-14"],
+        &[id::V1_CANCEL_09, id::V2_CANCEL_14],
         answer.is_none(),
         &agent,
         &frames,
@@ -96,7 +97,7 @@ pub(super) async fn while_idle(bench: &mut Bench) -> Result<(), Stopped> {
         .chain(idle.map(|frame| frame.number))
         .collect();
     let saw = "an idle session was reported as cancelled";
-    bench.judge("V2-CANCEL-06", idle.is_none(), &agent, &frames, saw);
+    bench.judge(id::V2_CANCEL_06, idle.is_none(), &agent, &frames, saw);
     let short = bench.subject.prompts.short.clone();
     let course = turn::run(bench, &mut agent, &session, &short).await?;
     let is_kept = course.stop.is_some() && !course.ended("cancelled");
@@ -104,7 +105,7 @@ pub(super) async fn while_idle(bench: &mut Bench) -> Result<(), Stopped> {
     let frames = [first, second, course.prompt, course.end];
     turn::judge(
         bench,
-        &["V1-CANCEL-11", "V2-CANCEL-14"],
+        &[id::V1_CANCEL_11, id::V2_CANCEL_14],
         is_kept,
         &agent,
         &frames,
@@ -136,7 +137,7 @@ pub(super) async fn one_of_two(bench: &mut Bench) -> Result<(), Stopped> {
     let end = other.as_ref().map_or(cancel, |other| other.end);
     let saw = "a cancel of one session ended the turn of another";
     bench.judge(
-        "V1-CANCEL-13",
+        id::V1_CANCEL_13,
         is_kept,
         &agent,
         &[two.call.frame, cancel, end],
@@ -167,16 +168,15 @@ pub(super) async fn ended(
             STOP_PATIENCE.as_secs()
         );
         let rules = [
-            "V1-CANCEL-04",
-            "V1-CANCEL-05",
-            "V1-STOP-07",
-            "V2-CANCEL-05",
-            "V2-CANCEL-06",
+            id::V1_CANCEL_04,
+            id::V1_CANCEL_05,
+            id::V1_STOP_07,
+            id::V2_CANCEL_05,
+            id::V2_CANCEL_06,
         ];
         turn::judge(bench, &rules, false, agent, &frames, &saw);
         return Ok(None);
     };
-    turn::review(bench, agent, &course);
     let frames = [turn.call.frame, cancel, course.end];
     let took = agent.recording().with_frames(|frames| {
         let at = |frame: usize| frames.get(frame).map(|frame| frame.at);
@@ -187,7 +187,7 @@ pub(super) async fn ended(
     let saw = format!("the turn ended {} ms after the cancel", took.as_millis());
     turn::judge(
         bench,
-        &["V1-CANCEL-04", "V2-CANCEL-05"],
+        &[id::V1_CANCEL_04, id::V2_CANCEL_05],
         took <= STOP_TIME_MAX,
         agent,
         &frames,
@@ -199,11 +199,11 @@ pub(super) async fn ended(
     };
     let how = course.how();
     let is_cancelled = course.ended("cancelled");
-    let rules = ["V1-CANCEL-05", "V1-STOP-07", "V2-CANCEL-06"];
+    let rules = [id::V1_CANCEL_05, id::V1_STOP_07, id::V2_CANCEL_06];
     turn::judge(bench, &rules, is_cancelled, agent, &frames, &how);
     turn::judge(
         bench,
-        &["V1-CANCEL-06", "V2-CANCEL-07"],
+        &[id::V1_CANCEL_06, id::V2_CANCEL_07],
         !is_error,
         agent,
         &frames,
@@ -225,7 +225,7 @@ pub(super) fn quiet_after(bench: &mut Bench, agent: &Agent, course: &Course, hea
     let saw = "something of the turn came after its end";
     turn::judge(
         bench,
-        &["V1-CANCEL-07", "V2-CANCEL-08"],
+        &[id::V1_CANCEL_07, id::V2_CANCEL_08],
         late.is_none(),
         agent,
         &frames,

@@ -7,6 +7,7 @@ use crate::agent::bench::{Agent, Bench};
 use crate::agent::hearing::Wish;
 use crate::agent::turn::{self, Choice, QUIET, new_user_message, permit, said};
 use crate::peer::Stopped;
+use crate::rule::id;
 
 /// A picture of one dot, as small as they come.
 const DOT: &str =
@@ -28,10 +29,10 @@ pub(super) async fn by_all(bench: &mut Bench) -> Result<(), Stopped> {
     }
     let cases = match bench.version {
         Version::V1 => vec![
-            ("V1-CONTENT-03", json!([said(&short), link])),
-            ("V1-CONTENT-09", json!([annotated])),
+            (id::V1_CONTENT_03, json!([said(&short), link])),
+            (id::V1_CONTENT_09, json!([annotated])),
         ],
-        Version::V2 => vec![("V2-INIT-12", json!([said(&short), link]))],
+        Version::V2 => vec![(id::V2_INIT_12, json!([said(&short), link]))],
     };
     for (rule, blocks) in cases {
         let turn = turn::begin_with(&mut agent, &session, blocks).await?;
@@ -107,7 +108,7 @@ async fn refused(
         Some(code) => format!("content that was not announced ({what}) was refused with {code}"),
         None => format!("content that was not announced ({what}) was taken"),
     };
-    let rules = ["V1-CONTENT-11", "V2-PROMPT-03"];
+    let rules = [id::V1_CONTENT_11, id::V2_PROMPT_03];
     turn::judge(
         bench,
         &rules,
@@ -120,7 +121,7 @@ async fn refused(
         agent.listen(QUIET).await?;
         let told = new_user_message(agent, turn.call.frame);
         let saw = "a prompt was refused and reported as a user message";
-        bench.judge("V2-PROMPT-12", told.is_none(), agent, &course.ends(), saw);
+        bench.judge(id::V2_PROMPT_12, told.is_none(), agent, &course.ends(), saw);
     }
     Ok(())
 }

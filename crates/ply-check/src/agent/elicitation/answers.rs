@@ -9,6 +9,7 @@ use crate::agent::bench::{Agent, Bench};
 use crate::agent::turn::{self, Choice, Course, QUIET, STOP_PATIENCE, permit, state, word};
 use crate::peer::{Reply, Stopped};
 use crate::recording::Frame;
+use crate::rule::id;
 
 /// A text that no agent says by itself.
 const MARK: &str = "ply-check-mark";
@@ -30,7 +31,7 @@ pub(super) async fn not_offered(bench: &mut Bench) -> Result<(), Stopped> {
         if !asked {
             turn::judge(
                 bench,
-                &["V1-ELIC-01", "V2-ELIC-01"],
+                &[id::V1_ELIC_01, id::V2_ELIC_01],
                 true,
                 &agent,
                 &course.ends(),
@@ -39,7 +40,7 @@ pub(super) async fn not_offered(bench: &mut Bench) -> Result<(), Stopped> {
         }
         let is_kept = course.answer.error_code().is_none() && !course.ended("error");
         let saw = course.how();
-        bench.judge("V1-ELIC-02", is_kept, &agent, &course.ends(), saw);
+        bench.judge(id::V1_ELIC_02, is_kept, &agent, &course.ends(), saw);
     }
     Ok(())
 }
@@ -70,7 +71,7 @@ pub(super) async fn forms(bench: &mut Bench) -> Result<(), Stopped> {
         if matches!(action, "decline" | "cancel" | "error") {
             turn::judge(
                 bench,
-                &["V1-ELIC-17", "V2-ELIC-01"],
+                &[id::V1_ELIC_17, id::V2_ELIC_01],
                 is_kept,
                 &agent,
                 &frames,
@@ -83,15 +84,12 @@ pub(super) async fn forms(bench: &mut Bench) -> Result<(), Stopped> {
             let saw = "an answer under an unknown action was used";
             turn::judge(
                 bench,
-                &["V1-ELIC-28", "V2-ELIC-04"],
+                &[id::V1_ELIC_28, id::V2_ELIC_04],
                 told.is_none(),
                 &agent,
                 &frames,
                 saw,
             );
-        }
-        if action == "error" {
-            agent.recording().play_foul();
         }
     }
     Ok(())
@@ -167,7 +165,7 @@ pub(super) async fn left_open(bench: &mut Bench) -> Result<(), Stopped> {
     let is_alone = lives.iter().all(|life| life.status() != "in_progress");
     if waits.is_some() || is_alone {
         let saw = "a form was open and the state was not `requires_action`";
-        bench.judge("V2-STATE-04", waits.is_some(), &agent, &[held.frame], saw);
+        bench.judge(id::V2_STATE_04, waits.is_some(), &agent, &[held.frame], saw);
     }
     let cancel = agent
         .notify("session/cancel", json!({"sessionId": session}))
@@ -176,7 +174,7 @@ pub(super) async fn left_open(bench: &mut Bench) -> Result<(), Stopped> {
     if waits.is_some() {
         let saw = "the work was cancelled and the state stayed `requires_action`";
         bench.judge(
-            "V2-ELIC-02",
+            id::V2_ELIC_02,
             course.is_some(),
             &agent,
             &[held.frame, cancel],
@@ -194,7 +192,7 @@ pub(super) async fn left_open(bench: &mut Bench) -> Result<(), Stopped> {
     let withdrawn = agent.seen_since(cancel, withdraws);
     let saw = "the work was cancelled and its open form was not withdrawn";
     bench.judge(
-        "V2-CANCEL-13",
+        id::V2_CANCEL_13,
         withdrawn.is_some(),
         &agent,
         &[held.frame, cancel],

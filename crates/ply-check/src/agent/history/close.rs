@@ -5,33 +5,20 @@ use serde_json::{Value, json};
 
 use super::super::bench::{Agent, Bench};
 use super::super::busy;
-use super::super::judging::{QUIET, tell};
-use super::super::sessions::unknown::is_not_found;
+use super::super::judging::{QUIET, is_not_found, tell};
 use crate::peer::{Call, Stopped};
 use crate::recording::Frame;
-
-fn can_close(version: Version, agent: &Agent) -> bool {
-    match version {
-        Version::V1 => agent.offers("/sessionCapabilities/close"),
-        Version::V2 => agent.offers("/session"),
-    }
-}
+use crate::rule::id;
 
 pub(super) async fn closing(bench: &mut Bench) -> Result<(), Stopped> {
     let (mut agent, session) = bench.session().await?;
-    if !can_close(bench.version, &agent) {
-        let rules = ["V1-CLOSE-03", "V1-CLOSE-04", "V2-CLOSE-04", "V2-CLOSE-05"];
-        bench.none_offered(&rules, "closing sessions");
-        bench.give_back(agent);
-        return Ok(());
-    }
     let closed = agent
         .ask("session/close", json!({"sessionId": session}))
         .await?;
     let saw = tell("session/close", &closed);
     let is_object = closed.result().is_some_and(Value::is_object);
     bench.judge_all(
-        &["V1-CLOSE-03", "V2-RPC-05"],
+        &[id::V1_CLOSE_03, id::V2_RPC_05],
         is_object,
         &agent,
         &closed.frames(),
@@ -47,9 +34,9 @@ pub(super) async fn closing(bench: &mut Bench) -> Result<(), Stopped> {
         "{}, for a session that is closed",
         tell("session/close", &again)
     );
-    bench.judge("V1-CLOSE-04", is_answered, &agent, &again.frames(), &*saw);
+    bench.judge(id::V1_CLOSE_04, is_answered, &agent, &again.frames(), &*saw);
     bench.judge(
-        "V2-CLOSE-05",
+        id::V2_CLOSE_05,
         again.result().is_some(),
         &agent,
         &again.frames(),
@@ -63,7 +50,7 @@ pub(super) async fn closing(bench: &mut Bench) -> Result<(), Stopped> {
             tell("session/close", &answer)
         );
         bench.judge(
-            "V2-CLOSE-05",
+            id::V2_CLOSE_05,
             answer.result().is_some(),
             &agent,
             &answer.frames(),
@@ -76,7 +63,7 @@ pub(super) async fn closing(bench: &mut Bench) -> Result<(), Stopped> {
             "{}, for a session that is closed",
             tell("session/prompt", &answer)
         );
-        bench.judge("V2-SESS-09", is_kept, &agent, &answer.frames(), saw);
+        bench.judge(id::V2_SESS_09, is_kept, &agent, &answer.frames(), saw);
     }
     bench.give_back(agent);
     Ok(())
@@ -91,23 +78,11 @@ fn silent(bench: &mut Bench, agent: &Agent, session: &str, heard: &[Frame], clos
         .chain(late.map(|frame| frame.number))
         .collect();
     let saw = "a message about the session came after the answer to `session/close`";
-    bench.judge("V2-CLOSE-04", late.is_none(), agent, &frames, saw);
+    bench.judge(id::V2_CLOSE_04, late.is_none(), agent, &frames, saw);
 }
 
 pub(super) async fn closing_amid(bench: &mut Bench) -> Result<(), Stopped> {
-    let rules = [
-        "V1-CLOSE-02",
-        "V2-CLOSE-01",
-        "V2-CLOSE-02",
-        "V2-CLOSE-03",
-        "V2-CLOSE-07",
-    ];
     let (mut agent, session) = bench.session().await?;
-    if !can_close(bench.version, &agent) {
-        bench.none_offered(&rules, "closing sessions");
-        bench.give_back(agent);
-        return Ok(());
-    }
     // An agent that never asks cannot be caught at work without a race.
     let Some(busy) = busy::waiting(&bench.subject, bench.version, &mut agent, &session).await?
     else {
@@ -155,14 +130,14 @@ pub(super) async fn closing_amid(bench: &mut Bench) -> Result<(), Stopped> {
                 "{}, and not with `cancelled`",
                 tell("session/prompt", &answer)
             );
-            bench.judge("V1-CLOSE-02", is_kept, &agent, &frames, saw);
+            bench.judge(id::V1_CLOSE_02, is_kept, &agent, &frames, saw);
         }
         Version::V2 => {
             let idle = heard.iter().find(|frame| is_cancelled(frame, &session));
             let is_kept = idle.is_some_and(|idle| idle.number < closed.frame);
             let saw = "no idle state with `cancelled` came before the answer to `session/close`";
             bench.judge_all(
-                &["V2-CLOSE-01", "V2-CLOSE-02"],
+                &[id::V2_CLOSE_01, id::V2_CLOSE_02],
                 is_kept,
                 &agent,
                 &frames,
@@ -171,7 +146,7 @@ pub(super) async fn closing_amid(bench: &mut Bench) -> Result<(), Stopped> {
             let withdrawn = heard.iter().find(|frame| withdraws(frame));
             let is_kept = withdrawn.is_some_and(|frame| frame.number < closed.frame);
             let saw = "the open question was not withdrawn before the answer to `session/close`";
-            bench.judge("V2-CLOSE-07", is_kept, &agent, &frames, saw);
+            bench.judge(id::V2_CLOSE_07, is_kept, &agent, &frames, saw);
             silent(bench, &agent, &session, &heard, closed.frame);
             if let Some(held) = held {
                 waited(bench, &mut agent, &held).await?;
@@ -187,7 +162,7 @@ async fn waited(bench: &mut Bench, agent: &mut Agent, held: &Call) -> Result<(),
         Ok(answer) => answer,
         Err(Stopped::Silent { .. }) => {
             let saw = "a prompt that waited was not answered";
-            bench.judge("V2-CLOSE-03", false, agent, &[held.frame], saw);
+            bench.judge(id::V2_CLOSE_03, false, agent, &[held.frame], saw);
             return Ok(());
         }
         Err(stopped) => return Err(stopped),
@@ -198,7 +173,7 @@ async fn waited(bench: &mut Bench, agent: &mut Agent, held: &Call) -> Result<(),
         "{}, for a prompt that waited",
         tell("session/prompt", &answer)
     );
-    bench.judge("V2-CLOSE-03", is_kept, agent, &answer.frames(), saw);
+    bench.judge(id::V2_CLOSE_03, is_kept, agent, &answer.frames(), saw);
     Ok(())
 }
 

@@ -8,17 +8,7 @@ use super::super::judging::{QUIET, tell};
 use super::super::talk::{Message, Talk, has_kind, messages, said, talk};
 use crate::peer::{Answer, Stopped};
 use crate::recording::Frame;
-
-const RULES: &[&str] = &[
-    "V1-LOAD-04",
-    "V1-LOAD-05",
-    "V1-LOAD-06",
-    "V1-LOAD-08",
-    "V1-LOAD-09",
-    "V1-LOAD-11",
-    "V1-LOAD-12",
-    "V1-LOAD-13",
-];
+use crate::rule::id;
 
 /// Kinds of updates that tell a conversation.
 const TOLD: &[&str] = &[
@@ -63,11 +53,6 @@ pub(super) fn judge_order(
 
 pub(super) async fn loading(bench: &mut Bench) -> Result<(), Stopped> {
     let mut agent = bench.greeted_with(json!({})).await?;
-    if !agent.offers("/loadSession") {
-        bench.none_offered(RULES, "loading sessions");
-        bench.give_back(agent);
-        return Ok(());
-    }
     let session = agent.new_session().await?;
     let spoken = talk(&bench.subject, bench.version, &mut agent, &session).await?;
     let params = json!({"sessionId": session, "cwd": agent.cwd, "mcpServers": []});
@@ -93,7 +78,7 @@ pub(super) async fn loading(bench: &mut Bench) -> Result<(), Stopped> {
         .into_iter()
         .all(|is_users| plain(&said(&second, is_users)) == plain(&said(&first, is_users)));
     let saw = "after the agent was killed, the conversation came back in another way";
-    bench.judge("V1-LOAD-04", is_kept, &agent, &answer.frames(), saw);
+    bench.judge(id::V1_LOAD_04, is_kept, &agent, &answer.frames(), saw);
     go_on(bench, &mut agent, &session).await
 }
 
@@ -134,7 +119,7 @@ async fn replay(
         .result()
         .is_some_and(|result| result.is_object() || result.is_null());
     bench.judge(
-        "V1-LOAD-08",
+        id::V1_LOAD_08,
         is_kept,
         agent,
         &frames,
@@ -142,7 +127,7 @@ async fn replay(
     );
     agent.listen(QUIET).await?;
     let heard = agent.heard_since(answer.request);
-    judge_order(bench, "V1-LOAD-05", agent, answer, &heard, session);
+    judge_order(bench, id::V1_LOAD_05, agent, answer, &heard, session);
     // What came late is judged above; here counts that it came at all.
     let replayed = messages(&heard, session);
     let (asked, answered) = (said(&replayed, true), said(&replayed, false));
@@ -150,12 +135,12 @@ async fn replay(
     let reply = said(&spoken.messages, false);
     let is_whole = tells_again(&whole, &spoken.prompt) && tells_again(&whole, &reply);
     let saw = "the prompt or the answer is missing in the replay";
-    bench.judge("V1-LOAD-04", is_whole, agent, &frames, saw);
+    bench.judge(id::V1_LOAD_04, is_whole, agent, &frames, saw);
     let first = replayed.first().is_none_or(|first| first.is_users);
     let is_kept = tells_again(&asked, &spoken.prompt) && tells_again(&answered, &reply) && first;
     let saw = "what one side said is replayed as said by the other, or in another order";
     if is_whole {
-        bench.judge("V1-LOAD-06", is_kept, agent, &frames, saw);
+        bench.judge(id::V1_LOAD_06, is_kept, agent, &frames, saw);
     }
     let ids: Vec<_> = replayed
         .iter()
@@ -166,11 +151,11 @@ async fn replay(
             .iter()
             .all(|id| ids.iter().filter(|other| other == &id).count() == 1);
         let saw = "two messages of the replay have the same id";
-        bench.judge("V1-LOAD-11", is_kept, agent, &frames, saw);
+        bench.judge(id::V1_LOAD_11, is_kept, agent, &frames, saw);
     }
     let has_notice = has_kind(&heard, session, "notice");
     bench.judge(
-        "V1-LOAD-12",
+        id::V1_LOAD_12,
         !has_notice,
         agent,
         &frames,
@@ -179,7 +164,7 @@ async fn replay(
     if spoken.has_usage {
         let is_kept = has_kind(&heard, session, "usage_update");
         let saw = "the use of the context was told live, and not after loading";
-        bench.judge("V1-LOAD-13", is_kept, agent, &frames, saw);
+        bench.judge(id::V1_LOAD_13, is_kept, agent, &frames, saw);
     }
     Ok(told(agent, session, answer))
 }
@@ -209,7 +194,7 @@ async fn go_on(bench: &mut Bench, agent: &mut Agent, session: &str) -> Result<()
     };
     let saw = went_on.err().map(|stopped| stopped.to_string());
     bench.judge(
-        "V1-LOAD-09",
+        id::V1_LOAD_09,
         is_kept,
         agent,
         &[before],

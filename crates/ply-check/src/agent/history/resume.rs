@@ -4,27 +4,12 @@ use ply_wire::negotiate::Version;
 use serde_json::{Value, json};
 
 use super::super::bench::{Agent, Bench};
-use super::super::judging::{QUIET, tell};
-use super::super::sessions::unknown::is_not_found;
+use super::super::judging::{QUIET, is_not_found, tell};
 use super::super::talk::{Talk, has_kind, messages, said, talk};
 use super::load::{has_options, judge_order, tells};
 use crate::peer::{Answer, Stopped};
 use crate::recording::Frame;
-
-const RULES: &[&str] = &[
-    "V1-RESUME-03",
-    "V1-RESUME-04",
-    "V2-RESUME-01",
-    "V2-RESUME-02",
-    "V2-RESUME-03",
-    "V2-RESUME-04",
-    "V2-RESUME-05",
-    "V2-RESUME-06",
-    "V2-RESUME-07",
-    "V2-RESUME-08",
-    "V2-RESUME-13",
-    "V2-RESUME-15",
-];
+use crate::rule::id;
 
 fn params(agent: &Agent, session: &str, more: Value) -> Value {
     let mut params = json!({"sessionId": session, "cwd": agent.cwd, "mcpServers": []});
@@ -36,15 +21,6 @@ fn params(agent: &Agent, session: &str, more: Value) -> Value {
 
 pub(super) async fn resuming(bench: &mut Bench) -> Result<(), Stopped> {
     let mut agent = bench.greeted_with(json!({})).await?;
-    let capability = match bench.version {
-        Version::V1 => "/sessionCapabilities/resume",
-        Version::V2 => "/session",
-    };
-    if !agent.offers(capability) {
-        bench.none_offered(RULES, "resuming sessions");
-        bench.give_back(agent);
-        return Ok(());
-    }
     let setup = agent.setup();
     let (_, opened) = agent.need("session/new", setup).await?;
     let session = opened
@@ -78,11 +54,11 @@ pub(super) async fn resuming(bench: &mut Bench) -> Result<(), Stopped> {
             "{}, for a session that was not resumed",
             tell("session/prompt", &before)
         );
-        bench.judge("V2-SESS-09", is_kept, &agent, &before.frames(), saw);
+        bench.judge(id::V2_SESS_09, is_kept, &agent, &before.frames(), saw);
     }
     let saw = tell("session/resume", &answer);
     bench.judge(
-        "V2-RESUME-01",
+        id::V2_RESUME_01,
         answer.result().is_some(),
         &agent,
         &answer.frames(),
@@ -102,7 +78,7 @@ pub(super) async fn resuming(bench: &mut Bench) -> Result<(), Stopped> {
     let frames = [answer.frames().to_vec(), early.clone()].concat();
     let saw = "a part of the conversation was replayed";
     bench.judge_all(
-        &["V1-RESUME-03", "V2-RESUME-02"],
+        &[id::V1_RESUME_03, id::V2_RESUME_02],
         early.is_empty(),
         &agent,
         &frames,
@@ -112,7 +88,7 @@ pub(super) async fn resuming(bench: &mut Bench) -> Result<(), Stopped> {
         let heard = agent.heard_since(answer.request);
         let is_kept = has_options(result) || has_kind(&heard, &session, "config_option_update");
         let saw = "a new session has options, and the resumed one was told without them";
-        bench.judge("V2-RESUME-15", is_kept, &agent, &answer.frames(), saw);
+        bench.judge(id::V2_RESUME_15, is_kept, &agent, &answer.frames(), saw);
     }
     if bench.version == Version::V2 {
         state(bench, &agent, &session, &answer);
@@ -123,10 +99,10 @@ pub(super) async fn resuming(bench: &mut Bench) -> Result<(), Stopped> {
     }
     let next = agent.recording().len();
     match talk(&bench.subject, bench.version, &mut agent, &session).await {
-        Ok(_) => bench.judge("V1-RESUME-04", true, &agent, &[next], ""),
+        Ok(_) => bench.judge(id::V1_RESUME_04, true, &agent, &[next], ""),
         Err(Stopped::Refused { message, .. }) => {
             let saw = format!("a prompt was refused after resuming: {message}");
-            bench.judge("V1-RESUME-04", false, &agent, &[next], saw);
+            bench.judge(id::V1_RESUME_04, false, &agent, &[next], saw);
         }
         Err(stopped) => return Err(stopped),
     }
@@ -154,7 +130,7 @@ fn state(bench: &mut Bench, agent: &Agent, session: &str, answer: &Answer) {
         .chain(state.map(|frame| frame.number))
         .collect();
     let saw = "the state was not told between the replay and the answer";
-    bench.judge("V2-RESUME-08", is_last, agent, &frames, saw);
+    bench.judge(id::V2_RESUME_08, is_last, agent, &frames, saw);
 }
 
 /// Judges that a session which nobody has prompted since it came to rest is not told to be at work. An agent may begin something by
@@ -175,7 +151,7 @@ async fn at_rest(
     ];
     let is_kept = told != Some("running");
     let saw = "a session at rest is told to be running";
-    bench.judge("V2-RESUME-08", is_kept, agent, &frames.concat(), saw);
+    bench.judge(id::V2_RESUME_08, is_kept, agent, &frames.concat(), saw);
     Ok(())
 }
 
@@ -190,7 +166,7 @@ async fn replay(
     agent.listen(QUIET).await?;
     let heard = agent.heard_since(answer.request);
     let frames = answer.frames();
-    judge_order(bench, "V2-RESUME-07", agent, &answer, &heard, session);
+    judge_order(bench, id::V2_RESUME_07, agent, &answer, &heard, session);
     state(bench, agent, session, &answer);
     let before: Vec<_> = heard
         .iter()
@@ -202,10 +178,16 @@ async fn replay(
     let has_prompt = said(&replayed, true).contains(&spoken.prompt);
     let is_kept = has_prompt && said(&replayed, false).contains(&reply);
     let saw = "the prompt or the answer is missing in the replay";
-    bench.judge("V2-RESUME-03", is_kept, agent, &frames, saw);
+    bench.judge(id::V2_RESUME_03, is_kept, agent, &frames, saw);
     let is_first = replayed.first().is_some_and(|first| first.is_users);
     let saw = "the replay does not begin with the first message";
-    bench.judge("V2-RESUME-04", has_prompt && is_first, agent, &frames, saw);
+    bench.judge(
+        id::V2_RESUME_04,
+        has_prompt && is_first,
+        agent,
+        &frames,
+        saw,
+    );
     let mut live = spoken
         .messages
         .iter()
@@ -215,10 +197,10 @@ async fn replay(
         replayed.any(|again| again.id == message.id && again.is_users == message.is_users)
     });
     let saw = "a message has another id in the replay than it had live";
-    bench.judge("V2-RESUME-06", is_kept, agent, &frames, saw);
+    bench.judge(id::V2_RESUME_06, is_kept, agent, &frames, saw);
     let has_notice = has_kind(&before, session, "notice");
     bench.judge(
-        "V2-RESUME-13",
+        id::V2_RESUME_13,
         !has_notice,
         agent,
         &frames,
@@ -237,7 +219,7 @@ async fn cursors(bench: &mut Bench, agent: &mut Agent, session: &str) -> Result<
             tell("session/resume", &answer)
         );
         bench.judge_all(
-            &["V2-RESUME-05", "V2-ERR-02"],
+            &[id::V2_RESUME_05, id::V2_ERR_02],
             is_kept,
             agent,
             &answer.frames(),

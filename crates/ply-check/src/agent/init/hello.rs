@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::super::bench::{Agent, Bench, initialize, number};
 use super::super::judging::tell;
-use super::super::shape;
 use crate::peer::{Answer, Stopped};
+use crate::rule::id;
 
 /// Capabilities of version 1 that are booleans.
 const BOOLEANS: &[&str] = &[
@@ -30,21 +30,6 @@ const OBJECTS: &[&str] = &[
     "/auth",
     "/auth/logout",
 ];
-/// Capabilities of version 2; all are objects.
-const MARKERS: &[&str] = &[
-    "/session",
-    "/session/prompt",
-    "/session/prompt/image",
-    "/session/prompt/audio",
-    "/session/prompt/embeddedContext",
-    "/session/mcp",
-    "/session/mcp/stdio",
-    "/session/mcp/http",
-    "/session/delete",
-    "/session/additionalDirectories",
-    "/auth",
-];
-
 pub(super) async fn greeting(bench: &mut Bench) -> Result<(), Stopped> {
     let mut agent = bench.start().await?;
     let params = initialize(bench.version, json!({}));
@@ -58,62 +43,17 @@ pub(super) async fn greeting(bench: &mut Bench) -> Result<(), Stopped> {
     let frames = answer.frames();
     let chosen = hello.get("protocolVersion");
     let is_asked = chosen.and_then(Value::as_u64) == Some(number(bench.version));
-    let (info, capabilities) = match bench.version {
-        Version::V1 => ("agentInfo", "agentCapabilities"),
-        Version::V2 => ("info", "capabilities"),
-    };
-    // In version 1 capabilities that are left out are the default ones.
-    let has_capabilities = match hello.get(capabilities) {
-        None => bench.version == Version::V1,
-        Some(capabilities) => capabilities.is_object(),
-    };
-    let is_named = hello.get(info).is_some_and(is_identity);
-    let is_whole = chosen.is_some_and(Value::is_u64) && has_capabilities;
-    let saw = "the answer lacks a version that is a number, or capabilities that are an object";
-    bench.judge("V1-INIT-05", is_whole, &agent, &frames, saw);
-    let is_whole = is_whole && hello.get(info).is_some_and(Value::is_object);
-    let saw = "the answer lacks `protocolVersion`, `info` or `capabilities`";
-    bench.judge("V2-INIT-02", is_whole, &agent, &frames, saw);
-    let saw = format!("`{info}` lacks a name or a version");
-    bench.judge_all(
-        &["V1-INIT-06", "V2-INIT-03"],
-        is_named,
-        &agent,
-        &frames,
-        saw,
-    );
     if !is_asked {
         if let Some(saw) = not_asked(bench).await? {
-            bench.judge("V1-INIT-07", false, &agent, &frames, saw);
+            bench.judge(id::V1_INIT_07, false, &agent, &frames, saw);
         }
         return Err(Stopped::Other(
             "the agent does not speak this version".to_owned(),
         ));
     }
-    bench.judge_all(&["V1-INIT-07", "V2-INIT-04"], true, &agent, &frames, "");
+    bench.judge_all(&[id::V1_INIT_07, id::V2_INIT_04], true, &agent, &frames, "");
     agent.hello = hello;
     markers(bench, &agent, &answer);
-    let known = shape::unknown_member(shape::Place::Hello, &agent.hello);
-    let saw = known
-        .map(|member| format!("`{member}` is no member of this version, and is not in a `_meta`"));
-    bench.judge(
-        "V1-EXT-01",
-        saw.is_none(),
-        &agent,
-        &frames,
-        saw.unwrap_or_default(),
-    );
-    let odd = shape::snake_member(&agent.hello);
-    let saw = odd
-        .as_ref()
-        .map(|member| format!("`{member}` is not camelCase"));
-    bench.judge_all(
-        &["V1-RPC-12", "V2-RPC-01"],
-        odd.is_none(),
-        &agent,
-        &frames,
-        saw.unwrap_or_default(),
-    );
     bench.log_in(&mut agent).await?;
     bench.give_back(agent);
     Ok(())
@@ -137,11 +77,6 @@ async fn not_asked(bench: &mut Bench) -> Result<Option<String>, Stopped> {
     Ok(None)
 }
 
-fn is_identity(info: &Value) -> bool {
-    let has = |key| info.get(key).is_some_and(Value::is_string);
-    has("name") && has("version")
-}
-
 fn markers(bench: &mut Bench, agent: &Agent, answer: &Answer) {
     let frames = answer.frames();
     let check = |pointers: &[&str], fits: fn(&Value) -> bool| {
@@ -150,18 +85,11 @@ fn markers(bench: &mut Bench, agent: &Agent, answer: &Answer) {
         });
         strange.map(|pointer| format!("the capability `{pointer}` has another type"))
     };
-    for (rule, version, saw) in [
-        (
-            "V1-INIT-13",
-            Version::V1,
-            check(BOOLEANS, Value::is_boolean),
-        ),
-        ("V1-INIT-14", Version::V1, check(OBJECTS, Value::is_object)),
-        ("V2-INIT-09", Version::V2, check(MARKERS, Value::is_object)),
+    for (rule, saw) in [
+        (id::V1_INIT_13, check(BOOLEANS, Value::is_boolean)),
+        (id::V1_INIT_14, check(OBJECTS, Value::is_object)),
     ] {
-        if version == bench.version {
-            bench.judge(rule, saw.is_none(), agent, &frames, saw.unwrap_or_default());
-        }
+        bench.judge(rule, saw.is_none(), agent, &frames, saw.unwrap_or_default());
     }
 }
 
@@ -183,30 +111,30 @@ pub(super) async fn odd_capabilities(bench: &mut Bench) -> Result<(), Stopped> {
     for (capabilities, rules, what, has_session) in [
         (
             everything,
-            ["V1-INIT-12", "V2-INIT-21"].as_slice(),
+            [id::V1_INIT_12, id::V2_INIT_21].as_slice(),
             "a client that can do everything",
             true,
         ),
         (
             strange,
-            &["V1-INIT-18", "V2-INIT-20"],
+            &[id::V1_INIT_18, id::V2_INIT_20],
             "capabilities of strange types",
             false,
         ),
         (
             unknown,
-            &["V1-INIT-23"],
+            &[id::V1_INIT_23],
             "capabilities that it cannot know",
             false,
         ),
         (
             foreign,
-            &["V2-INIT-14"],
+            &[id::V2_INIT_14],
             "files and terminals offered",
             true,
         ),
     ] {
-        if rules == ["V2-INIT-14"] && bench.version == Version::V1 {
+        if rules == [id::V2_INIT_14] && bench.version == Version::V1 {
             continue;
         }
         let mut agent = bench.start().await?;

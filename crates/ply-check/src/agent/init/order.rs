@@ -6,6 +6,7 @@ use serde_json::json;
 use super::super::bench::{Bench, initialize};
 use super::super::judging::{QUIET, tell};
 use crate::peer::Stopped;
+use crate::rule::id;
 
 pub(super) async fn early(bench: &mut Bench) -> Result<(), Stopped> {
     let mut agent = bench.start().await?;
@@ -16,7 +17,7 @@ pub(super) async fn early(bench: &mut Bench) -> Result<(), Stopped> {
         Version::V1 => answer.error_code().is_some(),
         Version::V2 => answer.error_code() == Some(-32600),
     };
-    let rules = ["V1-INIT-19", "V2-INIT-17"];
+    let rules = [id::V1_INIT_19, id::V2_INIT_17];
     let saw = format!("{}, before `initialize`", tell("session/new", &answer));
     bench.judge_all(&rules, is_kept, &agent, &answer.frames(), saw);
     agent.listen(QUIET).await?;
@@ -24,7 +25,7 @@ pub(super) async fn early(bench: &mut Bench) -> Result<(), Stopped> {
     let answers = heard.iter().filter(|frame| frame.is_answer());
     let is_kept = answers.count() == 1;
     let saw = "a notification before `initialize` was answered";
-    bench.judge("V2-INIT-17", is_kept, &agent, &[told], saw);
+    bench.judge(id::V2_INIT_17, is_kept, &agent, &[told], saw);
     let hello = agent
         .ask("initialize", initialize(bench.version, json!({})))
         .await?;
@@ -49,7 +50,7 @@ pub(super) async fn again(bench: &mut Bench) -> Result<(), Stopped> {
     let answer = agent.ask("initialize", params).await?;
     let is_kept = answer.error_code() == Some(-32600);
     let saw = format!("{}, after `session/new`", tell("initialize", &answer));
-    bench.judge("V2-INIT-16", is_kept, &agent, &answer.frames(), saw);
+    bench.judge(id::V2_INIT_16, is_kept, &agent, &answer.frames(), saw);
     let after = agent.new_session_with(&json!({})).await?;
     let frames = [answer.frames(), after.frames()].concat();
     let is_kept = after.result().is_some();
@@ -57,7 +58,7 @@ pub(super) async fn again(bench: &mut Bench) -> Result<(), Stopped> {
         "{}, after a second `initialize`",
         tell("session/new", &after)
     );
-    let rules = ["V1-INIT-20", "V2-INIT-16"];
+    let rules = [id::V1_INIT_20, id::V2_INIT_16];
     bench.judge_all(&rules, is_kept, &agent, &frames, saw);
     Ok(())
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::super::bench::{Bench, initialize};
 use super::super::judging::tell;
 use crate::peer::Stopped;
+use crate::rule::id;
 
 /// The newest version that there is.
 const NEWEST: u64 = 2;
@@ -31,17 +32,17 @@ pub(super) async fn unknown(bench: &mut Bench) -> Result<(), Stopped> {
     let greetings = [
         (
             greeting(bench.version, json!(99)),
-            ["V1-INIT-08", "V2-INIT-04"],
+            [id::V1_INIT_08, id::V2_INIT_04],
         ),
         (
             greeting(bench.version, json!(65535)),
-            ["V1-INIT-08", "V2-INIT-04"],
+            [id::V1_INIT_08, id::V2_INIT_04],
         ),
         (
             greeting(Version::V2, json!(65535)),
-            ["V1-INIT-21", "V2-INIT-04"],
+            [id::V1_INIT_21, id::V2_INIT_04],
         ),
-        (newer, ["", "V2-INIT-18"]),
+        (newer, ["", id::V2_INIT_18]),
     ];
     for (params, rules) in greetings {
         let mut agent = bench.start().await?;
@@ -85,7 +86,7 @@ async fn older_than_all(bench: &mut Bench) -> Result<(), Stopped> {
         }
     };
     let saw = format!("{}, for version 0", tell("initialize", &answer));
-    let rules = ["V2-INIT-05", "V2-ERR-01"];
+    let rules = [id::V2_INIT_05, id::V2_ERR_01];
     bench.judge_all(&rules, is_kept, &agent, &answer.frames(), saw);
     Ok(())
 }
@@ -97,7 +98,7 @@ pub(super) async fn older(bench: &mut Bench) -> Result<(), Stopped> {
     let version = answer.message.pointer("/result/protocolVersion");
     let is_kept = version.and_then(Value::as_u64) == Some(1);
     let saw = "a client that asks for version 1 does not get it";
-    bench.judge("V2-INIT-08", is_kept, &agent, &answer.frames(), saw);
+    bench.judge(id::V2_INIT_08, is_kept, &agent, &answer.frames(), saw);
     Ok(())
 }
 
@@ -106,14 +107,14 @@ pub(super) async fn incomplete(bench: &mut Bench) -> Result<(), Stopped> {
     let answer = agent.ask("initialize", json!({})).await?;
     let is_kept = answer.error_code() == Some(-32602);
     let saw = format!("{}, without a version", tell("initialize", &answer));
-    let rules = ["V1-RPC-11", "V2-RPC-01"];
+    let rules = [id::V1_RPC_11, id::V2_RPC_01];
     bench.judge_all(&rules, is_kept, &agent, &answer.frames(), saw);
     if bench.version == Version::V2 {
         let params = json!({"protocolVersion": 2, "capabilities": {}});
         let answer = agent.ask("initialize", params).await?;
         let is_kept = answer.error_code().is_some();
         let saw = "a greeting of version 2 without `info` was taken";
-        bench.judge("V2-INIT-03", is_kept, &agent, &answer.frames(), saw);
+        bench.judge(id::V2_INIT_03, is_kept, &agent, &answer.frames(), saw);
     }
     Ok(())
 }

@@ -8,71 +8,28 @@ use super::super::judging::{QUIET, tell};
 use super::super::shape;
 use super::super::talk::has_kind;
 use crate::peer::{Answer, Stopped};
+use crate::rule::id;
 
 const RULES: &[&str] = &[
-    "V1-CONF-01",
-    "V1-CONF-04",
-    "V1-CONF-05",
-    "V1-CONF-08",
-    "V1-CONF-09",
-    "V1-CONF-10",
-    "V1-CONF-12",
-    "V1-CONF-13",
-    "V2-CONF-01",
-    "V2-CONF-03",
-    "V2-CONF-04",
-    "V2-CONF-05",
+    id::V1_CONF_01,
+    id::V1_CONF_04,
+    id::V1_CONF_05,
+    id::V1_CONF_08,
+    id::V1_CONF_09,
+    id::V1_CONF_10,
+    id::V1_CONF_12,
+    id::V1_CONF_13,
+    id::V2_CONF_01,
+    id::V2_CONF_03,
+    id::V2_CONF_04,
+    id::V2_CONF_05,
 ];
-/// Categories that the protocol names.
-const CATEGORIES: &[&str] = &["mode", "model", "thought_level", "model_config"];
-
 /// Returns the options that an answer or an update tells.
 fn list(value: Option<&Value>) -> Vec<Value> {
     let options = value
         .and_then(|value| value.get("configOptions"))
         .and_then(Value::as_array);
     options.cloned().unwrap_or_default()
-}
-
-pub(super) async fn shapes(bench: &mut Bench) -> Result<(), Stopped> {
-    let mut agent = bench.greeted().await?;
-    let setup = agent.setup();
-    let (answer, opened) = agent.need("session/new", setup).await?;
-    let options = list(Some(&opened));
-    if options.is_empty() {
-        bench.none_offered(RULES, "config options");
-    }
-    let frames = answer.frames();
-    for option in &options {
-        let saw = shape::config_fault(bench.version, option);
-        let rules = ["V1-CONF-01", "V2-CONF-01"];
-        bench.judge_all(
-            &rules,
-            saw.is_none(),
-            &agent,
-            &frames,
-            saw.unwrap_or_default(),
-        );
-        let saw = shape::value_fault(bench.version, option);
-        let rules = ["V1-CONF-05", "V2-CONF-05"];
-        bench.judge_all(
-            &rules,
-            saw.is_none(),
-            &agent,
-            &frames,
-            saw.unwrap_or_default(),
-        );
-        let is_boolean = option.get("type").and_then(Value::as_str) == Some("boolean");
-        let saw = "a boolean option was sent to a client that does not know them";
-        bench.judge("V1-CONF-04", !is_boolean, &agent, &frames, saw);
-        let category = option.get("category").and_then(Value::as_str);
-        let is_kept = category
-            .is_none_or(|category| category.starts_with('_') || CATEGORIES.contains(&category));
-        let saw = "a category is neither known nor begins with an underscore";
-        bench.judge("V1-CONF-08", is_kept, &agent, &frames, saw);
-    }
-    bench.give_back(agent);
-    Ok(())
 }
 
 /// A session with an option that can be set.
@@ -181,8 +138,8 @@ pub(super) async fn setting(bench: &mut Bench) -> Result<(), Stopped> {
         };
         let saw = format!("{}, for {what}", tell("session/set_config_option", &answer));
         let rules: &[_] = match what.starts_with("a type") {
-            true => &["V2-CONF-04", "V2-ERR-02"],
-            false => &["V1-CONF-10", "V2-CONF-04"],
+            true => &[id::V2_CONF_04, id::V2_ERR_02],
+            false => &[id::V1_CONF_10, id::V2_CONF_04],
         };
         bench.judge_all(rules, is_kept, &agent, &answer.frames(), saw);
     }
@@ -190,7 +147,7 @@ pub(super) async fn setting(bench: &mut Bench) -> Result<(), Stopped> {
     let is_kept = setting.value(version, &answer).as_ref() == Some(&setting.first);
     let saw = "after values that are not offered, the option is not what it was set to";
     bench.judge_all(
-        &["V1-CONF-10", "V2-CONF-04"],
+        &[id::V1_CONF_10, id::V2_CONF_04],
         is_kept,
         &agent,
         &answer.frames(),
@@ -210,7 +167,7 @@ fn complete(bench: &mut Bench, agent: &Agent, setting: &Setting, answer: &Answer
         Some(_) => "the answer does not have all the options there are".to_owned(),
         None => tell("session/set_config_option", answer),
     };
-    let rules = ["V1-CONF-09", "V2-CONF-03"];
+    let rules = [id::V1_CONF_09, id::V2_CONF_03];
     bench.judge_all(&rules, told == ids, agent, &answer.frames(), saw);
 }
 
@@ -234,14 +191,14 @@ async fn change(
         }
         let is_kept = setting.value(version, &answer).as_ref() == Some(value);
         let saw = "the answer does not tell the value that was set";
-        let rules = ["V1-CONF-09", "V2-CONF-03"];
+        let rules = [id::V1_CONF_09, id::V2_CONF_03];
         bench.judge_all(&rules, is_kept, agent, &answer.frames(), saw);
         let heard = agent.heard_since(answer.request);
         let session = setting.session.as_str().unwrap_or_default();
         if setting.is_mode && has_modes {
             let is_kept = has_kind(&heard, session, "current_mode_update");
             let saw = "the option for the mode was set, and no change of the mode was told";
-            bench.judge("V1-MODE-05", is_kept, agent, &answer.frames(), saw);
+            bench.judge(id::V1_MODE_05, is_kept, agent, &answer.frames(), saw);
         }
         let ids = shape::config_ids(version, &list(answer.result()));
         for update in heard
@@ -251,7 +208,7 @@ async fn change(
             let told = shape::config_ids(version, &list(update.update()));
             let frames = [answer.frames().to_vec(), vec![update.number]].concat();
             let saw = "an update of options has others than the answer before it";
-            bench.judge("V1-CONF-12", told == ids, agent, &frames, saw);
+            bench.judge(id::V1_CONF_12, told == ids, agent, &frames, saw);
         }
     }
     Ok(())

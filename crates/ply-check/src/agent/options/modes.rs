@@ -7,6 +7,7 @@ use super::super::bench::{Agent, Bench};
 use super::super::judging::{QUIET, tell};
 use super::super::shape;
 use crate::peer::Stopped;
+use crate::rule::id;
 
 /// The modes of a session.
 pub(in super::super) struct Modes {
@@ -36,28 +37,17 @@ pub(super) async fn modes(bench: &mut Bench) -> Result<(), Stopped> {
     let session = opened.get("sessionId").cloned().unwrap_or_default();
     let Some(modes) = of(&opened) else {
         let rules = [
-            "V1-MODE-01",
-            "V1-MODE-02",
-            "V1-MODE-03",
-            "V1-MODE-04",
-            "V1-MODE-05",
-            "V1-MODE-07",
+            id::V1_MODE_01,
+            id::V1_MODE_02,
+            id::V1_MODE_03,
+            id::V1_MODE_04,
+            id::V1_MODE_05,
+            id::V1_MODE_07,
         ];
         bench.none_offered(&rules, "modes");
         bench.give_back(agent);
         return Ok(());
     };
-    let named = opened
-        .pointer("/modes/availableModes")
-        .and_then(Value::as_array);
-    let mut named = named.into_iter().flatten();
-    let is_named = named.all(|mode| {
-        mode.get("id").is_some_and(Value::is_string)
-            && mode.get("name").is_some_and(Value::is_string)
-    });
-    let is_kept = is_named && modes.ids.contains(&modes.current);
-    let saw = "a mode lacks its `id` or `name`, or the current mode is none of them";
-    bench.judge("V1-MODE-01", is_kept, &agent, &answer.frames(), saw);
     let unknown = json!({"sessionId": session, "modeId": "ply-check-no-such-mode"});
     let refused = agent.ask("session/set_mode", unknown).await?;
     let saw = format!(
@@ -65,7 +55,7 @@ pub(super) async fn modes(bench: &mut Bench) -> Result<(), Stopped> {
         tell("session/set_mode", &refused)
     );
     bench.judge(
-        "V1-MODE-02",
+        id::V1_MODE_02,
         refused.error_code().is_some(),
         &agent,
         &refused.frames(),
@@ -81,7 +71,7 @@ pub(super) async fn modes(bench: &mut Bench) -> Result<(), Stopped> {
             tell("session/set_mode", &set)
         );
         bench.judge(
-            "V1-MODE-03",
+            id::V1_MODE_03,
             set.result().is_some(),
             &agent,
             &set.frames(),
@@ -113,7 +103,7 @@ fn in_step(bench: &mut Bench, agent: &Agent, opened: &Value, current: &str, fram
         Some(_) => "the current mode and the option for the mode are not the same",
         None => "there are modes and options, and no option with the category `mode`",
     };
-    bench.judge("V1-MODE-07", option == Some(current), agent, frames, saw);
+    bench.judge(id::V1_MODE_07, option == Some(current), agent, frames, saw);
 }
 
 /// Judges what was told after the mode was set.
@@ -121,17 +111,11 @@ fn announced(bench: &mut Bench, agent: &Agent, mode: &str, opened: &Value, since
     for frame in agent.heard_since(since) {
         let update = frame.update();
         match frame.update_kind() {
-            Some("current_mode_update") => {
-                let id = update.and_then(|update| update.get("currentModeId"));
-                let is_kept = id.is_some_and(Value::is_string);
-                let saw = "a change of the mode was told without `currentModeId`";
-                bench.judge("V1-MODE-04", is_kept, agent, &[since, frame.number], saw);
-            }
             Some("config_option_update") if opened.get("configOptions").is_some() => {
                 let option = mode_option(update.and_then(|update| update.get("configOptions")));
                 let is_kept = option.is_none_or(|option| option == mode);
                 let saw = "after a change of the mode, the option for the mode has another value";
-                bench.judge("V1-MODE-07", is_kept, agent, &[since, frame.number], saw);
+                bench.judge(id::V1_MODE_07, is_kept, agent, &[since, frame.number], saw);
                 let ids = |value: Option<&Value>| {
                     let options = value.and_then(|value| value.get("configOptions"));
                     let options = options.and_then(Value::as_array).cloned();
@@ -141,7 +125,7 @@ fn announced(bench: &mut Bench, agent: &Agent, mode: &str, opened: &Value, since
                 };
                 let is_kept = ids(update) == ids(Some(opened));
                 let saw = "an update of options does not have all of them";
-                bench.judge("V1-CONF-12", is_kept, agent, &[since, frame.number], saw);
+                bench.judge(id::V1_CONF_12, is_kept, agent, &[since, frame.number], saw);
             }
             _ => {}
         }

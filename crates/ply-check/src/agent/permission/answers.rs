@@ -12,6 +12,7 @@ use crate::agent::turn::{
 };
 use crate::peer::Stopped;
 use crate::recording::Frame;
+use crate::rule::id;
 
 /// How long a question is left open, to see that the tool waits.
 const OPEN_FOR: Duration = Duration::from_millis(300);
@@ -52,16 +53,16 @@ pub(super) async fn given(bench: &mut Bench) -> Result<(), Stopped> {
     let waiting = waiting.or_else(|| agent.seen_since(turn.call.frame, waits));
     let frames = [turn.call.frame, held.frame];
     let saw = "a question for permission was open and the state was not `requires_action`";
-    bench.judge("V2-STATE-04", waiting.is_some(), &agent, &frames, saw);
+    bench.judge(id::V2_STATE_04, waiting.is_some(), &agent, &frames, saw);
     let early = place.made_since().await;
     let id = word_of_call(&held.params);
     let done = agent.seen_since(turn.call.frame, |frame| ended_well(frame, &id));
     let saw = "the tool ran before the question was answered";
     let is_kept = early.is_empty() && done.is_none();
-    bench.judge("V1-PERM-02", is_kept, &agent, &frames, saw);
+    bench.judge(id::V1_PERM_02, is_kept, &agent, &frames, saw);
     if !is_kept {
         // Whatever the answer would have been, it could not have kept the tool from running.
-        let rules = ["V1-PERM-09", "V2-PERM-07", "V2-PERM-08"];
+        let rules = [id::V1_PERM_09, id::V2_PERM_07, id::V2_PERM_08];
         turn::judge(bench, &rules, false, &agent, &frames, saw);
     }
     permit(&mut agent, Choice::Allow);
@@ -71,7 +72,7 @@ pub(super) async fn given(bench: &mut Bench) -> Result<(), Stopped> {
     if !made.is_empty() {
         let is_told = !course.calls(&agent).is_empty();
         let saw = "a file was made that no tool call tells of";
-        bench.judge("V1-PROMPT-05", is_told, &agent, &course.ends(), saw);
+        bench.judge(id::V1_PROMPT_05, is_told, &agent, &course.ends(), saw);
     }
     place.clear(&made).await;
     bench.give_back(agent);
@@ -81,7 +82,7 @@ pub(super) async fn given(bench: &mut Bench) -> Result<(), Stopped> {
 /// Says no, and sees that it is kept to.
 pub(super) async fn refused(bench: &mut Bench) -> Result<(), Stopped> {
     let Some((agent, course)) =
-        answered_with(bench, Choice::Reject, &["V1-PERM-09", "V2-PERM-07"]).await?
+        answered_with(bench, Choice::Reject, &[id::V1_PERM_09, id::V2_PERM_07]).await?
     else {
         return Ok(());
     };
@@ -98,18 +99,23 @@ pub(super) async fn refused(bench: &mut Bench) -> Result<(), Stopped> {
         true => "a call that was refused is not reported as failed".to_owned(),
         false => course.how(),
     };
-    bench.judge("V1-PERM-12", is_closed && is_calm, &agent, &frames, saw);
+    bench.judge(id::V1_PERM_12, is_closed && is_calm, &agent, &frames, saw);
     Ok(())
 }
 
 /// Answers with what does not mean yes: something that was not offered, something unknown, an error.
 pub(super) async fn strange(bench: &mut Bench) -> Result<(), Stopped> {
-    let rules = ["V1-PERM-09", "V2-PERM-07"];
+    let rules = [id::V1_PERM_09, id::V2_PERM_07];
     answered_with(bench, Choice::Unoffered, &rules).await?;
     match bench.version {
         Version::V1 => {
             answered_with(bench, Choice::Error(-32603), &rules).await?;
-            answered_with(bench, Choice::Error(-32800), &["V1-CREQ-09", "V1-PERM-09"]).await?;
+            answered_with(
+                bench,
+                Choice::Error(-32800),
+                &[id::V1_CREQ_09, id::V1_PERM_09],
+            )
+            .await?;
         }
         Version::V2 => {
             answered_with(bench, Choice::UnknownOutcome, &rules).await?;
@@ -120,7 +126,7 @@ pub(super) async fn strange(bench: &mut Bench) -> Result<(), Stopped> {
 
 /// Answers `cancelled`, which in version 1 is only said of a turn that is cancelled.
 pub(super) async fn dismissed(bench: &mut Bench) -> Result<(), Stopped> {
-    let rules = ["V1-PERM-09", "V2-PERM-08"];
+    let rules = [id::V1_PERM_09, id::V2_PERM_08];
     let Some((agent, course)) = answered_with(bench, Choice::Cancelled, &rules).await? else {
         return Ok(());
     };
@@ -130,7 +136,7 @@ pub(super) async fn dismissed(bench: &mut Bench) -> Result<(), Stopped> {
     let frames = [question.number, course.end];
     let saw = course.how();
     bench.judge(
-        "V1-CANCEL-12",
+        id::V1_CANCEL_12,
         course.ended("cancelled"),
         &agent,
         &frames,

@@ -13,6 +13,7 @@ use crate::agent::turn::{
 };
 use crate::peer::Stopped;
 use crate::recording::Frame;
+use crate::rule::id;
 
 /// How long an accepted prompt may take to be reported once the work is over.
 const REPORTED_WITHIN: Duration = Duration::from_millis(200);
@@ -43,7 +44,7 @@ pub(super) async fn more_prompts(bench: &mut Bench) -> Result<(), Stopped> {
         let frames = [turn.call.frame];
         let saw = "a prompt was sent during a turn, and one of the two got no answer";
         bench.judge(
-            "V1-PROMPT-13",
+            id::V1_PROMPT_13,
             turn.answered(&agent).is_some(),
             &agent,
             &frames,
@@ -81,20 +82,20 @@ fn inserted_in_order(bench: &mut Bench, agent: &Agent, second: &Turn, third: &Tu
         let result = answer.json.as_ref().and_then(|json| json.get("result"));
         let frames = [turn.call.frame, answer.number];
         let saw = "a prompt was refused while work was running";
-        bench.judge("V2-PROMPT-14", result.is_some(), agent, &frames, saw);
+        bench.judge(id::V2_PROMPT_14, result.is_some(), agent, &frames, saw);
         let id = result.and_then(|result| word(result, "messageId"));
         let Some(id) = id else {
             continue;
         };
         let told = agent.seen_since(turn.call.frame, |frame| is_user_message(frame, Some(&id)));
         let saw = "a prompt was accepted and never got into the conversation";
-        bench.judge("V2-PROMPT-06", told.is_some(), agent, &frames, saw);
+        bench.judge(id::V2_PROMPT_06, told.is_some(), agent, &frames, saw);
         places.extend(told.map(|frame| frame.number));
     }
     if let [earlier, later] = places[..] {
         let saw = "two prompts got into the conversation in the wrong order";
         bench.judge(
-            "V2-PROMPT-14",
+            id::V2_PROMPT_14,
             earlier < later,
             agent,
             &[earlier, later],
@@ -134,6 +135,6 @@ async fn refusal_leaves_work(
         .chain(idle.as_ref().map(|frame| frame.number))
         .collect();
     let saw = "a refused prompt made the session idle while work was open";
-    bench.judge("V2-STATE-12", idle.is_none(), agent, &frames, saw);
+    bench.judge(id::V2_STATE_12, idle.is_none(), agent, &frames, saw);
     Ok(true)
 }

@@ -12,6 +12,7 @@ use crate::agent::turn::{
 };
 use crate::peer::{Answer, Stopped};
 use crate::recording::Frame;
+use crate::rule::id;
 
 /// A prompt that gets a short answer, and silence after it.
 pub(super) async fn short(bench: &mut Bench) -> Result<(), Stopped> {
@@ -24,17 +25,22 @@ pub(super) async fn short(bench: &mut Bench) -> Result<(), Stopped> {
         return unending(bench, &agent, &turn);
     };
     let heard = agent.listen(QUIET).await?;
-    turn::review(bench, &agent, &course);
     let frames = course.ends();
     let how = course.how();
     // An answer without a stop reason is another rule's business, and a model that fails is nobody's.
     if course.answer.error_code().is_none_or(|code| code == -32602) {
         let is_taken = course.answer.error_code().is_none();
-        bench.judge("V1-CONTENT-02", is_taken, &agent, &frames, how.clone());
+        bench.judge(id::V1_CONTENT_02, is_taken, &agent, &frames, how.clone());
     }
     // A model may decline or meet a limit even here, which is no fault of the agent.
     if course.ended("end_turn") || course.ended("cancelled") {
-        bench.judge("V1-STOP-02", course.ended("end_turn"), &agent, &frames, how);
+        bench.judge(
+            id::V1_STOP_02,
+            course.ended("end_turn"),
+            &agent,
+            &frames,
+            how,
+        );
     }
     spoken(bench, &agent, &course);
     let late = heard.iter().find(|frame| is_of_turn(frame));
@@ -43,7 +49,7 @@ pub(super) async fn short(bench: &mut Bench) -> Result<(), Stopped> {
         .chain(late.map(|frame| frame.number))
         .collect();
     let saw = "something of the turn came after its answer";
-    bench.judge("V1-PROMPT-10", late.is_none(), &agent, &shown, saw);
+    bench.judge(id::V1_PROMPT_10, late.is_none(), &agent, &shown, saw);
     answered_once(bench, &agent, &turn);
     if bench.version == Version::V2 {
         accepted(bench, &agent, &course);
@@ -52,7 +58,7 @@ pub(super) async fn short(bench: &mut Bench) -> Result<(), Stopped> {
         let is_new = id(&again).is_none() || id(&again) != id(&course);
         let frames = [course.answer.frame, again.answer.frame];
         let saw = "two prompts became one message";
-        bench.judge("V2-PROMPT-09", is_new, &agent, &frames, saw);
+        bench.judge(id::V2_PROMPT_09, is_new, &agent, &frames, saw);
     }
     bench.give_back(agent);
     Ok(())
@@ -67,7 +73,7 @@ fn unending(bench: &mut Bench, agent: &Agent, turn: &Turn) -> Result<(), Stopped
         let frames = [turn.call.frame];
         turn::judge(
             bench,
-            &["V1-PROMPT-06", "V2-STATE-02"],
+            &[id::V1_PROMPT_06, id::V2_STATE_02],
             false,
             agent,
             &frames,
@@ -94,7 +100,7 @@ fn spoken(bench: &mut Bench, agent: &Agent, course: &Course) {
             .chain(late.map(|frame| frame.number))
             .collect();
         let saw = "the model's words came only after the turn";
-        bench.judge("V1-PROMPT-03", is_said, agent, &frames, saw);
+        bench.judge(id::V1_PROMPT_03, is_said, agent, &frames, saw);
     }
 }
 
@@ -109,7 +115,7 @@ pub(super) fn answered_once(bench: &mut Bench, agent: &Agent, turn: &Turn) {
         later.filter(fits).map(|frame| frame.number).collect()
     });
     let saw = format!("the prompt got {} answers", answers.len());
-    bench.judge("V1-PROMPT-07", answers.len() == 1, agent, &answers, saw);
+    bench.judge(id::V1_PROMPT_07, answers.len() == 1, agent, &answers, saw);
 }
 
 /// Judges what version 2 says of an accepted prompt.
@@ -120,11 +126,11 @@ fn accepted(bench: &mut Bench, agent: &Agent, course: &Course) {
     let id = word(result, "messageId");
     let frames = course.answer.frames();
     let saw = "the answer has no `messageId`";
-    bench.judge("V2-PROMPT-07", id.is_some(), agent, &frames, saw);
+    bench.judge(id::V2_PROMPT_07, id.is_some(), agent, &frames, saw);
     let is_early = course.answer.frame < course.end;
     let saw = "the prompt was answered only after the work";
     bench.judge(
-        "V2-PROMPT-05",
+        id::V2_PROMPT_05,
         is_early,
         agent,
         &[course.prompt, course.end, course.answer.frame],
@@ -148,11 +154,11 @@ fn accepted(bench: &mut Bench, agent: &Agent, course: &Course) {
         false => "the accepted prompt was reported under another id",
     };
     let is_kept = others == 0 && told.iter().any(|frame| is_ours(&frame));
-    bench.judge("V2-PROMPT-09", is_kept, agent, &shown, saw);
+    bench.judge(id::V2_PROMPT_09, is_kept, agent, &shown, saw);
     // The id may only be wrong in the answer.
     if id.is_some() && !told.is_empty() {
         let saw = "the answer has another id than the reported message";
-        bench.judge("V2-PROMPT-07", is_kept, agent, &shown, saw);
+        bench.judge(id::V2_PROMPT_07, is_kept, agent, &shown, saw);
     }
 }
 
@@ -166,7 +172,7 @@ pub(super) async fn impossible(bench: &mut Bench) -> Result<(), Stopped> {
     let answer = agent.ask("session/prompt", params).await?;
     let is_refused = answer.error_code().is_some();
     let saw = "a prompt for an unknown session was taken";
-    bench.judge("V1-PROMPT-14", is_refused, &agent, &answer.frames(), saw);
+    bench.judge(id::V1_PROMPT_14, is_refused, &agent, &answer.frames(), saw);
     if bench.version == Version::V1 {
         return Ok(());
     }
@@ -198,7 +204,7 @@ async fn not_reported(
         .chain(told.as_ref().map(|frame| frame.number))
         .collect();
     let saw = "a prompt was refused and reported as a user message";
-    bench.judge("V2-PROMPT-12", told.is_none(), agent, &frames, saw);
+    bench.judge(id::V2_PROMPT_12, told.is_none(), agent, &frames, saw);
     Ok(())
 }
 
@@ -237,7 +243,7 @@ pub(super) async fn command(bench: &mut Bench) -> Result<(), Stopped> {
         .any(|frame| state(frame) == Some("running"));
     let saw = "a command came to no work that begins and ends";
     bench.judge(
-        "V2-PROMPT-21",
+        id::V2_PROMPT_21,
         ran && course.stop.is_some(),
         &agent,
         &course.ends(),

@@ -6,6 +6,7 @@ use super::super::bench::{Agent, Bench};
 use super::super::judging::{PING, QUIET};
 use super::super::junk::react;
 use crate::peer::{Call, Stopped};
+use crate::rule::id;
 
 /// Characters of one, two, three and four bytes, and a mark that belongs to the letter before it.
 const EVERY_LENGTH: &str = "a é 漢 🪶 e\u{301} \u{200d}";
@@ -36,11 +37,23 @@ pub(super) async fn lawful(bench: &mut Bench) -> Result<(), Stopped> {
             "the request with the id {} got no answer with that id",
             call.id
         );
-        bench.judge_all(&["V1-RPC-05", "V2-RPC-01"], is_kept, &agent, &frames, saw);
+        bench.judge_all(
+            &[id::V1_RPC_05, id::V2_RPC_01],
+            is_kept,
+            &agent,
+            &frames,
+            saw,
+        );
     }
     let (is_kept, frames) = is_answered(&agent, &spoken);
     let saw = "an id with characters of every length did not come back as it was";
-    bench.judge_all(&["V1-RPC-02", "V2-RPC-01"], is_kept, &agent, &frames, saw);
+    bench.judge_all(
+        &[id::V1_RPC_02, id::V2_RPC_01],
+        is_kept,
+        &agent,
+        &frames,
+        saw,
+    );
     bench.give_back(agent);
     Ok(())
 }
@@ -69,7 +82,7 @@ pub(super) async fn null(bench: &mut Bench) -> Result<(), Stopped> {
     let nulls = nulls.filter(|frame| frame.id() == Some(&Value::Null));
     let is_kept = reaction.is_alive && nulls.count() == 1;
     let saw = reaction.tell("a request with the id null");
-    bench.judge("V1-RPC-06", is_kept, &agent, &reaction.frames(), saw);
+    bench.judge(id::V1_RPC_06, is_kept, &agent, &reaction.frames(), saw);
     Ok(())
 }
 
@@ -83,7 +96,7 @@ pub(super) async fn unlawful(bench: &mut Bench) -> Result<(), Stopped> {
         let reaction = react(&mut agent, line.to_string().as_bytes()).await?;
         let is_kept = reaction.is_refusal(&[-32600]);
         let (frames, saw) = (reaction.frames(), reaction.tell(&what));
-        bench.judge("V2-RPC-02", is_kept, &agent, &frames, saw);
+        bench.judge(id::V2_RPC_02, is_kept, &agent, &frames, saw);
         if !reaction.is_alive {
             return Ok(());
         }

@@ -6,6 +6,7 @@ use super::super::bench::Bench;
 use super::super::judging::PING;
 use super::super::junk::{code, react};
 use crate::peer::Stopped;
+use crate::rule::id;
 
 /// Levels of nesting, beyond what any message needs.
 const DEEP_LEVELS: usize = 20_000;
@@ -22,7 +23,7 @@ pub(super) async fn no_messages(bench: &mut Bench) -> Result<(), Stopped> {
         let reaction = react(&mut agent, line.as_bytes()).await?;
         let is_kept = reaction.is_refusal(&[wanted]);
         let saw = reaction.tell(&format!("the line `{line}`"));
-        bench.judge("V1-RPC-10", is_kept, &agent, &reaction.frames(), saw);
+        bench.judge(id::V1_RPC_10, is_kept, &agent, &reaction.frames(), saw);
         if !reaction.is_alive {
             return Ok(());
         }
@@ -43,7 +44,7 @@ pub(super) async fn no_messages(bench: &mut Bench) -> Result<(), Stopped> {
         let reaction = react(&mut agent, line).await?;
         let saw = reaction.tell(what);
         bench.judge(
-            "V1-RPC-10",
+            id::V1_RPC_10,
             reaction.is_alive,
             &agent,
             &reaction.frames(),
@@ -70,14 +71,14 @@ pub(super) async fn bad_bytes(bench: &mut Bench) -> Result<(), Stopped> {
     ] {
         let reaction = react(&mut agent, line).await?;
         let (frames, saw) = (reaction.frames(), reaction.tell(what));
-        bench.judge("V1-RPC-10", reaction.is_alive, &agent, &frames, &*saw);
+        bench.judge(id::V1_RPC_10, reaction.is_alive, &agent, &frames, &*saw);
         if !reaction.is_alive {
             return Ok(());
         }
         // It may be refused or repaired, but a result or another code would be wrong.
         let mut codes = reaction.answers.iter().map(code);
         let is_kept = codes.all(|code| matches!(code, Some(-32700 | -32600)));
-        bench.judge("V1-RPC-10", is_kept, &agent, &frames, saw);
+        bench.judge(id::V1_RPC_10, is_kept, &agent, &frames, saw);
     }
     Ok(())
 }
@@ -101,7 +102,7 @@ pub(super) async fn no_version(bench: &mut Bench) -> Result<(), Stopped> {
             && !reaction.answers.is_empty()
             && codes.all(|code| matches!(code, Some(-32600 | -32601)));
         let saw = reaction.tell(what);
-        bench.judge("V1-RPC-10", is_kept, &agent, &reaction.frames(), saw);
+        bench.judge(id::V1_RPC_10, is_kept, &agent, &reaction.frames(), saw);
         if !reaction.is_alive {
             return Ok(());
         }
@@ -128,7 +129,13 @@ pub(super) async fn arrays(bench: &mut Bench) -> Result<(), Stopped> {
             .any(|frame| frame.json.as_ref().is_some_and(serde_json::Value::is_array));
         let is_kept = reaction.is_refusal(&[-32600]) && !has_array;
         let (frames, saw) = (reaction.frames(), reaction.tell(what));
-        bench.judge_all(&["V1-RPC-18", "V2-BATCH-01"], is_kept, &agent, &frames, saw);
+        bench.judge_all(
+            &[id::V1_RPC_18, id::V2_BATCH_01],
+            is_kept,
+            &agent,
+            &frames,
+            saw,
+        );
         if !reaction.is_alive {
             return Ok(());
         }

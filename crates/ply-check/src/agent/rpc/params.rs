@@ -1,4 +1,4 @@
-//! Parameters that do not fit, and those that a newer client would send.
+//! Parameters that a newer client would send.
 
 use ply_wire::negotiate::Version;
 use serde_json::{Value, json};
@@ -6,52 +6,7 @@ use serde_json::{Value, json};
 use super::super::bench::{Bench, initialize};
 use super::super::judging::tell;
 use crate::peer::Stopped;
-
-pub(super) async fn unfit(bench: &mut Bench) -> Result<(), Stopped> {
-    let (mut agent, session) = bench.session().await?;
-    let rules = ["V1-RPC-11", "V1-ERR-01", "V2-RPC-01", "V2-ERR-01"];
-    for (method, params) in [
-        (
-            "session/prompt",
-            json!({"prompt": [{"type": "text", "text": "hi"}]}),
-        ),
-        (
-            "session/prompt",
-            json!({"sessionId": session, "prompt": "hi"}),
-        ),
-        ("session/new", json!({"cwd": 7, "mcpServers": []})),
-        ("session/new", json!({})),
-    ] {
-        let answer = agent.ask(method, params).await?;
-        let is_kept = answer.error_code() == Some(-32602);
-        let saw = format!(
-            "{}, though its parameters do not fit",
-            tell(method, &answer)
-        );
-        bench.judge_all(&rules, is_kept, &agent, &answer.frames(), saw);
-    }
-    if bench.version == Version::V2 {
-        for (block, what) in [
-            (json!({"type": "text"}), "a text block without a text"),
-            (
-                json!({"type": "_ply_check"}),
-                "a block of a kind that it cannot know",
-            ),
-        ] {
-            let params = json!({"sessionId": session, "prompt": [block]});
-            let answer = agent.ask("session/prompt", params).await?;
-            let rule = match what.starts_with("a text") {
-                true => "V2-RPC-06",
-                false => "V2-ERR-02",
-            };
-            let saw = format!("{}, with {what}", tell("session/prompt", &answer));
-            let is_kept = answer.error_code() == Some(-32602);
-            bench.judge(rule, is_kept, &agent, &answer.frames(), saw);
-        }
-    }
-    bench.give_back(agent);
-    Ok(())
-}
+use crate::rule::id;
 
 pub(super) async fn unknown_members(bench: &mut Bench) -> Result<(), Stopped> {
     let mut agent = bench.start().await?;
@@ -76,7 +31,7 @@ pub(super) async fn unknown_members(bench: &mut Bench) -> Result<(), Stopped> {
     let greeting = agent.ask("initialize", hello).await?;
     let saw = tell("initialize", &greeting);
     let is_kept = greeting.result().is_some();
-    bench.judge("V1-RPC-17", is_kept, &agent, &greeting.frames(), saw);
+    bench.judge(id::V1_RPC_17, is_kept, &agent, &greeting.frames(), saw);
     // Without a greeting the rest shows nothing.
     if !is_kept {
         return Ok(());
@@ -85,13 +40,18 @@ pub(super) async fn unknown_members(bench: &mut Bench) -> Result<(), Stopped> {
     bench.log_in(&mut agent).await?;
     for (more, rules, what) in [
         (
-            more.clone(),
-            &["V1-RPC-16", "V1-EXT-06", "V2-EXT-04"],
-            "members and `_meta` keys that it cannot know",
+            json!({"futureField": {"x": [1]}}),
+            &[id::V1_RPC_16, id::V2_EXT_04],
+            "a member that it cannot know",
+        ),
+        (
+            json!({"_meta": meta}),
+            &[id::V1_EXT_06, id::V2_EXT_04],
+            "keys of `_meta` that it cannot know",
         ),
         (
             json!({"_meta": 3}),
-            &["", "", "V2-EXT-04"],
+            &["", id::V2_EXT_04],
             "a `_meta` that is no object",
         ),
     ] {

@@ -2,72 +2,37 @@
 
 use serde_json::json;
 
-use crate::client::scene::{Scene, Start, Topic, rule};
+use crate::client::scene::{Scene, Start};
 use crate::client::stage::Stage;
 use crate::peer::Stopped;
+use crate::rule::id;
 
-pub(in crate::client) const TOPIC: Topic = Topic {
-    rules: &[
-        rule(
-            "V1-RPC-11",
-            "Parameters that do not fit are answered with -32602.",
-            "The agent waits, or takes the failure for another.",
-            "Answer -32602 when required members are missing.",
-        ),
-        rule(
-            "V1-RPC-16",
-            "Members that are not known are ignored.",
-            "A newer agent cannot be used.",
-            "Read with a parser that ignores unknown members.",
-        )
-        .should(),
-        rule(
-            "V1-RPC-17",
-            "Members that are only shown may have the wrong type.",
-            "One odd member loses a whole message.",
-            "Fall back to the default of such a member.",
-        )
-        .should(),
-        rule(
-            "V1-EXT-06",
-            "Nothing is assumed about what `_meta` holds.",
-            "Agents that use `_meta` cannot be used.",
-            "Ignore what you do not know in it.",
-        ),
-        rule(
-            "V2-EXT-04",
-            "`_meta` may hold anything, also what is no object; members of one's own go there.",
-            "Agents that use `_meta` cannot be used.",
-            "Ignore what you do not know in it.",
-        ),
-    ],
-    scenes: &[
-        Scene {
-            name: "wrong-params",
-            start: Start::AtPrompt,
-            rules: &["V1-RPC-11", "V1-RPC-17", "V2-RPC-01"],
-            leaves: false,
-            run: |stage| Box::pin(wrong_params(stage)),
-        },
-        Scene {
-            name: "future-members",
-            start: Start::AtBeginning,
-            rules: &[
-                "V1-RPC-16",
-                "V1-INIT-23",
-                "V1-EXT-06",
-                "V2-RPC-01",
-                "V2-EXT-04",
-            ],
-            leaves: false,
-            run: |stage| Box::pin(future_members(stage)),
-        },
-    ],
-};
+pub(in crate::client) const SCENES: &[Scene] = &[
+    Scene {
+        name: "wrong-params",
+        start: Start::AtPrompt,
+        rules: &[id::V1_RPC_11, id::V1_RPC_17, id::V2_RPC_01],
+        leaves: false,
+        run: |stage| Box::pin(wrong_params(stage)),
+    },
+    Scene {
+        name: "future-members",
+        start: Start::AtBeginning,
+        rules: &[
+            id::V1_RPC_16,
+            id::V1_INIT_23,
+            id::V1_EXT_06,
+            id::V2_RPC_01,
+            id::V2_EXT_04,
+        ],
+        leaves: false,
+        run: |stage| Box::pin(future_members(stage)),
+    },
+];
 
 async fn wrong_params(stage: &mut Stage) -> Result<(), Stopped> {
     stage.bear(
-        &["V1-RPC-11", "V2-RPC-01"],
+        &[id::V1_RPC_11, id::V2_RPC_01],
         "a permission request without its members",
     );
     let session = stage.session.clone();
@@ -86,9 +51,14 @@ async fn wrong_params(stage: &mut Stage) -> Result<(), Stopped> {
             }
         };
         let is_kept = answer.error_code() == Some(-32602);
-        stage.judge(&["V1-RPC-11", "V2-RPC-01"], is_kept, &answer.frames(), saw);
+        stage.judge(
+            &[id::V1_RPC_11, id::V2_RPC_01],
+            is_kept,
+            &answer.frames(),
+            saw,
+        );
     }
-    stage.bear(&["V1-RPC-17"], "a tool call whose kind is a number");
+    stage.bear(&[id::V1_RPC_17], "a tool call whose kind is a number");
     let frame = stage
         .tool_call(
             "odd-1",
@@ -97,7 +67,7 @@ async fn wrong_params(stage: &mut Stage) -> Result<(), Stopped> {
         .await?;
     stage
         .survives(
-            &["V1-RPC-17"],
+            &[id::V1_RPC_17],
             &[frame],
             "a tool call whose kind is a number",
         )
@@ -106,11 +76,11 @@ async fn wrong_params(stage: &mut Stage) -> Result<(), Stopped> {
 
 async fn future_members(stage: &mut Stage) -> Result<(), Stopped> {
     let rules = [
-        "V1-RPC-16",
-        "V1-INIT-23",
-        "V1-EXT-06",
-        "V2-RPC-01",
-        "V2-EXT-04",
+        id::V1_RPC_16,
+        id::V1_INIT_23,
+        id::V1_EXT_06,
+        id::V2_RPC_01,
+        id::V2_EXT_04,
     ];
     stage.bear(&rules, "members that it does not know");
     let strange = json!({

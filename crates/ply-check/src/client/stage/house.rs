@@ -111,7 +111,8 @@ impl State {
             (self.welcome, self.setup) = (rich(self.version), setup(self.version));
         }
         let wanted = super::number(self.version);
-        self.is_other_version = asked.is_none_or(|asked| asked < wanted);
+        // What is no version at all is judged by the version that the scene is about.
+        self.is_other_version = asked.is_some_and(|asked| asked < wanted);
         let mut answer = self.welcome.clone();
         merge(&mut answer, &self.extra);
         merge(&mut answer, &json!({"protocolVersion": wanted}));

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::Stage;
+use crate::client::report::{PROGRESS, beside};
 use crate::peer::{Answer, Stopped};
 
 impl Stage {
@@ -21,6 +22,17 @@ impl Stage {
     pub(crate) fn bear(&mut self, rules: &[&str], what: &str) {
         let rules = rules.iter().map(|&rule| rule.to_owned()).collect();
         self.burden = Some((rules, what.to_owned()));
+    }
+
+    /// Tells the harness that the client gets on, so that it is not taken for one that hangs.
+    fn get_on(&self) {
+        let told = self
+            .out
+            .as_ref()
+            .map(|out| std::fs::write(beside(out, PROGRESS), b""));
+        if let Some(Err(error)) = told {
+            tracing::debug!(%error, "the harness does not hear that the client gets on");
+        }
     }
 
     /// Judges that the client closed the connection under what it had to bear, if anything.
@@ -49,6 +61,7 @@ impl Stage {
         match self.ping().await {
             Ok(Some(_)) => {
                 self.answers_pings = Some(true);
+                self.get_on();
                 self.judge(rules, true, frames, "");
                 Ok(())
             }

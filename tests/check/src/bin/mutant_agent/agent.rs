@@ -13,6 +13,9 @@ use crate::sessions::Session;
 
 const UNPOISONED: &str = "nothing panics while it holds the lock";
 
+/// What the ids of questions begin with where they are texts.
+const TEXT_ID: &str = "question/";
+
 /// An error that a request is answered with.
 #[derive(Debug, Clone)]
 pub(crate) struct Refusal {
@@ -120,13 +123,34 @@ impl Agent {
 
     /// Writes a message.
     pub(crate) fn send(&self, message: &Value) {
-        self.write(&format!("{message}\n"));
+        let mut message = message.clone();
+        if self.is("odd-meta-everywhere") {
+            for part in ["params", "result"] {
+                let part = message.get_mut(part).and_then(Value::as_object_mut);
+                if let Some(part) = part {
+                    part.insert("_meta".to_owned(), json!({"example.org/mood": [1, "fine"]}));
+                }
+            }
+        }
+        let mut line = message.to_string();
+        if self.is("odd-escapes") {
+            line = escaped(&line);
+        }
+        if self.is("odd-carriage-returns") {
+            line.push('\r');
+        }
+        self.write(&format!("{line}\n"));
     }
 
     /// Writes text. A client that is gone does not miss it.
     pub(crate) fn write(&self, text: &str) {
+        let latin = |letter: char| u8::try_from(letter).unwrap_or(b'?');
+        let bytes = match self.is("writes-latin-1") {
+            true => text.chars().map(latin).collect(),
+            false => text.as_bytes().to_vec(),
+        };
         let mut output = std::io::stdout().lock();
-        drop(output.write_all(text.as_bytes()));
+        drop(output.write_all(&bytes));
         drop(output.flush());
     }
 
@@ -151,6 +175,12 @@ impl Agent {
                 {
                     *code = json!(code.to_string());
                 }
+                if let Some(error) = error.as_object_mut()
+                    && self.is("odd-error-data")
+                {
+                    let data = json!({"why": ["details", 7]});
+                    error.entry("data").or_insert(data);
+                }
                 if self.is("errors-with-result") {
                     message.insert("result".to_owned(), json!({}));
                 }
@@ -170,6 +200,9 @@ impl Agent {
 
     /// Tells the client something about a session.
     pub(crate) fn update(&self, session: &str, update: &Value) {
+        if self.is("sends-no-updates") {
+            return;
+        }
         let mut update = update.clone();
         if let Some(members) = update.as_object_mut() {
             let kind = members
@@ -180,12 +213,20 @@ impl Agent {
             if self.is("updates-without-kind") && kind == "agent_thought_chunk" {
                 members.remove("sessionUpdate");
             }
+            if self.is("updates-of-its-own") && kind == "agent_thought_chunk" {
+                members.insert("sessionUpdate".to_owned(), json!("mood"));
+            }
             if self.is("content-is-text") && kind == "agent_message_chunk" {
                 members.insert("content".to_owned(), json!("words"));
             }
             if self.is("meta-is-text") && kind == "agent_message_chunk" {
                 members.insert("_meta".to_owned(), json!("words"));
             }
+        }
+        if self.is("odd-custom-updates") && self.is_v2() {
+            let custom = json!({"sessionUpdate": "_mutant_mood", "mood": "fine"});
+            let params = json!({"sessionId": session, "update": custom});
+            self.notify("session/update", &params);
         }
         let params = json!({"sessionId": session, "update": update});
         self.send(&json!({"jsonrpc": "2.0", "method": "session/update", "params": params}));
@@ -206,7 +247,15 @@ impl Agent {
             state.asked.insert(id, tell);
             id
         };
-        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        let written = match self.is("odd-text-ids") {
+            true => json!(format!("{TEXT_ID}{id}")),
+            false => json!(id),
+        };
+        let request = json!({"jsonrpc": "2.0", "id": written, "method": method, "params": params});
+        self.send(&request);
+        if self.is("request-ids-repeat") && method == "session/request_permission" {
+            self.send(&request);
+        }
         (id, told)
     }
 
@@ -216,20 +265,48 @@ impl Agent {
         if self.is("questions-stay-open") {
             return;
         }
-        let params = json!({"requestId": id});
+        let written = match self.is("odd-text-ids") {
+            true => json!(format!("{TEXT_ID}{id}")),
+            false => json!(id),
+        };
+        let params = json!({"requestId": written});
         self.send(&json!({"jsonrpc": "2.0", "method": "$/cancel_request", "params": params}));
     }
 
     /// Takes the client's answer to a question. One that nobody waits for is dropped.
     pub(crate) fn answered(&self, message: Map<String, Value>) {
-        let id = message.get("id").and_then(Value::as_i64);
+        let id = message.get("id");
+        let text = id.and_then(|id| id.as_str()?.strip_prefix(TEXT_ID)?.parse().ok());
+        let id = id.and_then(Value::as_i64).or(text);
         let waiting = id.and_then(|id| self.state().asked.remove(&id));
         if let Some(waiting) = waiting {
             drop(waiting.send(Value::Object(message)));
         }
     }
 
+    /// Returns whether it has asked under an id and waits for the answer.
+    pub(crate) fn has_asked(&self, id: Option<&Value>) -> bool {
+        let id = id.and_then(Value::as_i64);
+        id.is_some_and(|id| self.state().asked.contains_key(&id))
+    }
+
     pub(crate) fn is_asking(&self) -> bool {
         !self.state().asked.is_empty()
     }
+}
+
+/// Writes a line of JSON with spaces, and with escapes for everything that is not ASCII.
+fn escaped(line: &str) -> String {
+    let mut escaped = " ".to_owned();
+    for letter in line.chars() {
+        if letter.is_ascii() {
+            escaped.push(letter);
+            continue;
+        }
+        let mut units = [0; 2];
+        for unit in letter.encode_utf16(&mut units) {
+            escaped += &format!("\\u{unit:04x}");
+        }
+    }
+    escaped + " "
 }

@@ -32,7 +32,10 @@ pub(crate) fn session(agent: &Agent, params: &Value) {
 
 /// Ends all work of a session, also what has not begun.
 pub(crate) fn all(agent: &Agent, session: &Session) {
-    let held: Vec<_> = session.state().held.drain(..).collect();
+    let held: Vec<_> = match agent.is("cancels-leave-held-prompts") {
+        true => Vec::new(),
+        false => session.state().held.drain(..).collect(),
+    };
     for prompt in held {
         withdraw(agent, &prompt);
     }
@@ -72,7 +75,9 @@ pub(crate) fn request(agent: &Agent, params: &Value) {
             withdraw(agent, &prompt);
         }
         // In version 2 the request of work that runs is answered already.
-        if is_running && !agent.is_v2() && !agent.is("odd-deaf-to-withdrawals") {
+        let is_served = !agent.is_v2() || agent.is("withdrawals-stop-work");
+        if is_running && is_served && !agent.is("odd-deaf-to-withdrawals") {
+            session.state().is_withdrawn = true;
             all(agent, &session);
         }
     }

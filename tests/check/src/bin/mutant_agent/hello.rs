@@ -12,6 +12,9 @@ pub(crate) fn initialize(agent: &Agent, params: &Value) -> Answer {
     let asked = params.get("protocolVersion").and_then(Value::as_u64);
     let asked = asked.filter(|version| *version <= u64::from(u16::MAX));
     let asked = asked.ok_or_else(|| Refusal::params("`protocolVersion` is no version"))?;
+    if asked == 0 && agent.is("fails-on-version-0") {
+        return Err(Refusal::new(-32603, "Something went wrong"));
+    }
     let is_again = {
         let state = agent.state();
         state.version == Some(2) && state.is_used
@@ -58,6 +61,14 @@ pub(crate) fn initialize(agent: &Agent, params: &Value) -> Answer {
         hello.insert("protocolVersion".to_owned(), json!(told));
         if agent.switches.login {
             hello.insert("authMethods".to_owned(), ways(agent, version));
+        }
+        if agent.is("odd-unknown-capabilities") {
+            for key in ["agentCapabilities", "capabilities"] {
+                let capabilities = hello.get_mut(key).and_then(Value::as_object_mut);
+                if let Some(capabilities) = capabilities {
+                    capabilities.insert("telepathy".to_owned(), json!({"range": 7}));
+                }
+            }
         }
         if agent.is("nameless") {
             hello.remove("agentInfo");
@@ -143,11 +154,17 @@ fn ways(agent: &Agent, version: u8) -> Value {
         1 => "id",
         _ => "methodId",
     };
-    let env = match version {
-        1 => json!({"MUTANT": "1"}),
-        _ => json!([{"name": "MUTANT", "value": "1"}]),
+    let one = json!({"name": "MUTANT", "value": "1"});
+    let env = match (version, agent.is("terminal-logins-with-odd-variables")) {
+        (1, false) => json!({"MUTANT": "1"}),
+        (1, true) | (_, false) => json!([one]),
+        (_, true) => json!([one, one]),
     };
-    let mut ways = vec![json!({id: KEY, "type": "agent", "name": "Use the key"})];
+    let kind = match agent.is("logins-of-its-own-type") {
+        true => "stamp",
+        false => "agent",
+    };
+    let mut ways = vec![json!({id: KEY, "type": kind, "name": "Use the key"})];
     if agent.is("logins-share-an-id") {
         ways.push(json!({id: KEY, "type": "agent", "name": "Use another key"}));
     }
@@ -165,7 +182,10 @@ pub(crate) fn login(agent: &Agent, params: &Value) -> Answer {
         return Err(Refusal::params("There is no such way to log in"));
     }
     agent.state().is_logged_in = !agent.is("login-changes-nothing");
-    nothing()
+    match agent.is("login-answers-with-a-token") {
+        true => Ok(json!({"token": "secret"})),
+        false => nothing(),
+    }
 }
 
 pub(crate) fn logout(agent: &Agent) -> Answer {

@@ -20,7 +20,11 @@ fn wanted(agent: &Agent, params: &Value, kind: setup::Kind) -> Result<Arc<Sessio
 
 /// Loads a session: its conversation comes before the answer.
 pub(crate) fn load(agent: &Arc<Agent>, id: &Value, params: &Value) {
-    let session = match wanted(agent, params, setup::Kind::Load) {
+    let found = match agent.is("odd-forgets-sessions") {
+        true => Err(Refusal::new(-32002, "There is no such session")),
+        false => wanted(agent, params, setup::Kind::Load),
+    };
+    let session = match found {
         Ok(session) => session,
         Err(_) if agent.is("loads-unknown-sessions") => return agent.answer(id, Ok(json!({}))),
         Err(refusal) => return agent.answer(id, fitted(agent, Err(refusal))),
@@ -34,6 +38,9 @@ pub(crate) fn load(agent: &Arc<Agent>, id: &Value, params: &Value) {
 
 /// Resumes a session: its conversation comes only if version 2 asks for it.
 pub(crate) fn resume(agent: &Arc<Agent>, id: &Value, params: &Value) {
+    if agent.is("resumes-nothing") {
+        return agent.answer(id, Err(Refusal::new(-32603, "Something went wrong")));
+    }
     let resumed = wanted(agent, params, setup::Kind::Resume)
         .and_then(|session| Ok((session, wants_replay(agent, params)?)));
     let (session, wants_replay) = match resumed {
@@ -57,7 +64,7 @@ fn wants_replay(agent: &Agent, params: &Value) -> Result<bool, Refusal> {
 }
 
 fn come_back(agent: &Agent, session: &Session, id: &Value, answer: Value, wants_replay: bool) {
-    session.state().is_open = true;
+    session.state().is_open = !agent.is("loaded-sessions-are-deaf");
     let wants_replay = wants_replay && !agent.is("replays-nothing");
     let is_late = agent.is("replays-after-the-answer");
     if wants_replay && !is_late {
@@ -75,7 +82,10 @@ fn come_back(agent: &Agent, session: &Session, id: &Value, answer: Value, wants_
             &json!({"sessionUpdate": "state_update", "state": state}),
         );
     }
-    let answered: Answer = Ok(answer);
+    let answered: Answer = match agent.is("odd-load-answers-null") && !agent.is_v2() {
+        true => Ok(Value::Null),
+        false => Ok(answer),
+    };
     agent.answer(id, answered);
     if wants_replay && is_late {
         replay(agent, session);
@@ -85,7 +95,8 @@ fn come_back(agent: &Agent, session: &Session, id: &Value, answer: Value, wants_
 
 fn replay(agent: &Agent, session: &Session) {
     let history = session.state().history.clone();
-    for mut item in history {
+    let skipped = usize::from(agent.is("replays-without-the-first"));
+    for mut item in history.into_iter().skip(skipped) {
         swap_roles(agent, &mut item);
         if agent.is("replays-with-other-ids") {
             let id = match agent.is_v2() {

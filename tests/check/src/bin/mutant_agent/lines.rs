@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::agent::{Agent, Refusal};
 use crate::{cancel, methods};
@@ -23,9 +23,9 @@ pub(crate) fn take(agent: &Arc<Agent>, line: &[u8]) {
                 take(agent, entry.to_string().as_bytes());
             }
         }
-        Ok(Value::Array(_)) if agent.is("odd-answers-arrays") && !agent.is_v2() => {
+        Ok(Value::Array(_)) if answers_arrays(agent) => {
             let error = Refusal::new(-32600, "Arrays are not taken").json();
-            let refusal = serde_json::json!({"jsonrpc": "2.0", "id": null, "error": error});
+            let refusal = json!({"jsonrpc": "2.0", "id": null, "error": error});
             agent.send(&Value::Array(vec![refusal]));
         }
         _ if agent.is("odd-silence-about-junk") && !agent.is_v2() => {}
@@ -34,6 +34,11 @@ pub(crate) fn take(agent: &Arc<Agent>, line: &[u8]) {
         Err(_) if agent.is("dies-of-bad-json") => std::process::exit(1),
         Err(_) => refuse(agent, &Value::Null, -32700, "The line is no JSON"),
     }
+}
+
+fn answers_arrays(agent: &Agent) -> bool {
+    let is_odd = agent.is("odd-answers-arrays") && !agent.is_v2();
+    is_odd || agent.is("answers-arrays-with-arrays")
 }
 
 fn refuse(agent: &Agent, id: &Value, code: i64, message: &'static str) {
@@ -62,6 +67,9 @@ fn dispatch(agent: &Arc<Agent>, message: Map<String, Value>) {
     if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
         let id = id.filter(|_| is_lawful).unwrap_or_default();
         return refuse(agent, &id, -32600, "The message is not JSON-RPC 2.0");
+    }
+    if agent.is("mixes-up-ids") && agent.has_asked(id.as_ref()) {
+        return agent.answered(message);
     }
     let method = match message.get("method") {
         Some(Value::String(method)) => method.clone(),

@@ -21,11 +21,15 @@ mod voice;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use check_tests::faults;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 use self::agent::Agent;
+
+/// How long an agent that is slow to start takes.
+const SLOW_START: Duration = Duration::from_millis(500);
 
 /// How the agent was started.
 #[derive(Debug, Default)]
@@ -59,6 +63,9 @@ impl Switches {
 async fn main() -> io::Result<()> {
     let switches = Switches::read(std::env::args().skip(1))?;
     let agent = Arc::new(Agent::new(switches));
+    if agent.is("odd-slow-start") {
+        tokio::time::sleep(SLOW_START).await;
+    }
     let mut input = BufReader::new(tokio::io::stdin());
     let mut line = Vec::new();
     while input.read_until(b'\n', &mut line).await? > 0 {

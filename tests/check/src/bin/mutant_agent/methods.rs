@@ -35,6 +35,8 @@ pub(crate) fn serve(agent: &Arc<Agent>, id: &Value, method: &str, params: &Value
             return history::load(agent, id, params);
         }
         "tool_call/cancel" if agent.is("speaks-both-versions") => nothing(),
+        "tool_call/cancel" if is_v2 && agent.is("cancels-any-call") => nothing(),
+        "session/prompt" if agent.is("has-no-prompts") => Err(unknown(agent)),
         method if method.starts_with('_') && agent.is("odd-serves-custom-methods") => nothing(),
         "auth/login" | "tool_call/cancel" | "terminal/cancel" | "authenticate" | "logout"
             if agent.is("odd-inner-errors") && !is_v2 =>
@@ -94,8 +96,10 @@ fn strange_members(agent: &Agent, params: &Value) -> Option<Refusal> {
         object.keys().any(|key| !known.contains(&key.as_str()))
     };
     let is_strange = params.as_object().is_some_and(is_strange);
-    (is_strange && agent.is("refuses-new-members"))
-        .then(|| Refusal::params("The parameters have a member that is not known"))
+    let has_meta = params.get("_meta").is_some_and(Value::is_object);
+    let is_refused = (is_strange && agent.is("refuses-new-members"))
+        || (has_meta && agent.is("refuses-new-meta"));
+    is_refused.then(|| Refusal::params("The parameters have a member that is not known"))
 }
 
 /// Returns a member that must be a text.

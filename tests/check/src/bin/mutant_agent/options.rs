@@ -47,8 +47,12 @@ pub(crate) fn list(agent: &Agent, session: &Session) -> Value {
         true => "huge",
         false => &state.model,
     };
+    let category = match agent.is("categories-of-its-own") {
+        true => "brain",
+        false => "model",
+    };
     let mut options = vec![
-        json!({key: "model", "name": "Model", "category": "model", "type": "select", "currentValue": model, "options": values(MODELS)}),
+        json!({key: "model", "name": "Model", "category": category, "type": "select", "currentValue": model, "options": values(MODELS)}),
         json!({key: "mode", "name": "Mode", "category": "mode", "type": "select", "currentValue": state.mode, "options": values(MODES)}),
     ];
     if has_booleans {
@@ -98,6 +102,22 @@ pub(crate) fn tell_commands(agent: &Agent, session: &Session) {
         let update =
             json!({"sessionUpdate": "available_commands_update", "availableCommands": commands});
         agent.update(&session.id, &update);
+        if agent.is("odd-commands-twice") {
+            agent.update(&session.id, &update);
+        }
+    }
+    if agent.is("methods-of-its-own") {
+        agent.notify("mutant/hello", &json!({}));
+    }
+    if agent.is("sends-arrays") {
+        let note = json!({"jsonrpc": "2.0", "method": "_mutant/hello", "params": {}});
+        agent.send(&json!([note]));
+    }
+    if agent.is("takes-back-what-it-never-asked") {
+        agent.notify("$/cancel_request", &json!({"requestId": 4711}));
+    }
+    if agent.is("odd-custom-notifications") {
+        agent.notify("_mutant/hello", &json!(["any", "shape"]));
     }
 }
 
@@ -137,6 +157,9 @@ pub(crate) fn set_mode(agent: &Agent, params: &Value) -> Answer {
         session => session?,
     };
     let is_known = MODES.iter().any(|(known, _)| *known == mode);
+    if is_known && agent.is("refuses-its-modes") {
+        return Err(Refusal::params("The mode cannot be set"));
+    }
     if is_known {
         change_mode(agent, &session, mode);
     } else if !agent.is("takes-unknown-modes") {
@@ -153,6 +176,9 @@ pub(crate) fn set_option(agent: &Agent, params: &Value) -> Answer {
         Err(_) if agent.is("takes-unknown-sessions") => return Ok(json!({"configOptions": []})),
         session => session?,
     };
+    if agent.is("options-wait-for-the-turn") && session.state().running.is_some() {
+        return Err(Refusal::new(-32603, "A turn is running"));
+    }
     if agent.is("odd-locked-options") && !agent.is_v2() {
         return Err(Refusal::new(-32603, "The option is locked"));
     }

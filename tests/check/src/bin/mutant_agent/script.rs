@@ -34,6 +34,9 @@ impl End {
 pub(crate) async fn perform(turn: &mut Turn, words: &str) -> End {
     let lower = words.trim().to_lowercase();
     match lower.split_whitespace().next().unwrap_or_default() {
+        "refuse" if turn.agent.is("refusals-end-well") => End::Finished,
+        "tokens" if turn.agent.is("token-limits-end-well") => End::Finished,
+        "requests" if turn.agent.is("request-limits-end-well") => End::Finished,
         "refuse" => End::Refused,
         "tokens" => End::Tokens,
         "requests" => End::Requests,
@@ -66,6 +69,19 @@ fn talk(turn: &Turn, words: &str) -> End {
     match words.rsplit_once(": ") {
         Some((_, word)) => say(turn, &[word, "."]),
         None => say(turn, &["You said: ", words]),
+    }
+    if turn.agent.is("talks-into-another-session") {
+        let sessions = turn
+            .agent
+            .state()
+            .sessions
+            .keys()
+            .cloned()
+            .collect::<Vec<_>>();
+        let chunk = json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "Hello?"}});
+        for other in sessions.iter().filter(|id| **id != turn.session.id) {
+            turn.agent.update(other, &chunk);
+        }
     }
     if turn.agent.is("talks-of-nobodys-session") {
         let chunk = json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "Hello?"}});
@@ -106,7 +122,9 @@ fn notice(turn: &Turn) -> End {
 fn compact(turn: &Turn) -> End {
     if turn.agent.is_v2() || turn.agent.client_has("/session/compaction") {
         let id = turn.session.new_id("k");
-        for status in ["in_progress", "completed"] {
+        let ends = 1 + usize::from(turn.agent.is("compactions-end-twice"));
+        let statuses = std::iter::once("in_progress").chain(std::iter::repeat_n("completed", ends));
+        for status in statuses {
             turn.tell(&json!({"sessionUpdate": "compaction_update", "compactionId": id, "status": status}));
         }
     }
@@ -151,7 +169,11 @@ async fn form(turn: &mut Turn) -> End {
         true => json!({"type": "object", "properties": {"first": {"type": "string"}}}),
         false => json!({"type": "string", "title": "Name"}),
     };
-    let schema = json!({"type": "object", "properties": {"name": name}, "required": ["name"]});
+    let field = match turn.agent.is("forms-ask-for-secrets") {
+        true => "api_key",
+        false => "name",
+    };
+    let schema = json!({"type": "object", "properties": {field: name}, "required": [field]});
     let mut params = json!({"mode": "form", "sessionId": turn.session.id, "message": "Who are you?", "requestedSchema": schema});
     if let Some(params) = params.as_object_mut() {
         if turn.agent.is("forms-without-mode") {
@@ -169,7 +191,9 @@ async fn form(turn: &mut Turn) -> End {
     turn.state("running");
     let name = told.pointer("/content/name").and_then(Value::as_str);
     match (told.get("action").and_then(Value::as_str), name) {
+        (Some("decline"), _) if turn.agent.is("declined-forms-fail") => return End::Failed,
         (Some("accept"), Some(name)) => say(turn, &["Hello, ", name]),
+        (_, Some(name)) if turn.agent.is("any-action-is-consent") => say(turn, &["Hello, ", name]),
         _ => say(turn, &["Then I do without a name."]),
     }
     End::Finished
@@ -189,14 +213,25 @@ async fn visit(turn: &mut Turn) -> End {
         say(turn, &["Please visit https://example.org/ yourself."]);
         return End::Finished;
     }
-    let id = turn.session.new_id("e");
-    let params = json!({"mode": "url", "sessionId": turn.session.id, "elicitationId": id, "url": "https://example.org/", "message": "Have a look"});
+    let id = match turn.agent.is("pages-share-an-id") {
+        true => "e".to_owned(),
+        false => turn.session.new_id("e"),
+    };
+    let url = match turn.agent.is("pages-with-passwords") {
+        true => "https://me:word@example.org/",
+        false => "https://example.org/",
+    };
+    let params = json!({"mode": "url", "sessionId": turn.session.id, "elicitationId": id, "url": url, "message": "Have a look"});
     turn.state("requires_action");
     let told = turn.ask("elicitation/create", &params).await;
     if !matches!(told, Told::Result(_)) {
         return come_back(turn, &told);
     }
     turn.state("running");
+    if turn.agent.is("completes-unknown-pages") {
+        let unknown = json!({"elicitationId": "nobodys"});
+        turn.agent.notify("elicitation/complete", &unknown);
+    }
     say(turn, &["Thank you."]);
     End::Finished
 }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::{Value, json};
@@ -13,6 +14,8 @@ use crate::{cancel, options, setup, store};
 
 /// Entries of a page of the list.
 const PAGE_ENTRIES: usize = 50;
+/// Entries that were listed, which only an agent with a fault counts.
+static LISTED: AtomicUsize = AtomicUsize::new(0);
 /// What comes before the last id of a page in a cursor.
 const CURSOR: &str = "after ";
 
@@ -44,6 +47,10 @@ pub(crate) struct State {
     pub(crate) late: Vec<Value>,
     /// Whether the next turn counts as cancelled, which only an agent with a fault does.
     pub(crate) is_poisoned: bool,
+    /// Items of the conversation when it was last listed, and one more.
+    pub(crate) listed: usize,
+    /// Whether the request of the turn was withdrawn.
+    pub(crate) is_withdrawn: bool,
 }
 
 /// A session.
@@ -181,6 +188,9 @@ pub(crate) fn close(agent: &Arc<Agent>, id: &Value, params: &Value) {
         }
     };
     session.state().is_open = false;
+    if agent.is("close-loses-prompts") {
+        session.state().held.clear();
+    }
     if !agent.is("close-leaves-the-turn") {
         cancel::all(agent, &session);
     }
@@ -288,9 +298,18 @@ pub(crate) fn list(agent: &Agent, params: &Value) -> Answer {
 }
 
 fn entry(agent: &Agent, session: &Session) -> Value {
-    let state = session.state();
+    let mut state = session.state();
     // What was said is all the time there is: no clock is read.
-    let second = state.history.len() % 60;
+    let second = match agent.is("listing-changes-times") {
+        true => LISTED.fetch_add(1, Ordering::Relaxed) % 60,
+        false => state.history.len() % 60,
+    };
+    let items = state.history.len();
+    let is_settled = std::mem::replace(&mut state.listed, items + 1) > items;
+    let second = match agent.is("odd-times-settle") && !is_settled {
+        true => (second + 1) % 60,
+        false => second,
+    };
     let time = match agent.is("list-tells-odd-times") {
         true => "yesterday".to_owned(),
         false if agent.is("odd-local-times") && !agent.is_v2() => {

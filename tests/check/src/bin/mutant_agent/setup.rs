@@ -28,7 +28,7 @@ pub(crate) fn read(agent: &Agent, params: &Value, kind: Kind) -> Result<PathBuf,
             return Err(Refusal::params("An additional directory is not absolute"));
         }
     }
-    let must_have_servers = !agent.is_v2() && kind != Kind::Resume;
+    let must_have_servers = (!agent.is_v2() || agent.is("wants-servers")) && kind != Kind::Resume;
     if must_have_servers && !params.get("mcpServers").is_some_and(Value::is_array) {
         return Err(Refusal::params("`mcpServers` is missing"));
     }
@@ -51,7 +51,8 @@ pub(crate) fn read(agent: &Agent, params: &Value, kind: Kind) -> Result<PathBuf,
 pub(crate) fn absolute(agent: &Agent, path: &Value) -> Result<PathBuf, Refusal> {
     let path = path.as_str().map(PathBuf::from);
     let path = path.ok_or_else(|| Refusal::params("`cwd` is no text"))?;
-    match path.is_absolute() || agent.is("takes-relative-directories") {
+    let takes_any = agent.is("takes-relative-directories") || agent.is("odd-relative-directories");
+    match path.is_absolute() || takes_any {
         true => Ok(path),
         false => Err(Refusal::params("`cwd` is not absolute")),
     }
@@ -89,7 +90,8 @@ fn command(agent: &Agent, server: &Value) -> Result<Option<Command>, Refusal> {
     let mut command = Command::new(program);
     // Version 2 lets both be left out.
     let has_lists = ["args", "env"].map(|key| server.get(key).is_some_and(Value::is_array));
-    if !is_v2 && has_lists.contains(&false) {
+    let must_have_lists = !is_v2 || agent.is("wants-lists-of-servers");
+    if must_have_lists && has_lists.contains(&false) {
         return Err(odd());
     }
     for word in list(server, "args")? {

@@ -75,7 +75,10 @@ pub(crate) async fn look(turn: &mut Turn, words: &str) -> End {
             true => PathBuf::from("README.md"),
             false => path,
         };
-        let params = json!({"sessionId": turn.session.id, "path": path});
+        let mut params = json!({"sessionId": turn.session.id, "path": path});
+        if let (true, Some(params)) = (turn.agent.is("reads-from-line-0"), params.as_object_mut()) {
+            params.insert("line".to_owned(), json!(0));
+        }
         match turn.ask("fs/read_text_file", &params).await {
             Told::Result(told) => {
                 text = told
@@ -142,6 +145,10 @@ pub(crate) async fn change(turn: &mut Turn, words: &str) -> End {
     if is_offered {
         let params = json!({"sessionId": turn.session.id, "path": path, "content": new});
         match turn.ask("fs/write_text_file", &params).await {
+            Told::Result(Value::Null) if turn.agent.is("null-writes-fail") => {
+                complete(turn, &id, "failed", &[]);
+                return End::Finished;
+            }
             Told::Result(_) => is_written = true,
             Told::Error => {}
             Told::Stopped => return End::Cancelled,
@@ -174,6 +181,10 @@ async fn permission(turn: &mut Turn, id: &str) -> Verdict {
     let options = json!([{"optionId": "allow", "name": "Allow", "kind": "allow_once"}, {"optionId": reject, "name": "Reject", "kind": "reject_once"}]);
     let call = json!({"toolCallId": id, "title": "Write a file", "kind": "edit"});
     let mut params = match turn.agent.is_v2() {
+        true if turn.agent.is("questions-about-relative-commands") => {
+            let subject = json!({"type": "command", "command": "tee", "cwd": "work"});
+            json!({"title": "Run a command?", "subject": subject, "options": options})
+        }
         true => {
             json!({"title": "Write a file?", "subject": {"type": "tool_call", "toolCall": call}, "options": options})
         }
@@ -208,6 +219,7 @@ async fn permission(turn: &mut Turn, id: &str) -> Verdict {
     let told = turn.ask("session/request_permission", &params).await;
     let outcome = match told {
         Told::Stopped => return Verdict::Cancelled,
+        Told::Error if turn.agent.is("errors-are-consent") => return Verdict::Allowed,
         Told::Error => json!({"outcome": "error"}),
         Told::Result(told) => told.get("outcome").cloned().unwrap_or_default(),
     };

@@ -62,6 +62,10 @@ fn take(agent: &Agent, params: &Value) -> Result<(Arc<Session>, Vec<Value>), Ref
     }
     let is_refused = blocks.iter().any(|block| !is_block(agent, block));
     if is_refused {
+        if agent.is("refusals-make-idle") && session.state().running.is_some() {
+            let idle = json!({"sessionUpdate": "state_update", "state": "idle"});
+            agent.update(&session.id, &idle);
+        }
         if agent.is("shows-refused-prompts") {
             let update = json!({"sessionUpdate": "user_message", "messageId": session.new_id("m"), "content": [{"type": "text", "text": "refused"}]});
             agent.update(&session.id, &update);
@@ -81,7 +85,10 @@ fn is_block(agent: &Agent, block: &Value) -> bool {
         .and_then(Value::as_str)
         .unwrap_or_default()
     {
-        "text" => has("/text"),
+        "text" => {
+            let is_whole = has("/text") || agent.is("skips-broken-blocks");
+            is_whole && !agent.is("refuses-text")
+        }
         "image" => has("/data") && has("/mimeType"),
         "resource_link" => has("/uri") && has("/name") && !agent.is("refuses-links"),
         "resource" => has("/resource/uri") && (has("/resource/text") || has("/resource/blob")),
@@ -157,16 +164,32 @@ impl Turn {
             true => json!({"messageId": "another"}),
             false => json!({"messageId": message}),
         };
-        let is_late = self.agent.is("accepts-at-the-end");
+        let words = words(&self.prompt.blocks);
+        let fails = self.agent.is("inserted-prompts-fail") && words == "fail";
+        let is_late = self.agent.is("accepts-at-the-end") || fails;
         if is_v2 && !is_late && !self.prompt.is_answered {
             self.agent.answer(&self.prompt.id, Ok(answer.clone()));
         }
         match self.agent.is("hides-the-prompt") {
-            true => self.session.state().history.push(user),
-            false => self.show(user),
+            true => self.session.state().history.push(user.clone()),
+            false => self.show(user.clone()),
         }
-        let words = words(&self.prompt.blocks);
-        if !self.agent.is("never-running") {
+        if self.agent.is("odd-shows-the-prompt-twice") {
+            for update in voice::render(&self.agent, &user, Moment::Live) {
+                self.tell(&update);
+            }
+        }
+        if self.agent.is("odd-starts-with-a-question") {
+            self.state("requires_action");
+        }
+        let is_hidden = self.agent.is("commands-are-no-work") && words.starts_with('/');
+        if !is_hidden && !self.agent.is("never-running") {
+            self.state("running");
+        }
+        if self.agent.is("states-of-its-own") {
+            self.state("busy");
+        }
+        if self.agent.is("odd-repeats-states") {
             self.state("running");
         }
         if self.agent.is("odd-state-unknown") {
@@ -183,6 +206,10 @@ impl Turn {
             false => script::perform(&mut self, &words).await,
         };
         let (agent, id) = (Arc::clone(&self.agent), self.prompt.id.clone());
+        if is_v2 && fails {
+            agent.answer(&id, Err(Refusal::new(-32603, "The turn failed")));
+            return self.finish(end);
+        }
         self.finish(end);
         if is_v2 && is_late {
             agent.answer(&id, Ok(answer));
@@ -211,12 +238,33 @@ impl Turn {
     /// Tells something that is not kept.
     pub(crate) fn tell(&self, update: &Value) {
         self.agent.update(&self.session.id, update);
+        if self.agent.is("odd-usage-all-the-time") {
+            tell_usage(&self.agent, &self.session);
+        }
     }
 
     /// Tells the state, which only version 2 has.
     pub(crate) fn state(&self, state: &str) {
         if self.agent.is_v2() {
-            self.tell(&json!({"sessionUpdate": "state_update", "state": state}));
+            let mut update = json!({"sessionUpdate": "state_update", "state": state});
+            self.background(&mut update);
+            self.tell(&update);
+        }
+    }
+
+    /// Lists work in the background in a state, which only an agent with a fault does.
+    fn background(&self, update: &mut Value) {
+        let work = |id: &str| json!({"type": "tool_call", "toolCallId": id});
+        let is_running = update.get("state") == Some(&json!("running"));
+        let listed = match (self.agent.switches.fault.as_deref(), &self.open) {
+            (Some("background-comes-and-goes"), _) if is_running => json!([]),
+            (Some("background-from-nowhere"), _) => json!([work("call-of-nobody")]),
+            (Some("background-twice"), Some(open)) => json!([work(open), work(open)]),
+            (Some("background-twice"), None) => json!([]),
+            _ => return,
+        };
+        if let Some(update) = update.as_object_mut() {
+            update.insert("background".to_owned(), listed);
         }
     }
 
@@ -260,9 +308,12 @@ impl Turn {
         tell_usage(&agent, &self.session);
         store::write(&agent, &self.session);
         let is_cancelled = end == End::Cancelled;
+        let is_withdrawn = std::mem::take(&mut self.session.state().is_withdrawn);
         let end = match (is_cancelled, end) {
             (true, _) if agent.is("cancelled-turns-end-well") => End::Finished,
             (true, _) if agent.is("cancelled-turns-fail") => End::Failed,
+            (true, _) if agent.is("withdrawn-prompts-fail") && is_withdrawn => End::Failed,
+            (_, End::Finished) if agent.is("finished-turns-are-cancelled") => End::Cancelled,
             (_, end) => end,
         };
         if is_cancelled && agent.is("cancels-end-the-session") {
@@ -314,6 +365,7 @@ impl Turn {
                 state.insert("error".to_owned(), error);
             }
         }
+        self.background(&mut state);
         if !self.agent.is("never-idle") {
             self.tell(&state);
         }

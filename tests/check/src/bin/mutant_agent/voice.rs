@@ -41,6 +41,10 @@ pub(crate) fn render(agent: &Agent, item: &Value, moment: Moment) -> Vec<Value> 
                 json!({"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": "main", "entries": get("entries")}}),
             ]
         }
+        "plan" if agent.is("plans-of-version-2") => {
+            let plan = json!({"type": "items", "planId": "main", "entries": get("entries")});
+            vec![json!({"sessionUpdate": "plan_update", "plan": plan})]
+        }
         "plan" => vec![json!({"sessionUpdate": "plan", "entries": get("entries")})],
         "notice" if moment == Moment::Replay => {
             vec![
@@ -69,9 +73,13 @@ fn user(agent: &Agent, id: &Value, blocks: Value, moment: Moment) -> Vec<Value> 
 }
 
 fn chunk(agent: &Agent, kind: &str, id: Value, text: Value) -> Value {
-    let content = match agent.is("text-blocks-without-text") {
-        true => json!({"type": "text"}),
-        false => json!({"type": "text", "text": text}),
+    let content = match agent.switches.fault.as_deref() {
+        Some("text-blocks-without-text") => json!({"type": "text"}),
+        Some("blocks-of-its-own") => json!({"type": "table", "text": text}),
+        Some("priorities-beyond-one") => {
+            json!({"type": "text", "text": text, "annotations": {"priority": 7}})
+        }
+        _ => json!({"type": "text", "text": text}),
     };
     let mut chunk = json!({"sessionUpdate": kind, "content": content});
     if let Some(chunk) = chunk.as_object_mut()
@@ -104,6 +112,9 @@ fn call(agent: &Agent, fields: &Value, is_first: bool) -> Value {
             told.insert("status".to_owned(), json!("failed"));
         }
         _ => {}
+    }
+    if agent.is("updates-without-call-id") && kind == "tool_call_update" {
+        told.remove("toolCallId");
     }
     if agent.is("tool-calls-without-title") {
         told.remove("title");

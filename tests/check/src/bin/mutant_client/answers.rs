@@ -7,6 +7,9 @@ use super::{Client, Next, Question, THINKING};
 
 impl Client {
     pub(super) fn on_line(&mut self, line: &[u8]) -> Next {
+        if self.has("dies-on-crlf") && line.ends_with(b"\r\n") {
+            return Next::End(1);
+        }
         let line = line.trim_ascii();
         if line.is_empty() || (self.has("deaf-after-cancel") && self.is_cancelled) {
             return Next::Go;
@@ -32,6 +35,9 @@ impl Client {
         match (method, message.get("id")) {
             (Some("session/update"), None) => self.on_update(&params),
             (Some("$/cancel_request"), None) => self.on_take_back(&params),
+            (Some("elicitation/complete"), None) if self.has("dies-on-unknown-page") => {
+                Next::End(1)
+            }
             (Some("elicitation/complete"), None) => Next::Go,
             (Some(_), None) if self.has("dies-on-unknown-notification") => Next::End(1),
             (Some(_), None) if self.has("answers-notifications") => {
@@ -49,7 +55,10 @@ impl Client {
 
     fn on_request(&mut self, method: &str, id: &Value, params: &Value) {
         let is_v1 = self.version == 1;
-        if self.has("one-id-space") && self.pending.contains_key(&id.to_string()) {
+        let is_mistaken = self.has("one-id-space") && self.pending.contains_key(&id.to_string());
+        // The ping that finds out whether there is anybody is still heard.
+        let is_deaf = self.has("deaf-in-turns") && self.is_prompted && method != "_ply/ping";
+        if is_mistaken || is_deaf {
             return;
         }
         match method {
@@ -158,6 +167,9 @@ impl Client {
             return Next::Go;
         }
         let question = self.questions.remove(place);
+        if self.has("loses-what-is-taken-back") {
+            return Next::Go;
+        }
         match self.has("take-back-fails") {
             true => self.fail(&question.id, -32603, "Internal error"),
             false => self.respond(&question.id, json!({"outcome": {"outcome": "cancelled"}})),

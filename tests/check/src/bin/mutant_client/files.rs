@@ -57,7 +57,10 @@ impl Client {
         let content: String = lines
             .take(usize::try_from(limit).unwrap_or(usize::MAX))
             .collect();
-        self.respond(id, json!({"content": content}));
+        match content.is_empty() && self.has("empty-files-are-null") {
+            true => self.respond(id, json!({"content": null})),
+            false => self.respond(id, json!({"content": content})),
+        }
     }
 
     pub(super) fn write_file(&self, id: &Value, params: &Value) {
@@ -67,9 +70,15 @@ impl Client {
         ) else {
             return self.fail(id, -32602, "The path is outside of the session's directory");
         };
+        if self.has("creates-no-files") && !path.exists() {
+            return self.fail(id, -32002, "There is no such file");
+        }
         if !self.has("writes-nothing") && std::fs::write(path, content).is_err() {
             return self.fail(id, -32603, "The file cannot be written");
         }
-        self.respond(id, json!({}));
+        match self.has("writes-answer-text") {
+            true => self.respond(id, json!("written")),
+            false => self.respond(id, json!({})),
+        }
     }
 }

@@ -29,6 +29,9 @@ impl Client {
             is_cancelled: false,
             questions: Vec::new(),
             calls: Default::default(),
+            messages: Default::default(),
+            last_message: String::new(),
+            is_running: false,
         }
     }
 
@@ -57,6 +60,19 @@ impl Client {
                 params.remove("info");
                 params.remove("clientInfo");
             }
+        }
+        if self.has("terminal-as-text") {
+            merge(
+                &mut params,
+                json!({"clientCapabilities": {"terminal": "yes"}}),
+            );
+        }
+        if self.has("odd-capabilities") {
+            let (key, value) = match self.version {
+                1 => ("clientCapabilities", json!("all")),
+                _ => ("capabilities", json!({"auth": {"terminal": true}})),
+            };
+            merge(&mut params, json!({key: value}));
         }
         self.ask("initialize", params);
         if self.has("new-before-init") {
@@ -87,14 +103,26 @@ impl Client {
         if self.fault == "snake-case" {
             members.insert("mcp_servers".to_owned(), json!([]));
         }
-        if self.fault == "wrong-mcp-server" {
-            members.insert(
-                "mcpServers".to_owned(),
-                json!([{"name": "files", "command": "files"}]),
-            );
+        let url = "https://127.0.0.1:9/";
+        let server = match self.fault.as_str() {
+            "wrong-mcp-server" => Some(json!({"name": "files", "command": "files"})),
+            "http-server-anyway" => {
+                Some(json!({"type": "http", "name": "files", "url": url, "headers": []}))
+            }
+            "bare-http-server" => Some(json!({"type": "http", "name": "files", "url": url})),
+            "sse-server" => Some(json!({"type": "sse", "name": "files", "url": url})),
+            _ => None,
+        };
+        if let Some(server) = server {
+            members.insert("mcpServers".to_owned(), json!([server]));
         }
-        if self.fault == "more-directories" {
-            members.insert("additionalDirectories".to_owned(), json!(["/tmp"]));
+        let directory = match self.fault.as_str() {
+            "more-directories" => Some("/tmp"),
+            "relative-directories" => Some("src"),
+            _ => None,
+        };
+        if let Some(directory) = directory {
+            members.insert("additionalDirectories".to_owned(), json!([directory]));
         }
         self.ask("session/new", params);
         if self.has("same-id") {
@@ -113,7 +141,18 @@ impl Client {
         };
         let error = message.pointer("/error/code").and_then(Value::as_i64);
         let result = message.get("result").cloned().unwrap_or_default();
-        if self.has("dies-on-future-members") && result.get("futureField").is_some() {
+        let options = result.get("configOptions").and_then(Value::as_array);
+        let has_odd_category = || {
+            let mut options = options.into_iter().flatten();
+            options.any(|option| option.get("category") == Some(&json!("zzz")))
+        };
+        let is_fatal = match self.fault.as_str() {
+            "dies-on-future-members" => result.get("futureField").is_some(),
+            "dies-on-odd-category" => has_odd_category(),
+            "dies-on-null-load" => method == "session/load" && result.is_null(),
+            _ => false,
+        };
+        if is_fatal {
             return Next::End(1);
         }
         match (method, error) {
@@ -129,7 +168,9 @@ impl Client {
                 Next::Go
             }
             ("authenticate" | "auth/login", _)
-                if self.session.is_empty() && !self.has("wrong-login") =>
+                if self.session.is_empty()
+                    && !self.has("wrong-login")
+                    && !self.has("login-is-all") =>
             {
                 self.new_session();
                 Next::Go
@@ -160,6 +201,11 @@ impl Client {
             return Next::End(1);
         }
         self.welcome = welcome;
+        let has_sessions =
+            self.version == 1 || self.welcome.pointer("/capabilities/session").is_some();
+        if !has_sessions && !self.has("makes-sessions-anyway") {
+            return Next::End(1);
+        }
         self.wrong_calls();
         if !self.has("new-before-init") {
             self.new_session();
@@ -178,7 +224,30 @@ impl Client {
         match self.fault.as_str() {
             "lists-unoffered" => self.ask("session/list", json!({})),
             "changes-cursor" if lists => self.ask("session/list", json!({})),
-            "loads-unoffered" => self.load(),
+            "loads-unoffered" | "dies-on-null-load" | "dies-on-replays" => self.load(),
+            "loads-without-servers" => {
+                let params = json!({"sessionId": "old session", "cwd": self.cwd});
+                self.ask("session/load", params);
+            }
+            "resumes-unoffered" => {
+                let params = json!({"sessionId": "old session", "cwd": self.cwd});
+                self.ask("session/resume", params);
+            }
+            "resumes-without-cwd" => {
+                self.ask("session/resume", json!({"sessionId": "old session"}));
+            }
+            "closes-unoffered" => self.ask("session/close", json!({"sessionId": "old session"})),
+            "logs-out-unoffered" => self.ask("logout", json!({})),
+            "lists-if-null"
+                if self
+                    .welcome
+                    .pointer("/agentCapabilities/sessionCapabilities/list")
+                    .is_some() =>
+            {
+                self.ask("session/list", json!({}));
+            }
+            "takes-back-nothing" => self.notify("$/cancel_request", json!({"requestId": 4711})),
+            "null-id-results" => self.write(&json!({"jsonrpc": "2.0", "id": null, "result": {}})),
             "loads-if-false"
                 if self
                     .welcome
@@ -260,6 +329,10 @@ impl Client {
                     json!({"sessionId": self.session, "modeId": "fly"}),
                 );
             }
+            "untyped-boolean" => {
+                let params = json!({"sessionId": self.session, "configId": "web", "value": true});
+                self.ask("session/set_config_option", params);
+            }
             "untyped-option" => {
                 let params =
                     json!({"sessionId": self.session, "configId": "mode", "value": "code"});
@@ -271,6 +344,18 @@ impl Client {
         match self.fault.as_str() {
             "image-anyway" => blocks
                 .push(json!({"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"})),
+            "audio-anyway" => {
+                blocks.push(json!({"type": "audio", "data": "UklGRg==", "mimeType": "audio/wav"}));
+            }
+            "resource-anyway" => {
+                let resource = json!({"uri": "file:///a", "text": "a"});
+                blocks.push(json!({"type": "resource", "resource": resource}));
+            }
+            "odd-block" => blocks.push(json!({"type": "table", "rows": []})),
+            "odd-priority" => {
+                let annotations = json!({"priority": 7});
+                blocks.push(json!({"type": "text", "text": "!", "annotations": annotations}));
+            }
             "unnamed-link" => blocks.push(json!({"type": "resource_link", "uri": "file:///a"})),
             "empty-prompt" => blocks.clear(),
             _ => {}
@@ -280,10 +365,11 @@ impl Client {
             false => self.session.as_str(),
         };
         let mut params = json!({"sessionId": session, "prompt": blocks});
-        if self.has("custom-member")
-            && let Some(params) = params.as_object_mut()
-        {
-            params.insert("mood".to_owned(), json!("blue"));
+        match self.fault.as_str() {
+            "custom-member" => merge(&mut params, json!({"mood": "blue"})),
+            "prompt-as-text" => merge(&mut params, json!({"prompt": "Hello"})),
+            "meta-as-text" => merge(&mut params, json!({"_meta": "blue"})),
+            _ => {}
         }
         self.is_prompted = true;
         if self.has("bad-utf8") {
@@ -315,5 +401,12 @@ impl Client {
                 false => self.respond(&question.id, json!({"outcome": {"outcome": "cancelled"}})),
             }
         }
+    }
+}
+
+/// Puts the members of one object into another.
+fn merge(into: &mut Value, from: Value) {
+    if let (Some(into), Value::Object(from)) = (into.as_object_mut(), from) {
+        into.extend(from);
     }
 }

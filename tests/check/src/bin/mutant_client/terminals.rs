@@ -16,6 +16,8 @@ pub(super) struct Terminals {
     fault: String,
     open: BTreeMap<String, Terminal>,
     made: u32,
+    /// Whether the end of a command is waited for and nothing else is served, which only a client with a fault does.
+    is_blocked: bool,
 }
 
 struct Terminal {
@@ -33,6 +35,7 @@ impl Terminals {
             fault,
             open: BTreeMap::new(),
             made: 0,
+            is_blocked: false,
         }
     }
 
@@ -51,6 +54,12 @@ impl Terminals {
         params: &Value,
         cwd: &str,
     ) -> Option<Answer> {
+        if self.is_blocked {
+            return None;
+        }
+        if self.fault == "refuses-terminals" {
+            return Some(Err((-32601, "Method not found")));
+        }
         if method == "terminal/create" {
             return self.create(id, params, cwd);
         }
@@ -67,9 +76,12 @@ impl Terminals {
         match method {
             "terminal/output" => Some(Ok(self.shown(terminal))),
             "terminal/wait_for_exit" => {
+                let is_running = terminal.status.borrow().is_none();
                 self.wait(id, terminal);
+                self.is_blocked = is_running && self.fault == "waits-block";
                 None
             }
+            "terminal/kill" if self.fault == "no-kill" => Some(Err((-32601, "Method not found"))),
             "terminal/kill" => {
                 terminal.kill();
                 if forgets {
@@ -192,8 +204,10 @@ impl Terminals {
     fn wait(&self, id: &Value, terminal: &Terminal) {
         let (out, id) = (self.out.clone(), id.clone());
         let mut status = terminal.status.clone();
+        let is_vague = self.fault == "exit-without-code";
         tokio::spawn(async move {
             let told = match status.wait_for(Option::is_some).await {
+                Ok(_) if is_vague => json!({}),
                 Ok(status) => status.clone().unwrap_or_default(),
                 Err(_) => json!({}),
             };
