@@ -11,8 +11,11 @@ mod keys;
 mod news;
 pub(crate) mod picker;
 pub(crate) mod popup;
+pub(crate) mod shell;
+pub(crate) mod start;
 pub(crate) mod tab;
 mod tabs;
+pub(crate) mod tour;
 
 use std::collections::VecDeque;
 
@@ -24,10 +27,15 @@ pub(crate) use self::event::Event;
 use self::event::{Facts, Failure};
 use self::picker::Picker;
 use self::popup::Popup;
+use self::shell::Shell;
+use self::start::Start;
 use self::tab::{Attention, Tab};
+use self::tour::Tour;
 use crate::composer::{Composer, History};
 use crate::diff::DiffStyle;
+use crate::keymap::Keys;
 use crate::options::{Open, Options};
+use crate::paths::Paths;
 use crate::theme::{ColorDepth, THEME_NAMES, Theme};
 use crate::wire_log::WireLog;
 
@@ -94,7 +102,8 @@ pub(crate) struct Search {
 pub(crate) struct Notice {
     pub(crate) text: String,
     pub(crate) is_error: bool,
-    until: Tick,
+    /// When it goes by itself; an error stays until the user does something about it.
+    until: Option<Tick>,
 }
 
 /// What is known of an agent that can be chosen.
@@ -130,19 +139,29 @@ pub(crate) struct App {
     pub(crate) search: Option<Search>,
     pub(crate) notices: VecDeque<Notice>,
     pub(crate) theme: Theme,
+    /// Themes of the user's own.
+    themes: Vec<(String, Theme)>,
+    pub(crate) keys: Keys,
+    /// The command that the user ran last.
+    pub(crate) shell: Option<Shell>,
+    next_shell: u64,
     colors: Option<ColorDepth>,
     pub(crate) diff_style: DiffStyle,
     pub(crate) show_thoughts: bool,
     pub(crate) show_plan: bool,
     pub(crate) log_pane: LogPane,
     pub(crate) log: WireLog,
+    pub(crate) start: Start,
+    pub(crate) tour: Option<Tour>,
+    /// Where paths are seen from, unless a session works elsewhere.
+    paths: Paths,
+    /// Says how long ago a time was.
+    ago: fn(&str) -> String,
     history: History,
     /// The files of the session's directory.
     pub(crate) files: Option<Vec<String>>,
     /// They may have changed since.
     are_files_stale: bool,
-    /// Whether the mouse is ours.
-    pub(crate) has_mouse: bool,
     /// Until then Enter and numbers do nothing: the question that they may be meant for is gone.
     deaf_until: Tick,
     pub(crate) is_focused: bool,
@@ -172,7 +191,7 @@ impl App {
             facts: None,
         });
         let theme = match (&options.theme, options.background) {
-            (Some(name), _) => Theme::named(name).unwrap_or_else(Theme::dark),
+            (Some(name), _) => named(name, &options.themes).unwrap_or_else(Theme::dark),
             (None, crate::Background::Dark | crate::Background::Unknown) => Theme::dark(),
             (None, crate::Background::Light) => Theme::light(),
         };
@@ -188,16 +207,23 @@ impl App {
             search: None,
             notices: VecDeque::new(),
             theme: fit(theme, options.colors),
+            themes: options.themes.clone(),
+            keys: options.keys.clone(),
+            shell: None,
+            next_shell: 1,
             colors: options.colors,
             diff_style: options.diff_style,
             show_thoughts: false,
             show_plan: true,
             log_pane: LogPane::default(),
             log,
+            start: Start::new(options),
+            tour: Tour::new(&options.tour),
+            paths: Paths::new(&options.cwd, options.home.clone()),
+            ago: options.ago,
             history: History::new(history),
             files: None,
             are_files_stale: false,
-            has_mouse: options.mouse,
             deaf_until: 0,
             is_focused: true,
             quit_armed: None,
@@ -248,7 +274,9 @@ impl App {
             Event::Key(key) => {
                 self.is_changed = true;
                 self.key_at = self.now;
-                self.key(key, &mut out);
+                if !self.tour_key(key) {
+                    self.press(key, &mut out);
+                }
             }
             Event::Mouse(mouse) => self.mouse(mouse),
             Event::Paste(text) => {
@@ -324,7 +352,9 @@ impl App {
     /// Returns whether time changes what is shown.
     pub(crate) fn wants_ticks(&self) -> bool {
         self.tabs.iter().any(Tab::is_moving)
-            || !self.notices.is_empty()
+            || self.tour.is_some()
+            || self.notices.iter().any(|notice| notice.until.is_some())
+            || self.shell.as_ref().is_some_and(Shell::is_running)
             || self.quit_armed.is_some()
             || self.is_draft_touched
             || self.is_ask_fresh()
@@ -340,6 +370,19 @@ impl App {
 
     pub(crate) fn tab_by_id(&mut self, id: TabId) -> Option<&mut Tab> {
         self.tabs.iter_mut().find(|tab| tab.id == id)
+    }
+
+    /// Returns where the paths of the session that is looked at are seen from.
+    pub(crate) fn paths(&self) -> Paths {
+        match self.tab().map(|tab| &tab.target) {
+            Some(Target::Stored { cwd: Some(cwd), .. }) => self.paths.at(cwd),
+            _ => self.paths.clone(),
+        }
+    }
+
+    /// Returns how long ago a time was, as people say it.
+    pub(crate) fn ago(&self, time: &str) -> String {
+        (self.ago)(time)
     }
 
     pub(crate) fn agent(&self, id: AgentId) -> Option<&Known> {
@@ -394,17 +437,18 @@ impl App {
         lines
     }
 
-    /// Returns the notice shown for `NOTICE_MS` from now.
+    /// Shows a notice for `NOTICE_MS`.
     pub(crate) fn say(&mut self, text: impl Into<String>) {
         self.add_notice(text.into(), false);
     }
 
+    /// Shows an error until the user presses Esc or sends something.
     pub(crate) fn complain(&mut self, text: impl Into<String>) {
         self.add_notice(text.into(), true);
     }
 
     fn add_notice(&mut self, text: String, is_error: bool) {
-        let until = self.now + NOTICE_MS;
+        let until = (!is_error).then_some(self.now + NOTICE_MS);
         self.notices.retain(|notice| notice.text != text);
         self.notices.push_back(Notice {
             text,
@@ -417,13 +461,28 @@ impl App {
     }
 
     pub(crate) fn set_theme(&mut self, name: &str) {
-        match Theme::named(name) {
+        match named(name, &self.themes) {
             Some(theme) => self.theme = fit(theme, self.colors),
             None => {
-                let names = THEME_NAMES.join(", ");
-                self.complain(format!("no such theme; there are {names}"));
+                let names = self.theme_names().join(", ");
+                self.complain(format!("unknown theme `{name}`; the themes are {names}"));
             }
         }
+    }
+
+    /// Returns the names of all themes.
+    pub(crate) fn theme_names(&self) -> Vec<String> {
+        let own = self.themes.iter().map(|(name, _)| name.clone());
+        THEME_NAMES
+            .into_iter()
+            .map(str::to_owned)
+            .chain(own)
+            .collect()
+    }
+
+    /// Takes away the errors that the user has seen.
+    fn dismiss_errors(&mut self) {
+        self.notices.retain(|notice| notice.until.is_some());
     }
 
     /// Notes that a tab wants to be looked at, and calls a user who is elsewhere.
@@ -455,9 +514,11 @@ impl App {
             tab.look_at_clock(now);
         }
         let notices = self.notices.len();
-        self.notices.retain(|notice| notice.until > now);
+        self.notices
+            .retain(|notice| notice.until.is_none_or(|until| until > now));
         self.is_changed |= notices != self.notices.len();
-        self.is_changed |= self.tabs.iter().any(Tab::is_moving);
+        self.is_changed |= self.tabs.iter().any(Tab::is_moving)
+            || self.shell.as_ref().is_some_and(Shell::is_running);
         if self.quit_armed.is_some_and(|at| at + QUIT_MS <= now) {
             self.quit_armed = None;
             self.is_changed = true;
@@ -465,7 +526,16 @@ impl App {
         if self.is_draft_touched && self.draft_saved + DRAFT_MS <= now {
             self.save_draft(out);
         }
+        self.go_on_tour(out);
     }
+}
+
+/// Returns a theme by name: one of the user's own, or one that there always is.
+fn named(name: &str, own: &[(String, Theme)]) -> Option<Theme> {
+    let found = own.iter().find(|(known, _)| known == name);
+    found
+        .map(|(_, theme)| theme.clone())
+        .or_else(|| Theme::named(name))
 }
 
 fn fit(theme: Theme, colors: Option<ColorDepth>) -> Theme {

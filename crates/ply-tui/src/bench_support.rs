@@ -4,9 +4,10 @@ use ply_client::Transcript;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::diff::{DiffStyle, diff_lines};
+use crate::diff::{DiffStyle, Sheet, diff_lines};
 use crate::highlight;
 use crate::markdown::markdown_lines;
+use crate::paths::Paths;
 use crate::theme::Theme;
 use crate::transcript_view::{Look, Scroll, TranscriptView};
 
@@ -99,6 +100,12 @@ pub fn markdown(text: &str, width: u16) -> usize {
 /// Returns the number of lines that a diff takes.
 #[must_use]
 pub fn diff(old: &str, new: &str, width: u16) -> usize {
-    let (style, theme) = (DiffStyle::Unified, Theme::dark());
-    diff_lines("file", Some(old), new, width, style, &theme, 1_000).len()
+    let sheet = Sheet {
+        width,
+        style: DiffStyle::Unified,
+        theme: &Theme::dark(),
+        paths: &Paths::default(),
+        rows_max: 1_000,
+    };
+    diff_lines("file", Some(old), new, &sheet).len()
 }

@@ -26,7 +26,9 @@ pub(crate) use self::{
     unit::{FoldKind, Unit},
 };
 use crate::diff::DiffStyle;
+use crate::highlight;
 use crate::markdown::Pen;
+use crate::paths::Paths;
 use crate::transcript_view::End;
 
 /// How things are to be shown, apart from colours.
@@ -36,8 +38,8 @@ pub(crate) struct Look {
     pub(crate) tick: u64,
     pub(crate) diff_style: DiffStyle,
     pub(crate) show_thoughts: bool,
-    /// Whether what can be opened says how.
-    pub(crate) hints: bool,
+    /// Where paths are seen from.
+    pub(crate) paths: Paths,
     /// Whether the last plan is left out, because it is shown elsewhere.
     pub(crate) hides_last_plan: bool,
 }
@@ -48,7 +50,7 @@ impl Default for Look {
             tick: 0,
             diff_style: DiffStyle::default(),
             show_thoughts: true,
-            hints: false,
+            paths: Paths::default(),
             hides_last_plan: false,
         }
     }
@@ -83,6 +85,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) fold: Fold,
     /// How the turn before it ended.
     pub(crate) end: Option<&'a End>,
+    /// How long it took, in milliseconds, if that was seen.
+    pub(crate) took_ms: Option<u64>,
 }
 
 /// The lines of a unit.
@@ -202,7 +206,7 @@ fn fixed(unit: Unit, entry: &Entry, scene: Scene<'_>, pen: &mut Pen<'_>) -> Fixe
         },
         Entry::ToolCall(call) => card::lay_out(call, scene, pen),
         Entry::Terminal(terminal) => terminal::lay_out(terminal, scene.fold, pen),
-        Entry::Plan(plan) => plan::lay_out(plan, pen),
+        Entry::Plan(plan) => plan::lay_out(plan, scene.fold, pen),
         Entry::Compaction(compaction) => event::compaction(compaction, scene.fold, pen),
         Entry::Unknown(update) => event::unknown(update, pen),
         _ => Fixed::default(),
@@ -218,8 +222,8 @@ fn print(unit: Unit, scene: Scene<'_>) -> u64 {
         unit.end,
         scene.fold,
         scene.look.diff_style,
-        scene.look.hints,
         scene.end,
+        scene.took_ms,
     )
         .hash(&mut hasher);
     let flows = match transcript.entry(unit.start) {
@@ -236,6 +240,8 @@ fn print(unit: Unit, scene: Scene<'_>) -> u64 {
     }
     if let Some(Entry::ToolCall(call)) = transcript.entry(unit.start) {
         terminal::print(call, transcript, &mut hasher);
+        // Diffs are plain until then.
+        highlight::is_loaded().hash(&mut hasher);
     }
     hasher.finish()
 }

@@ -1,5 +1,6 @@
 //! Changes of files as lines on the screen, with what differs inside of a line marked.
 
+mod code;
 mod compare;
 mod draw;
 mod patch;
@@ -9,6 +10,7 @@ use ratatui::text::{Line, Span};
 
 use ply_client::v2;
 
+use crate::paths::Paths;
 use crate::theme::Theme;
 use crate::wrap;
 
@@ -23,6 +25,18 @@ pub enum DiffStyle {
     Unified,
     /// What is removed stands beside what is added, where the screen is wide enough.
     SideBySide,
+}
+
+/// How diffs are drawn.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sheet<'a> {
+    /// Columns of a line.
+    pub(crate) width: u16,
+    pub(crate) style: DiffStyle,
+    pub(crate) theme: &'a Theme,
+    pub(crate) paths: &'a Paths,
+    /// Rows of a file below its name.
+    pub(crate) rows_max: usize,
 }
 
 /// One line of a diff.
@@ -78,38 +92,28 @@ impl<'a> FileDiff<'a> {
     }
 }
 
-/// Returns the lines for one changed file, not more than `rows_max` below its name. No old text
-/// means a new file.
+/// Returns the lines for one changed file. No old text means a new file.
 pub(crate) fn diff_lines(
     path: &str,
     old: Option<&str>,
     new: &str,
-    width: u16,
-    style: DiffStyle,
-    theme: &Theme,
-    rows_max: usize,
+    sheet: &Sheet<'_>,
 ) -> Vec<Line<'static>> {
-    let mut file = compare::compare(old, new, rows_max);
+    let mut file = compare::compare(old, new, sheet.rows_max);
     path.clone_into(&mut file.path);
     let mut lines = Vec::new();
-    file_lines(file, width, style, theme, rows_max, &mut lines);
+    file_lines(file, sheet, &mut lines);
     lines
 }
 
-/// Returns the lines for what a tool call reports to have changed, not more than `rows_max` per file.
-pub(crate) fn change_lines(
-    diff: &v2::Diff,
-    width: u16,
-    style: DiffStyle,
-    theme: &Theme,
-    rows_max: usize,
-) -> Vec<Line<'static>> {
+/// Returns the lines for what a tool call reports to have changed.
+pub(crate) fn change_lines(diff: &v2::Diff, sheet: &Sheet<'_>) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     let text = match &diff.patch {
         Some(patch) if patch.format == v2::DiffPatchFormat::GitPatch => patch.text.as_str(),
         _ => "",
     };
-    let mut files = patch::read(text, rows_max);
+    let mut files = patch::read(text, sheet.rows_max);
     for change in &diff.changes {
         let (verb, path, from) = named(&change.operation);
         let place = files
@@ -119,48 +123,50 @@ pub(crate) fn change_lines(
             Some(place) => {
                 let mut file = files.swap_remove(place);
                 file.path = path;
-                file_lines(file, width, style, theme, rows_max, &mut lines);
+                file_lines(file, sheet, &mut lines);
             }
             None => {
-                let from = from.map(|from| format!("{from} → ")).unwrap_or_default();
-                let text = wrap::clean(&format!("{verb} {from}{path}"));
-                let line = [Span::styled(text, theme.dim)];
-                lines.push(wrap::cut(&line, usize::from(width)));
+                let shown = |path: &String| sheet.paths.shown(path.as_ref());
+                let from = from.map(|from| format!("{} → ", shown(&from)));
+                let path = shown(&path);
+                let text = wrap::clean(&format!("{verb} {}{path}", from.unwrap_or_default()));
+                let line = [Span::styled(text, sheet.theme.dim)];
+                lines.push(wrap::cut(&line, usize::from(sheet.width)));
             }
         }
     }
     // What the patch has and the list of changes has not is shown all the same.
     for file in files {
-        file_lines(file, width, style, theme, rows_max, &mut lines);
+        file_lines(file, sheet, &mut lines);
     }
     lines
 }
 
-fn file_lines(
-    mut file: FileDiff<'_>,
-    width: u16,
-    style: DiffStyle,
-    theme: &Theme,
-    rows_max: usize,
-    lines: &mut Vec<Line<'static>>,
-) {
+fn file_lines(mut file: FileDiff<'_>, sheet: &Sheet<'_>, lines: &mut Vec<Line<'static>>) {
     words::mark(&mut file.rows);
-    let columns = usize::from(width);
+    let (theme, rows_max) = (sheet.theme, sheet.rows_max);
+    let columns = usize::from(sheet.width);
     let counts = [
         Span::styled(format!(" +{}", file.added), theme.added),
         Span::styled(format!(" -{}", file.removed), theme.removed),
     ];
     let free = columns.saturating_sub(wrap::columns_of(&counts));
-    let path = wrap::clean(&file.path);
+    let path = wrap::clean(&sheet.paths.shown(file.path.as_ref()));
     let path = ply_client::text::end(&path, free.max(1)).into_owned();
     let mut head = vec![Span::styled(path, theme.accent)];
     head.extend(counts);
     lines.push(wrap::cut(&head, columns));
     let begin = lines.len();
-    let shown = if style == DiffStyle::SideBySide && width >= SIDES_COLUMNS_MIN {
-        draw::side_by_side(&file.rows, columns, theme, rows_max, lines)
+    let ink = draw::Ink {
+        width: columns,
+        theme,
+        lines_max: rows_max,
+        code: code::read(&file),
+    };
+    let shown = if sheet.style == DiffStyle::SideBySide && sheet.width >= SIDES_COLUMNS_MIN {
+        draw::side_by_side(&file.rows, &ink, lines)
     } else {
-        draw::unified(&file.rows, columns, theme, rows_max, lines)
+        draw::unified(&file.rows, &ink, lines)
     };
     lines.truncate(begin + rows_max);
     let left_out = file.left_out + file.rows.len().saturating_sub(shown);

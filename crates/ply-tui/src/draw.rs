@@ -3,10 +3,14 @@
 mod asks;
 mod composer;
 mod details;
+mod frame;
 mod lines;
 mod overlay;
 mod panes;
+mod shell;
+mod start;
 mod status;
+mod tour;
 mod trouble;
 
 use ply_client::Transcript;
@@ -23,6 +27,12 @@ use crate::transcript_view::Look;
 const PLAN_BESIDE_COLUMNS_MIN: u16 = 110;
 /// Columns of the plan beside the transcript.
 const PLAN_COLUMNS: u16 = 38;
+/// Columns from which the wire log is beside the transcript.
+const LOG_BESIDE_COLUMNS_MIN: u16 = 120;
+/// Columns of the wire log beside the transcript.
+const LOG_COLUMNS_MAX: u16 = 90;
+/// Rows of the output of a command.
+const SHELL_ROWS_MAX: u16 = 20;
 /// Columns in which an answer can be told from another.
 const ANSWER_COLUMNS_MIN: u16 = 20;
 /// Rows that a question gets before the transcript gets any.
@@ -98,6 +108,10 @@ fn draw_on(
     let hint = rest.bottom(u16::from(rows >= 2));
     let composer_area = rest.bottom(composer_rows);
     let border = rest.bottom(u16::from(rows >= 8));
+    let tour = tour::lines(app, area.width);
+    let tour_rows = u16::try_from(tour.len()).unwrap_or(0);
+    let tour_area = rest.top(if rows >= 16 { tour_rows } else { 0 });
+    put_lines(buf, tour_area, &tour);
     let tabs = rest.top(u16::from(rows >= 10 && app.tabs.len() > 1));
 
     status::draw_status(app, status, buf);
@@ -125,16 +139,21 @@ fn draw_on(
         are_answers_shown = is_answerable
             && usize::from(asks_area.height) == asks.len()
             && area.width >= ANSWER_COLUMNS_MIN;
+        let shell = shell::lines(app, area.width, rest.half().min(SHELL_ROWS_MAX));
+        let shell_area = rest.bottom(u16::try_from(shell.len()).unwrap_or(0));
+        put_lines(buf, shell_area, &shell);
         let trouble = trouble::lines(app, area.width);
         let trouble_area = rest.bottom(u16::try_from(trouble.len()).unwrap_or(0).min(rest.half()));
         put_lines(buf, trouble_area, &trouble);
     }
     app.asks_drawn(are_answers_shown);
+    let is_beside = area.width >= LOG_BESIDE_COLUMNS_MIN;
     let log = match app.log_pane.is_open {
+        true if is_beside => rest.right((area.width * 9 / 20).min(LOG_COLUMNS_MAX)),
         true => rest.bottom(rest.half()),
         false => Rect::default(),
     };
-    panes::draw_log(app, log, buf);
+    panes::draw_log(app, log, is_beside, buf);
     draw_transcript(app, rest.0, buf, transcripts);
 
     let has_popup = app.popup.is_some() && app.overlay.is_none();
@@ -159,19 +178,21 @@ fn draw_transcript(app: &mut App, mut area: Rect, buf: &mut Buffer, transcripts:
         tick: app.now,
         diff_style: app.diff_style,
         show_thoughts: app.show_thoughts,
-        hints: app.has_mouse,
+        paths: app.paths(),
         hides_last_plan: false,
     };
     let (theme, show_plan) = (app.theme.clone(), app.show_plan);
     let Some(tab) = app.tab_mut() else {
         return;
     };
-    let id = tab.id;
+    let (id, is_fresh) = (tab.id, tab.is_fresh());
     let view = &mut tab.view;
     let work = std::mem::take(&mut tab.view_work);
     let mut is_drawn = false;
+    let mut is_empty = true;
     let mut is_unfinished = false;
     transcripts.with(id, &mut |transcript| {
+        is_empty = transcript.entries().len() == 0;
         if show_plan {
             (area, look.hides_last_plan) = panes::draw_plan(transcript, area, buf, &theme);
         }
@@ -209,10 +230,13 @@ fn draw_transcript(app: &mut App, mut area: Rect, buf: &mut Buffer, transcripts:
     if is_unfinished {
         app.draw_again();
     }
+    if is_fresh && is_empty {
+        start::draw(app, area, buf);
+    }
     app.transcript_area = if is_drawn { area } else { Rect::default() };
 }
 
-/// The rows that are not given away yet.
+/// The part of the screen that is not given away yet.
 struct Rows(Rect);
 
 impl Rows {
@@ -235,6 +259,16 @@ impl Rows {
         self.0.y += rows;
         self.0.height -= rows;
         top
+    }
+
+    fn right(&mut self, columns: u16) -> Rect {
+        let columns = columns.min(self.0.width);
+        self.0.width -= columns;
+        Rect {
+            x: self.0.right(),
+            width: columns,
+            ..self.0
+        }
     }
 
     fn half(&self) -> u16 {

@@ -3,15 +3,18 @@
 mod agents;
 mod background;
 mod editor;
+mod export;
 mod failure;
 mod files;
 mod images;
 mod input;
 mod sessions;
+mod shell;
 mod store;
 mod tty;
 
 use std::io;
+use std::process::Stdio;
 use std::time::Duration;
 
 use crossterm::event::KeyEvent;
@@ -22,11 +25,14 @@ use tokio::time::Instant;
 use self::agents::Agents;
 use self::input::Input;
 use self::sessions::{Note, Sessions};
+use self::shell::Shell;
 use self::store::Store;
 use self::tty::{Screen, Tty};
-use crate::app::{Action, App, Event};
+use crate::app::{Action, AgentId, App, Event, TabId};
+use crate::draw::Transcripts as _;
 use crate::error::Error;
-use crate::options::{Background, Options};
+use crate::options::{Background, Exported, Options};
+use crate::tour::TourProgram;
 use crate::wire_log::WireLog;
 
 /// The time between two frames.
@@ -86,6 +92,7 @@ async fn drive(
         screen,
         input,
         store,
+        shell: Shell::default(),
         options,
         began,
         title: String::new(),
@@ -93,6 +100,7 @@ async fn drive(
         is_over: false,
     };
     driver.act_all(first);
+    driver.sessions.recall(AgentId(0));
     for key in typed {
         driver.feed(Event::Key(key), false);
     }
@@ -111,6 +119,30 @@ async fn drive(
     } = driver;
     end(sessions, &mut screen).await;
     shown.and(left).map_err(Error::Terminal)
+}
+
+/// Runs a program of a tour and waits for it, in a thread of its own. It says nothing to the terminal, which is the client's.
+fn errand(program: &TourProgram) -> io::Result<()> {
+    let Some((name, arguments)) = program.words.split_first() else {
+        return Ok(());
+    };
+    let mut command = std::process::Command::new(name);
+    command
+        .args(arguments)
+        .envs(
+            program
+                .environment
+                .iter()
+                .map(|(name, value)| (name, value)),
+        )
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut child = command.spawn()?;
+    // What comes of it is on the screen, or is not.
+    let waiting = std::thread::Builder::new().name("errand".to_owned());
+    waiting.spawn(move || drop(child.wait()))?;
+    Ok(())
 }
 
 /// Ends the agents, says so if that takes a while, and stops waiting when the user has enough.
@@ -144,6 +176,8 @@ struct Driver<S> {
     input: Input,
     sessions: Sessions,
     store: Store,
+    /// The user's own commands.
+    shell: Shell,
     options: Options,
     began: Instant,
     title: String,
@@ -285,6 +319,17 @@ impl<S: Screen> Driver<S> {
                     return Err(error);
                 }
             }
+            Action::Shell(id, tab, line) => {
+                let cwd = self.sessions.cwd_of(tab).to_owned();
+                let (shell, notes) = (&self.options.shell, self.sessions.notes());
+                self.shell.start(id, shell, &line, &cwd, notes);
+            }
+            Action::StopShell { is_forced } => self.shell.stop(is_forced),
+            Action::Export(tab, name) => {
+                let told = self.export(tab, &name)?;
+                self.app.say(told);
+            }
+            Action::Errand(program) => errand(&program)?,
             Action::Remember(text) => self.store.remember(&text)?,
             Action::SaveDraft {
                 agent,
@@ -295,6 +340,31 @@ impl<S: Screen> Driver<S> {
             action => self.sessions.act(action, &self.store),
         }
         Ok(())
+    }
+
+    /// Writes a session to a file and says where it is.
+    fn export(&mut self, tab: TabId, name: &str) -> io::Result<String> {
+        let Some(write) = self.options.export else {
+            return Err(io::Error::other("sessions cannot be exported here"));
+        };
+        let cwd = self.sessions.cwd_of(tab).to_owned();
+        let known = self.app.tab_by_id(tab);
+        let known = known.and_then(|tab| Some((tab.session.clone()?, tab.name().to_owned())));
+        let Some((id, title)) = known else {
+            return Err(io::Error::other("there is nothing to export yet"));
+        };
+        let mut document = Vec::new();
+        self.sessions.with(tab, &mut |transcript| {
+            document = write(&Exported {
+                title: &title,
+                id: &id,
+                cwd: &cwd,
+                transcript,
+            });
+        });
+        let path = export::path(name, &id, &cwd, self.options.home.as_deref());
+        export::write(&path, &document)?;
+        Ok(format!("exported to {}", ply_client::text::path(&path)))
     }
 
     /// Gives the terminal away.

@@ -70,6 +70,11 @@ pub(crate) fn load() {
     });
 }
 
+/// Returns whether the syntaxes are loaded.
+pub(crate) fn is_loaded() -> bool {
+    SYNTAXES.get().is_some()
+}
+
 /// Returns what reads code of the language that a fence or a file name names.
 pub(crate) fn find(language: &str) -> Found {
     let name = language

@@ -1,11 +1,13 @@
 //! What the client is told by the program around it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use ply_client::{Command, Recent, v2};
+use ply_client::{Command, Recent, Transcript, v2};
 
 use crate::diff::DiffStyle;
-use crate::theme::ColorDepth;
+use crate::keymap::Keys;
+use crate::theme::{ColorDepth, Theme};
+use crate::tour::TourStep;
 
 /// An agent that can be chosen.
 #[derive(Debug, Clone)]
@@ -60,6 +62,20 @@ pub enum Notify {
     Desktop,
 }
 
+/// A session that is to be written down.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Exported<'a> {
+    /// Its title; empty if it has none.
+    pub title: &'a str,
+    /// Its id.
+    pub id: &'a str,
+    /// Its directory.
+    pub cwd: &'a Path,
+    /// What was said and done.
+    pub transcript: &'a Transcript,
+}
+
 /// What the client is told by the program around it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -81,6 +97,14 @@ pub struct Options {
     pub open: Open,
     /// A theme by name; none for the one that fits the background.
     pub theme: Option<String>,
+    /// Themes of the user's own, by name.
+    pub themes: Vec<(String, Theme)>,
+    /// Keys of the user's own.
+    pub keys: Keys,
+    /// The shell that runs what is written behind `!`, and what makes it take a command; empty for none.
+    pub shell: Vec<String>,
+    /// Writes a session as a Markdown document; none if it cannot be written.
+    pub export: Option<fn(&Exported<'_>) -> Vec<u8>>,
     /// The colours of the terminal; none for no colours at all.
     pub colors: Option<ColorDepth>,
     /// The background of the terminal.
@@ -105,6 +129,12 @@ pub struct Options {
     pub set: Vec<(String, String)>,
     /// How the user is called.
     pub notify: Notify,
+    /// The branch that is checked out in the directory.
+    pub branch: Option<String>,
+    /// Says how long ago a time (RFC 3339) was, as people do.
+    pub ago: fn(&str) -> String,
+    /// What the client shows by itself; nothing if it is empty.
+    pub tour: Vec<TourStep>,
 }
 
 impl Options {
@@ -119,6 +149,10 @@ impl Options {
             terminals: false,
             open: Open::default(),
             theme: None,
+            themes: Vec::new(),
+            keys: Keys::default(),
+            shell: ["sh", "-c"].map(str::to_owned).into(),
+            export: None,
             colors: Some(ColorDepth::Indexed),
             background: Background::default(),
             diff_style: DiffStyle::default(),
@@ -131,6 +165,14 @@ impl Options {
             prompt: None,
             set: Vec::new(),
             notify: Notify::default(),
+            branch: None,
+            ago: date,
+            tour: Vec::new(),
         }
     }
+}
+
+/// Returns the date and the minute of a time, for a program that has no clock.
+fn date(time: &str) -> String {
+    time.get(..16).unwrap_or(time).replace('T', " ")
 }

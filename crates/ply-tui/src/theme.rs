@@ -1,5 +1,6 @@
 //! Colours by what they mean.
 
+mod custom;
 mod depth;
 
 pub use self::depth::ColorDepth;
@@ -56,6 +57,12 @@ pub struct Theme {
     pub added_word: Style,
     /// Words that a removed line does not share with the one after.
     pub removed_word: Style,
+    /// The background of lines that a diff adds; none where colours are few.
+    pub added_line: Style,
+    /// The background of lines that a diff removes; none where colours are few.
+    pub removed_line: Style,
+    /// The background of code and of the user's messages; none where colours are few.
+    pub panel: Style,
     /// Line numbers.
     pub line_number: Style,
     /// Work that went well.
@@ -77,6 +84,44 @@ pub struct Theme {
 /// The names that [`Theme::named`] knows.
 pub const THEME_NAMES: [&str; 3] = ["dark", "light", "plain"];
 
+/// The names of a theme's styles, in the order of [`Theme::styles_mut`].
+const STYLE_NAMES: [&str; 34] = [
+    "text",
+    "dim",
+    "accent",
+    "user",
+    "thought",
+    "heading",
+    "strong",
+    "emphasis",
+    "struck",
+    "link",
+    "quote",
+    "code",
+    "keyword",
+    "string",
+    "comment",
+    "number",
+    "function",
+    "type-name",
+    "attribute",
+    "added",
+    "removed",
+    "added-word",
+    "removed-word",
+    "added-line",
+    "removed-line",
+    "panel",
+    "line-number",
+    "ok",
+    "failed",
+    "waiting",
+    "border",
+    "selection",
+    "notice",
+    "error",
+];
+
 /// The colours that a theme is mixed from.
 struct Palette {
     dim: Color,
@@ -91,6 +136,9 @@ struct Palette {
     border: Color,
     added_word: Color,
     removed_word: Color,
+    added_line: Color,
+    removed_line: Color,
+    panel: Color,
     user: Color,
 }
 
@@ -109,8 +157,11 @@ impl Theme {
             cyan: rgb(0x6f_c9_c3),
             orange: rgb(0xe5_a2_6b),
             border: rgb(0x4b_53_5d),
-            added_word: rgb(0x1f_4a_2c),
-            removed_word: rgb(0x5c_26_2a),
+            added_word: rgb(0x23_5c_36),
+            removed_word: rgb(0x742c32),
+            added_line: rgb(0x14_2e_20),
+            removed_line: rgb(0x38_1c_22),
+            panel: rgb(0x22_27_30),
             user: rgb(0x9c_d0_ff),
         })
     }
@@ -129,8 +180,11 @@ impl Theme {
             cyan: rgb(0x0e_75_6e),
             orange: rgb(0xa3_4d_0a),
             border: rgb(0xb5_bc_c4),
-            added_word: rgb(0xc4_ec_cb),
-            removed_word: rgb(0xf8_cf_d0),
+            added_word: rgb(0xab_e3_b6),
+            removed_word: rgb(0xf6_bc_be),
+            added_line: rgb(0xe2_f5_e6),
+            removed_line: rgb(0xfc_e6_e7),
+            panel: rgb(0xee_f0_f4),
             user: rgb(0x1d_4e_89),
         })
     }
@@ -166,6 +220,9 @@ impl Theme {
             removed: dim,
             added_word: bold.add_modifier(Modifier::UNDERLINED),
             removed_word: dim.add_modifier(Modifier::UNDERLINED),
+            added_line: plain,
+            removed_line: plain,
+            panel: plain,
             line_number: dim,
             ok: plain,
             failed: bold,
@@ -224,6 +281,9 @@ impl Theme {
             removed: of(palette.red),
             added_word: of(palette.green).bg(palette.added_word),
             removed_word: of(palette.red).bg(palette.removed_word),
+            added_line: plain.bg(palette.added_line),
+            removed_line: plain.bg(palette.removed_line),
+            panel: plain.bg(palette.panel),
             line_number: of(palette.border),
             ok: of(palette.green),
             failed: of(palette.red),
@@ -235,7 +295,7 @@ impl Theme {
         }
     }
 
-    fn styles_mut(&mut self) -> [&mut Style; 31] {
+    fn styles_mut(&mut self) -> [&mut Style; 34] {
         [
             &mut self.text,
             &mut self.dim,
@@ -260,6 +320,9 @@ impl Theme {
             &mut self.removed,
             &mut self.added_word,
             &mut self.removed_word,
+            &mut self.added_line,
+            &mut self.removed_line,
+            &mut self.panel,
             &mut self.line_number,
             &mut self.ok,
             &mut self.failed,

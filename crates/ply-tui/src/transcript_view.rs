@@ -7,6 +7,7 @@
 mod ends;
 mod place;
 mod store;
+mod times;
 
 use std::collections::HashMap;
 

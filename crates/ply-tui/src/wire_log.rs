@@ -31,6 +31,8 @@ pub(crate) struct Logged {
     pub(crate) is_sent: bool,
     /// What it says in a few words; not harmless. Empty until somebody looks.
     pub(crate) what: String,
+    /// How long an answer took, in milliseconds.
+    pub(crate) took_ms: Option<u64>,
     agent: AgentId,
     /// The line itself, cut.
     line: Vec<u8>,
@@ -59,8 +61,8 @@ struct Lines {
     /// The last line that was read.
     read_to: Option<u64>,
     bytes: usize,
-    /// The methods of requests without an answer, by agent, direction and id.
-    asked: HashMap<(AgentId, bool, String), String>,
+    /// The methods of requests without an answer and when they were sent, by agent, direction and id.
+    asked: HashMap<(AgentId, bool, String), (String, u64)>,
 }
 
 /// The last lines, shared with whoever adds to them.
@@ -75,9 +77,9 @@ impl WireLog {
         let number = lines.next;
         lines.next += 1;
         // What is cut can be read now and never again.
-        let what = match line.len() > LINE_BYTES_MAX {
-            true => lines.say((agent, is_sent), line),
-            false => String::new(),
+        let (what, took_ms) = match line.len() > LINE_BYTES_MAX {
+            true => lines.say((agent, is_sent), at_ms, line),
+            false => (String::new(), None),
         };
         let mut kept = lines.room();
         kept.extend_from_slice(line.get(..LINE_BYTES_MAX).unwrap_or(line));
@@ -86,6 +88,7 @@ impl WireLog {
             at_ms,
             is_sent,
             what,
+            took_ms,
             agent,
             line: kept,
             bytes: line.len(),
@@ -162,31 +165,43 @@ impl Lines {
         let is_read = |line: &Logged| self.read_to.is_some_and(|read| line.number <= read);
         let first = kept.partition_point(is_read);
         for line in kept.range_mut(first..).filter(|line| line.what.is_empty()) {
-            line.what = self.say((line.agent, line.is_sent), &line.line);
+            let said = self.say((line.agent, line.is_sent), line.at_ms, &line.line);
+            (line.what, line.took_ms) = said;
         }
         self.read_to = kept.back().map(|line| line.number);
         self.kept = kept;
     }
 
-    /// Says what a line of an agent is, in a direction.
-    fn say(&mut self, (agent, is_sent): (AgentId, bool), line: &[u8]) -> String {
+    /// Says what a line of an agent is, in a direction, and how long an answer took.
+    fn say(
+        &mut self,
+        (agent, is_sent): (AgentId, bool),
+        at_ms: u64,
+        line: &[u8],
+    ) -> (String, Option<u64>) {
         match summary::read(line) {
-            Said::Told(words) => words,
+            Said::Told(words) => (words, None),
             Said::Noise => {
                 let text = String::from_utf8_lossy(line);
-                format!("no message: {}", summary::beginning(&text))
+                let what = format!("no message: {}", summary::beginning(&text));
+                (what, None)
             }
             Said::Asked(id, method) => {
                 let what = format!("{id} {method}");
                 if self.asked.len() >= ASKED_MAX {
                     self.asked.clear();
                 }
-                self.asked.insert((agent, is_sent, id), method);
-                what
+                self.asked.insert((agent, is_sent, id), (method, at_ms));
+                (what, None)
             }
             Said::Answered(id, how) => {
                 let asked = self.asked.remove(&(agent, !is_sent, id.clone()));
-                format!("{id} {} {how}", asked.as_deref().unwrap_or("?"))
+                let method = asked.as_ref().map_or("?", |(method, _)| method);
+                let what = format!("{id} {method} {how}");
+                (
+                    what,
+                    asked.map(|(_, asked_ms)| at_ms.saturating_sub(asked_ms)),
+                )
             }
         }
     }
@@ -249,6 +264,24 @@ mod tests {
         let error = r#"{"id":1,"error":{"code":-32603,"message":"No"}}"#;
         let said = "1 session/prompt error: No (-32603)";
         assert_eq!(what(0, from, error), said);
+    }
+
+    #[test]
+    fn an_answer_says_how_long_it_took() {
+        let log = WireLog::default();
+        let (to, from) = (Direction::ToAgent, Direction::ToClient);
+        log.push(100, AGENT, to, br#"{"id":1,"method":"initialize"}"#);
+        log.push(
+            110,
+            AGENT,
+            from,
+            br#"{"id":1,"method":"fs/read_text_file"}"#,
+        );
+        log.push(150, AGENT, from, br#"{"id":1,"result":{}}"#);
+        log.push(180, AGENT, to, br#"{"id":1,"result":{}}"#);
+        let lines = log.around(None, 9);
+        let took: Vec<_> = lines.iter().map(|line| line.took_ms).collect();
+        assert_eq!(took, [None, None, Some(50), Some(70)]);
     }
 
     #[test]

@@ -172,6 +172,18 @@ pub(crate) fn filled(mut line: Line<'static>, width: usize) -> Line<'static> {
     line
 }
 
+/// Returns a line with a background up to the width, if the style has one.
+pub(crate) fn tinted(line: Line<'static>, width: usize, tint: Style) -> Line<'static> {
+    if tint.bg.is_none() {
+        return line;
+    }
+    let mut line = filled(line, width);
+    for span in &mut line.spans {
+        span.style = tint.patch(span.style);
+    }
+    line
+}
+
 /// One user-perceived character.
 struct Cell<'a> {
     span: usize,

@@ -21,6 +21,7 @@ mod key;
 mod launch;
 pub mod pictures;
 mod scenario;
+pub mod scenes;
 mod screen;
 mod shot;
 mod terminal;

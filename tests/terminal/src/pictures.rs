@@ -49,3 +49,9 @@ pub fn moving_svg(frames: &[Frame], title: &str, palette: &Palette) -> String {
 pub fn png(shot: &Shot, palette: &Palette) -> std::io::Result<Vec<u8>> {
     png_file::png(shot, palette).map_err(std::io::Error::other)
 }
+
+/// Returns the words of the screen that a PNG of [`png()`] shows, as [`crate::scenes::words`] has them.
+#[must_use]
+pub fn words_in(png: &[u8]) -> Option<String> {
+    png_file::words_in(png)
+}

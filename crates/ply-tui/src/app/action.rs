@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use ply_client::v2;
 
+use super::shell::ShellId;
 use super::{AgentId, AskId, TabId};
 use crate::composer::Outgoing;
+use crate::tour::TourProgram;
 
 /// Something to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +40,16 @@ pub(crate) enum Action {
         session: String,
         text: String,
     },
+    /// Run a command of the user's in the directory of a tab's session.
+    Shell(ShellId, TabId, String),
+    /// End the command of the user's that runs.
+    StopShell {
+        is_forced: bool,
+    },
+    /// Write a tab's session as a document; to a file of some name if none is given.
+    Export(TabId, String),
+    /// Run a program of a tour.
+    Errand(TourProgram),
     /// Call the user, who looks elsewhere.
     Notify(String),
     /// Draw everything anew, whatever the terminal shows.

@@ -1,5 +1,6 @@
 //! The commands of this client, and what a line that looks like one is.
 
+use super::shell::command_in;
 use super::{Action, AgentId, App, Overlay, Target};
 use crate::diff::DiffStyle;
 use crate::help;
@@ -13,6 +14,8 @@ pub(crate) enum Meant {
     Local,
     /// It looks like a command, and nobody knows it.
     Unknown,
+    /// A command for a shell; whether its output is for the prompt.
+    Shell { is_for_prompt: bool },
 }
 
 /// Returns the name of the command that a line begins with.
@@ -43,6 +46,10 @@ impl App {
                     false => Meant::Unknown,
                 }
             }
+            Some('!') => match command_in(line) {
+                Some((_, is_for_prompt)) => Meant::Shell { is_for_prompt },
+                None => Meant::Words,
+            },
             _ => Meant::Words,
         }
     }
@@ -87,6 +94,11 @@ impl App {
                     DiffStyle::Unified => DiffStyle::SideBySide,
                     _ => DiffStyle::Unified,
                 };
+            }
+            "export" => {
+                if let Some(tab) = self.tab() {
+                    out.push(Action::Export(tab.id, rest.to_owned()));
+                }
             }
             "kill" => self.kill(out),
             "close" => self.close_tab(out),

@@ -4,7 +4,6 @@ use ply_client::v2;
 
 use super::picker::{Choice, Item, Picker};
 use super::{Action, AgentId, App, Overlay};
-use crate::theme::THEME_NAMES;
 
 impl App {
     /// Shows the sessions of an agent.
@@ -29,12 +28,13 @@ impl App {
     }
 
     pub(super) fn pick_theme(&mut self) {
-        let items = THEME_NAMES.map(|name| Item {
-            label: name.to_owned(),
+        let items = self.theme_names().into_iter().map(|name| Item {
+            label: name.clone(),
             detail: String::new(),
             choice: Choice::Theme(name),
         });
-        self.overlay = Some(Overlay::Picker(Picker::new("Theme", items.into())));
+        let picker = Picker::new("Theme", items.collect());
+        self.overlay = Some(Overlay::Picker(picker));
     }
 
     /// Shows the options of the session.

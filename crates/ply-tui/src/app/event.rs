@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crossterm::event::{KeyEvent, MouseEvent};
 use ply_client::v2;
 
+use super::shell::{ShellId, ShellNews};
 use super::{AgentId, AskId, TabId, Tick};
 
 /// Something that happened.
@@ -21,6 +22,8 @@ pub(crate) enum Event {
     AgentDied(AgentId, String),
     LoggedIn(AgentId, Result<(), String>),
     Sessions(AgentId, Result<Vec<Listed>, String>),
+    /// The sessions that were run last with the first agent.
+    Recent(Vec<Listed>),
     Opened(TabId, Opened),
     OpenFailed(TabId, Failure),
     /// The transcript of a tab changed.
@@ -46,6 +49,8 @@ pub(crate) enum Event {
     /// The files of the directory of a tab's session.
     Files(TabId, Vec<String>),
     Edited(TabId, Result<String, String>),
+    /// A command of the user's printed something or ended.
+    Shell(ShellId, ShellNews),
     /// Whether a pasted text is the path of an image.
     Image(TabId, String, Option<(PathBuf, &'static str)>),
 }

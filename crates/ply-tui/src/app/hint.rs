@@ -4,6 +4,7 @@ use ply_client::v2;
 
 use super::ask::What;
 use super::commands::Meant;
+use super::shell::Shell;
 use super::tab::{Phase, Tab, Trouble};
 use super::{App, Focus, Overlay};
 
@@ -21,6 +22,10 @@ pub(crate) enum Enter {
     Run,
     /// Say that there is no such command.
     Unknown,
+    /// Run a command in a shell; whether its output is for the prompt.
+    Shell {
+        is_for_prompt: bool,
+    },
     Send,
     /// Send, which starts the agent again.
     SendAndRestart,
@@ -52,6 +57,10 @@ pub(crate) enum Esc {
     CancelAgain,
     /// Stop waiting for a login, or wanting one.
     LeaveLogin,
+    /// Stop the command that runs in a shell.
+    StopShell,
+    /// Close the output of a command.
+    CloseShell,
 }
 
 impl App {
@@ -92,6 +101,7 @@ impl App {
         let text = tab.composer.text();
         match self.meant(text) {
             Meant::Local => return Enter::Run,
+            Meant::Shell { is_for_prompt } => return Enter::Shell { is_for_prompt },
             Meant::Unknown if !tab.is_sent_anyway(text) => return Enter::Unknown,
             Meant::Unknown | Meant::Words => {}
         }
@@ -115,6 +125,8 @@ impl App {
         match self.focus {
             Focus::Asks | Focus::Queue(_) | Focus::Nowhere => Esc::Leave,
             Focus::Composer if self.log_pane.is_open => Esc::Close,
+            Focus::Composer if self.shell.as_ref().is_some_and(Shell::is_running) => Esc::StopShell,
+            Focus::Composer if self.shell.is_some() => Esc::CloseShell,
             Focus::Composer if self.tab().is_some_and(Tab::is_editing) => Esc::PutBack,
             Focus::Composer => match self.tab().map(|tab| (&tab.phase, &tab.session)) {
                 Some((Phase::Working(_), _)) => Esc::Cancel,
@@ -144,6 +156,10 @@ impl App {
             Enter::TakeFound => Some("takes it"),
             Enter::Run => Some("runs the command"),
             Enter::Unknown => None,
+            Enter::Shell {
+                is_for_prompt: true,
+            } => Some("runs it and adds the output to your prompt"),
+            Enter::Shell { .. } => Some("runs it in your shell"),
             Enter::Send => Some("sends"),
             Enter::SendAndRestart => Some("restarts the agent and sends"),
             Enter::Queue => Some(self.queue_words()),
@@ -169,6 +185,8 @@ impl App {
             Esc::Cancel => Some("cancels the turn"),
             Esc::CancelAgain => Some("cancels again"),
             Esc::LeaveLogin => Some("leaves the login"),
+            Esc::StopShell => Some("stops the command"),
+            Esc::CloseShell => Some("closes the output"),
         };
         if let Some(esc) = esc {
             hints.push(("Esc", esc.to_owned()));
@@ -197,13 +215,16 @@ impl App {
             }
             let is_idle = hints.is_empty();
             if is_idle && self.focus == Focus::Composer {
+                if self.can_suggest() {
+                    hints.push(("Tab", "a prompt to try".to_owned()));
+                }
                 hints.push(("?", "help".to_owned()));
                 hints.push(("@", "file".to_owned()));
                 hints.push(("/", "command".to_owned()));
                 hints.push(("Ctrl-D", "quit".to_owned()));
             }
         }
-        let owned = |(key, what): (&str, String)| (key.to_owned(), what);
+        let owned = |(key, what): (&str, String)| (self.keys.shown(key), what);
         hints.into_iter().map(owned).collect()
     }
 

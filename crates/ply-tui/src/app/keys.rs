@@ -22,10 +22,17 @@ const PAGE_LINES: isize = 10;
 const PATH_BYTES_MAX: usize = 4096;
 
 impl App {
-    pub(super) fn key(&mut self, key: KeyEvent, out: &mut Vec<Action>) {
+    pub(super) fn press(&mut self, key: KeyEvent, out: &mut Vec<Action>) {
         if key.kind == KeyEventKind::Release {
             return;
         }
+        if let Some(key) = self.keys.translate(key) {
+            self.press_usual(key, out);
+        }
+    }
+
+    /// Does what a key does that stands for itself, whatever the user's keys are.
+    fn press_usual(&mut self, key: KeyEvent, out: &mut Vec<Action>) {
         let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
         let is_alt = key.modifiers.contains(KeyModifiers::ALT);
         if is_control && key.code == KeyCode::Char('c') {
@@ -161,6 +168,7 @@ impl App {
 
     fn escape(&mut self, out: &mut Vec<Action>) {
         let now = self.now;
+        self.dismiss_errors();
         match self.esc() {
             Esc::Nothing => {}
             Esc::Leave => self.focus = Focus::Composer,
@@ -179,6 +187,7 @@ impl App {
                     tab.cancel(now, out);
                 }
             }
+            Esc::StopShell | Esc::CloseShell => self.leave_shell(out),
             Esc::Close => {
                 if self.overlay.take().is_some() {
                     // Whoever wants none of the sessions gets a new one, since there must be one.
@@ -236,7 +245,7 @@ impl App {
                     out.push(Action::SetOption(tab.id, id, value));
                 }
             }
-            Choice::Theme(name) => self.set_theme(name),
+            Choice::Theme(name) => self.set_theme(&name),
         }
     }
 
@@ -312,6 +321,8 @@ impl App {
             && let Some(ask) = tab.asks.get_mut(tab.ask)
         {
             ask.page(if pages < 0 { -1 } else { 1 });
+        } else if self.shell.is_some() {
+            self.page_shell(pages < 0);
         } else {
             self.view(ViewWork::Scroll(Scroll::Page(pages)));
         }
@@ -357,7 +368,10 @@ impl App {
             .filter(|tab| matches!(tab.phase, Phase::Cancelling { .. } | Phase::Working(_)));
         match stopping.map(|tab| (tab.agent, &tab.phase)) {
             Some((agent, Phase::Cancelling { .. })) => out.push(Action::Kill(agent)),
-            Some(_) => self.say("Esc cancels the turn first; Alt-K then kills the agent"),
+            Some(_) => {
+                let words = "Esc cancels the turn first; Alt-K then kills the agent";
+                self.say(self.keys.shown(words));
+            }
             None => self.say("nothing runs that could be killed"),
         }
     }

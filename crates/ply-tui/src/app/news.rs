@@ -34,6 +34,7 @@ impl App {
                 }
             }
             Event::Sessions(agent, result) => self.listed(agent, result),
+            Event::Recent(sessions) => self.recently(sessions),
             Event::Opened(id, opened) => {
                 // It may work in another directory.
                 self.are_files_stale = true;
@@ -163,6 +164,7 @@ impl App {
                 }
             }
             Event::Edited(_, Err(words)) => self.complain(words),
+            Event::Shell(id, news) => self.shell_news(id, news),
             Event::Image(id, text, image) => self.pasted_path(id, &text, image),
             Event::Resize | Event::Key(_) | Event::Mouse(_) | Event::Paste(_) | Event::Tick(_) => {}
         }
@@ -228,13 +230,14 @@ impl App {
 
     fn listed(&mut self, agent: super::AgentId, result: Result<Vec<super::event::Listed>, String>) {
         let open = self.open_sessions(agent);
+        let (paths, ago) = (self.paths.clone(), self.ago);
         if let Some(Overlay::Picker(picker)) = &mut self.overlay
             && picker.is_of_sessions(agent)
         {
             match result {
                 Ok(sessions) => {
                     let filter = std::mem::take(&mut picker.filter);
-                    *picker = Picker::sessions(agent, &sessions, &open);
+                    *picker = Picker::sessions(agent, &sessions, &open, &paths, ago);
                     picker.type_in(&filter);
                     picker.choose_latest();
                 }

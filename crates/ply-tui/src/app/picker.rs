@@ -8,6 +8,7 @@ use ply_client::v2;
 use super::AgentId;
 use super::event::Listed;
 use crate::fuzzy;
+use crate::paths::Paths;
 
 /// Entries that a filter leaves.
 const FOUND_MAX: usize = 500;
@@ -22,7 +23,7 @@ pub(crate) enum Choice {
     /// Show the values of an option.
     Option(v2::SessionConfigId),
     Set(v2::SessionConfigId, v2::SessionConfigOptionValue),
-    Theme(&'static str),
+    Theme(String),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -69,9 +70,17 @@ impl Picker {
         picker
     }
 
-    pub(crate) fn sessions(agent: AgentId, sessions: &[Listed], open: &HashSet<String>) -> Self {
+    /// Returns a list of sessions, those of this directory first, the latest of each first.
+    pub(crate) fn sessions(
+        agent: AgentId,
+        sessions: &[Listed],
+        open: &HashSet<String>,
+        paths: &Paths,
+        ago: fn(&str) -> String,
+    ) -> Self {
         let mut latest: Vec<&Listed> = sessions.iter().collect();
         latest.sort_by(|one, other| other.updated_at.cmp(&one.updated_at));
+        latest.sort_by_key(|session| session.cwd != paths.cwd());
         let stored = latest.into_iter().map(|session| {
             let title = match session.title.as_str() {
                 "" => session.id.as_str(),
@@ -82,11 +91,14 @@ impl Picker {
             } else {
                 ""
             };
-            let time = session.updated_at.get(..16).unwrap_or_default();
-            let cwd = ply_client::text::path(&session.cwd);
+            let time = ago(&session.updated_at);
+            let detail = match session.cwd == paths.cwd() {
+                true => time,
+                false => format!("{}  {time}", paths.beneath_home(&session.cwd)),
+            };
             Item {
                 label: format!("{mark}{title}"),
-                detail: format!("{}  {cwd}", time.replace('T', " ")),
+                detail,
                 choice: Choice::Stored(agent, session.clone()),
             }
         });

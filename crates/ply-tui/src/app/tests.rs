@@ -2,6 +2,7 @@
 
 mod asking;
 mod sessions;
+mod shell;
 mod turns;
 mod writing;
 
@@ -92,6 +93,7 @@ fn named(name: &str) -> KeyEvent {
         "left" => KeyCode::Left,
         "right" => KeyCode::Right,
         "pgdn" => KeyCode::PageDown,
+        "pgup" => KeyCode::PageUp,
         "del" => KeyCode::Delete,
         "back" => KeyCode::Backspace,
         "f1" => KeyCode::F(1),

@@ -6,11 +6,12 @@ use ply_client::transcript::ToolCall;
 use ply_client::v2;
 use ratatui::text::Span;
 
-use super::fixed::{Fixed, size, title};
+use super::fixed::{Fixed, size, time, title, titled};
 use super::message::named;
 use super::output::{Excerpt, Texts};
 use super::{Fold, Scene, terminal};
-use crate::diff;
+use crate::diff::{self, Sheet};
+use crate::highlight;
 use crate::markdown::{Pen, plain_lines};
 use crate::theme::Theme;
 use crate::wrap::{self, Margin};
@@ -19,6 +20,8 @@ use crate::wrap::{self, Margin};
 pub(super) const LINES_RUNNING: usize = 5;
 /// Lines of output that are shown of a call that failed.
 pub(super) const LINES_FAILED: usize = 12;
+/// Lines of output that are shown of a command that went well.
+pub(super) const LINES_DONE: usize = 3;
 /// Lines of a diff that are shown until the card is opened.
 const DIFF_LINES_BRIEF: usize = 16;
 /// Lines of a diff that are shown when the card is opened.
@@ -48,7 +51,7 @@ pub(super) fn lay_out(call: &ToolCall, scene: Scene<'_>, pen: &mut Pen<'_>) -> F
     if detail == Detail::Title {
         return fixed;
     }
-    locations(call, pen, &mut fixed);
+    locations(call, scene, pen, &mut fixed);
     if detail == Detail::All {
         raw("input", call.raw_input.as_ref(), pen, &mut fixed);
     }
@@ -59,8 +62,11 @@ pub(super) fn lay_out(call: &ToolCall, scene: Scene<'_>, pen: &mut Pen<'_>) -> F
     };
     match detail {
         Detail::All => excerpt(&texts.both_ends(), pen, &mut fixed),
+        _ if call.kind == v2::ToolKind::Execute && is_done(call) => {
+            excerpt(&texts.end(LINES_DONE), pen, &mut fixed);
+        }
         // What an edit says about itself is in its diff.
-        _ if call.is_finished() && call.status != v2::ToolCallStatus::Failed => {}
+        _ if is_done(call) => {}
         _ => excerpt(&texts.end(lines), pen, &mut fixed),
     }
     let says_nothing = call.content.is_empty() && call.status == v2::ToolCallStatus::Failed;
@@ -68,6 +74,11 @@ pub(super) fn lay_out(call: &ToolCall, scene: Scene<'_>, pen: &mut Pen<'_>) -> F
         raw("output", call.raw_output.as_ref(), pen, &mut fixed);
     }
     fixed
+}
+
+/// Returns whether a call ended, and not badly.
+fn is_done(call: &ToolCall) -> bool {
+    call.is_finished() && call.status != v2::ToolCallStatus::Failed
 }
 
 /// Returns the mark and the style for how far a call is.
@@ -125,6 +136,7 @@ fn detail(call: &ToolCall, fold: Fold) -> Detail {
         Fold::Closed => Detail::Title,
         Fold::Unset if !call.is_finished() => Detail::Brief,
         Fold::Unset if call.status == v2::ToolCallStatus::Failed || has_diff() => Detail::Brief,
+        Fold::Unset if call.kind == v2::ToolKind::Execute => Detail::Brief,
         Fold::Unset => Detail::Title,
     }
 }
@@ -145,24 +157,40 @@ fn head(
     let mut spans = vec![
         Span::styled(format!("{mark} "), *style),
         Span::styled(format!("{} ", glyph(&call.kind)), theme.accent),
-        Span::styled(title(&call.shown_title()), theme.text),
     ];
+    let words = scene.look.paths.shortened(&call.shown_title());
+    spans.extend(titled(&words, theme));
     if let v2::ToolCallStatus::Other(status) = &call.status {
         spans.push(Span::styled(format!(" ({})", title(status)), theme.dim));
     }
     if call.status == v2::ToolCallStatus::Cancelled {
         spans.push(Span::styled(" (cancelled)", theme.dim));
     }
-    if detail == Detail::Title && call.is_finished() && texts.bytes > 0 {
-        spans.push(Span::styled(format!(" · {}", size(texts.bytes)), theme.dim));
+    if let Some(code) = exit_code(call, scene) {
+        let style = if code == 0 { theme.dim } else { theme.failed };
+        spans.push(Span::styled(format!(" · exit {code}"), style));
     }
-    if scene.look.hints && detail != Detail::All {
-        spans.push(Span::styled(" · click to open", theme.dim));
+    if let Some(time) = scene.took_ms.and_then(time) {
+        spans.push(Span::styled(format!(" · {time}"), theme.dim));
+    }
+    if detail == Detail::Title && call.is_finished() && texts.bytes > 0 {
+        spans.push(Span::styled(format!(" · {}", texts.length()), theme.dim));
     }
     fixed.line(&spans, pen);
 }
 
-fn locations(call: &ToolCall, pen: &Pen<'_>, fixed: &mut Fixed) {
+/// Returns the exit code of the command that a call ran, if it ran one.
+fn exit_code(call: &ToolCall, scene: Scene<'_>) -> Option<i64> {
+    let items = call.content.iter().take(super::output::ITEMS_SEARCHED_MAX);
+    let mut terminals = items.filter_map(|item| match item {
+        v2::ToolCallContent::Terminal(of) => scene.transcript.terminal(&of.terminal_id),
+        _ => None,
+    });
+    let status = terminals.find_map(|terminal| terminal.exit_status.as_ref())?;
+    status.exit_code
+}
+
+fn locations(call: &ToolCall, scene: Scene<'_>, pen: &Pen<'_>, fixed: &mut Fixed) {
     let title = call.shown_title();
     let has_diff = call.content.iter().take(super::output::ITEMS_SEARCHED_MAX);
     if has_diff
@@ -190,7 +218,7 @@ fn locations(call: &ToolCall, pen: &Pen<'_>, fixed: &mut Fixed) {
             .line
             .map(|line| format!(":{line}"))
             .unwrap_or_default();
-        let path = format!("{}{line}", ply_client::text::path(&location.path.0));
+        let path = format!("{}{line}", scene.look.paths.shown(&location.path.0));
         let path = ply_client::text::end(&path, free).into_owned();
         fixed.line(&[Span::raw(MARGIN), Span::styled(path, pen.theme.dim)], pen);
     }
@@ -217,7 +245,15 @@ fn others(call: &ToolCall, detail: Detail, scene: Scene<'_>, pen: &mut Pen<'_>, 
                     Detail::All => DIFF_LINES_OPEN,
                     _ => DIFF_LINES_BRIEF,
                 };
-                diff::change_lines(changes, columns, scene.look.diff_style, pen.theme, rows)
+                pen.work.is_unfinished |= !highlight::is_loaded();
+                let sheet = Sheet {
+                    width: columns,
+                    style: scene.look.diff_style,
+                    theme: pen.theme,
+                    paths: &scene.look.paths,
+                    rows_max: rows,
+                };
+                diff::change_lines(changes, &sheet)
             }
             v2::ToolCallContent::Terminal(of) => {
                 match scene.transcript.terminal(&of.terminal_id) {
@@ -253,7 +289,7 @@ fn raw(name: &str, value: Option<&serde_json::Value>, pen: &Pen<'_>, fixed: &mut
     fixed.line(&[heading], pen);
     let mut bounded = Bounded(Vec::new());
     // It fails where the bound is, and what was written until then is shown.
-    let is_cut = serde_json::to_writer_pretty(&mut bounded, value).is_err();
+    let is_cut = write_members(&mut bounded, value).is_err();
     let text = String::from_utf8_lossy(&bounded.0);
     excerpt(
         &Excerpt::of(&text, super::output::LINES_OPEN, 0),
@@ -263,6 +299,26 @@ fn raw(name: &str, value: Option<&serde_json::Value>, pen: &Pen<'_>, fixed: &mut
     if is_cut {
         let text = format!("{MARGIN}… cut after {}", size(RAW_BYTES_MAX));
         fixed.line(&[Span::styled(text, pen.theme.dim)], pen);
+    }
+}
+
+/// Writes a value as people would: an object as a member per line, a text as itself, and all else as JSON.
+fn write_members(out: &mut Bounded, value: &serde_json::Value) -> std::io::Result<()> {
+    match value {
+        serde_json::Value::String(text) => out.write_all(text.as_bytes()),
+        serde_json::Value::Object(members) => {
+            for (name, value) in members {
+                match value {
+                    serde_json::Value::String(text) => {
+                        // Lines behind the first are indented, so that they are not taken for members.
+                        writeln!(out, "{name}: {}", text.trim_end().replace('\n', "\n  "))?;
+                    }
+                    value => writeln!(out, "{name}: {value}")?,
+                }
+            }
+            Ok(())
+        }
+        value => serde_json::to_writer_pretty(out, value).map_err(Into::into),
     }
 }
 

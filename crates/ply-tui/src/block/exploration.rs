@@ -5,7 +5,7 @@ use ply_client::v2;
 use ratatui::text::Span;
 
 use super::card::{MARGIN, glyph};
-use super::fixed::{Fixed, title};
+use super::fixed::{Fixed, title, titled};
 use super::unit::Unit;
 use super::{Fold, Scene};
 use crate::markdown::Pen;
@@ -42,12 +42,13 @@ pub(super) fn lay_out(unit: Unit, scene: Scene<'_>, pen: &Pen<'_>) -> Fixed {
     }
     fixed.line(&spans, pen);
     for call in calls() {
-        let text = format!(
-            "{MARGIN}{} {}",
-            glyph(&call.kind),
-            title(&call.shown_title())
-        );
-        fixed.line(&[Span::styled(text, theme.dim)], pen);
+        let words = scene.look.paths.shortened(&call.shown_title());
+        let mut spans = vec![Span::raw(format!("{MARGIN}{} ", glyph(&call.kind)))];
+        spans.extend(titled(&words, theme));
+        for span in &mut spans {
+            span.style = theme.dim;
+        }
+        fixed.line(&spans, pen);
     }
     fixed
 }
@@ -66,6 +67,6 @@ fn name(call: &ToolCall) -> String {
         Some(file) if call.kind == v2::ToolKind::Read => {
             ply_client::text::path(std::path::Path::new(file))
         }
-        _ => title(&call.shown_title()),
+        _ => title(&call.shown_title()).replace('`', ""),
     }
 }

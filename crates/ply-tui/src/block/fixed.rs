@@ -4,6 +4,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::markdown::Pen;
+use crate::theme::Theme;
 use crate::transcript_view::End;
 use crate::wrap::{self, Breaks, Margin};
 
@@ -74,6 +75,33 @@ pub(super) fn title(text: &str) -> String {
     shown
 }
 
+/// Returns a title in pieces: what stands between backticks is code, and they are not shown.
+pub(super) fn titled(text: &str, theme: &Theme) -> Vec<Span<'static>> {
+    let text = title(text);
+    if text.matches('`').count() % 2 == 1 {
+        return vec![Span::styled(text, theme.text)];
+    }
+    let pieces = text.split('`').enumerate();
+    let pieces = pieces.filter(|(_, piece)| !piece.is_empty());
+    let styled = pieces.map(|(place, piece)| {
+        let style = match place % 2 {
+            0 => theme.text,
+            _ => theme.code,
+        };
+        Span::styled(piece.to_owned(), style)
+    });
+    styled.collect()
+}
+
+/// Returns how long something took, from a second on: `12 s`.
+pub(super) fn time(ms: u64) -> Option<String> {
+    match ms / 1000 {
+        0 => None,
+        seconds @ 1..60 => Some(format!("{seconds} s")),
+        seconds => Some(format!("{} min {} s", seconds / 60, seconds % 60)),
+    }
+}
+
 /// Returns a number of bytes as people say it.
 pub(super) fn size(bytes: usize) -> String {
     const UNITS: [(&str, usize); 3] = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
@@ -95,6 +123,29 @@ mod tests {
         assert_eq!(size(12), "12 bytes");
         assert_eq!(size(1_250), "1.2 kB");
         assert_eq!(size(10_000_000), "10.0 MB");
+    }
+
+    #[test]
+    fn code_in_a_title_has_no_backticks() {
+        let pieces = |text: &str| {
+            let pieces = titled(text, &Theme::plain()).into_iter();
+            pieces
+                .map(|span| span.content.into_owned())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            pieces("Search `a b` in `src`"),
+            ["Search ", "a b", " in ", "src"]
+        );
+        assert_eq!(pieces("`ls`"), ["ls"]);
+        assert_eq!(pieces("a ` b"), ["a ` b"]);
+    }
+
+    #[test]
+    fn times_are_said_from_a_second_on() {
+        assert_eq!(time(999), None);
+        assert_eq!(time(1_000).unwrap(), "1 s");
+        assert_eq!(time(125_000).unwrap(), "2 min 5 s");
     }
 
     #[test]

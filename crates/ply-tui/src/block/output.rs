@@ -168,6 +168,17 @@ impl Texts {
         self
     }
 
+    /// Returns how much there is: lines, or bytes where they are many.
+    pub(super) fn length(&self) -> String {
+        if !self.tail.is_empty() {
+            return size(self.bytes);
+        }
+        match unfenced(&self.head).lines().count() {
+            1 => "1 line".to_owned(),
+            lines => format!("{lines} lines"),
+        }
+    }
+
     /// Returns the last lines.
     pub(super) fn end(&self, lines: usize) -> Excerpt<'_> {
         let last = if self.tail.is_empty() {

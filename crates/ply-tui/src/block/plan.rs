@@ -5,6 +5,7 @@ use ply_client::v2;
 use ratatui::style::Modifier;
 use ratatui::text::Span;
 
+use super::Fold;
 use super::fixed::{Fixed, title};
 use crate::markdown::Pen;
 use crate::wrap::{self, Breaks, Margin};
@@ -12,14 +13,22 @@ use crate::wrap::{self, Breaks, Margin};
 /// Items that are shown; a plan with more is no plan.
 const ITEMS_MAX: usize = 200;
 
-pub(super) fn lay_out(plan: &Plan, pen: &Pen<'_>) -> Fixed {
+pub(super) fn lay_out(plan: &Plan, fold: Fold, pen: &Pen<'_>) -> Fixed {
     let theme = pen.theme;
     let mut fixed = Fixed::default();
     match &plan.content {
         v2::PlanUpdateContent::Items(items) => {
             let is_done = |entry: &&v2::PlanEntry| entry.status == v2::PlanEntryStatus::Completed;
             let done = items.entries.iter().filter(is_done).count();
-            let text = format!("Plan {done}/{}", items.entries.len());
+            let count = items.entries.len();
+            let text = format!("Plan {done}/{count}");
+            // What is done needs no room, unless somebody asks for it.
+            if fold == Fold::Closed || fold == Fold::Unset && done == count {
+                let mark = if done == count { "✓ " } else { "▸ " };
+                let line = [Span::styled(mark, theme.ok), Span::styled(text, theme.dim)];
+                fixed.line(&line, pen);
+                return fixed;
+            }
             fixed.line(&[Span::styled(text, theme.heading)], pen);
             for entry in items.entries.iter().take(ITEMS_MAX) {
                 item(entry, pen, &mut fixed);

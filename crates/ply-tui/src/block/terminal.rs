@@ -8,7 +8,7 @@ use ply_client::v2;
 use ratatui::text::Span;
 
 use super::Fold;
-use super::card::{Detail, LINES_FAILED, LINES_RUNNING, excerpt};
+use super::card::{Detail, LINES_DONE, LINES_FAILED, LINES_RUNNING, excerpt};
 use super::fixed::{Fixed, title};
 use super::output::{Excerpt, ITEMS_SEARCHED_MAX, LINES_OPEN};
 use crate::markdown::Pen;
@@ -47,6 +47,7 @@ pub(super) fn lay_out(terminal: &Terminal, fold: Fold, pen: &Pen<'_>) -> Fixed {
     fixed.line(&spans, pen);
     if detail != Detail::Title {
         output(terminal, detail, pen, &mut fixed);
+        end(terminal, detail, pen, &mut fixed);
     }
     fixed
 }
@@ -66,6 +67,11 @@ pub(super) fn body(
         fixed.line(&spans, pen);
     }
     output(terminal, detail, pen, fixed);
+    // An exit code is in the title of the card.
+    let status = terminal.exit_status.as_ref();
+    if status.is_some_and(|status| status.signal.is_some()) {
+        end(terminal, detail, pen, fixed);
+    }
 }
 
 /// Adds what tells whether the terminals of a card have changed.
@@ -95,15 +101,20 @@ fn output(terminal: &Terminal, detail: Detail, pen: &Pen<'_>, fixed: &mut Fixed)
     let shown = match detail {
         Detail::All => Excerpt::of(text.as_str(), LINES_OPEN, LINES_OPEN),
         _ if failed => Excerpt::of(text.as_str(), 0, LINES_FAILED),
+        _ if terminal.exit_status.is_some() => Excerpt::of(text.as_str(), 0, LINES_DONE),
         _ => Excerpt::of(text.as_str(), 0, LINES_RUNNING),
     };
     excerpt(&shown, pen, fixed);
+}
+
+/// Says how the command ended.
+fn end(terminal: &Terminal, detail: Detail, pen: &Pen<'_>, fixed: &mut Fixed) {
     let Some(status) = &terminal.exit_status else {
         return;
     };
     let (text, style) = match (&status.signal, status.exit_code) {
         (Some(signal), _) => (format!("  ended by {}", title(signal)), pen.theme.failed),
-        (None, Some(code)) if code != 0 => (format!("  exit status {code}"), pen.theme.failed),
+        (None, Some(code)) if code != 0 => (format!("  exit {code}"), pen.theme.failed),
         _ if detail == Detail::All => ("  ended".to_owned(), pen.theme.dim),
         _ => return,
     };

@@ -27,6 +27,7 @@ pub(crate) struct Unit {
 pub(crate) enum FoldKind {
     Thought,
     Card,
+    Plan,
     User,
     Compaction,
 }
@@ -117,6 +118,7 @@ impl Unit {
                 MessageKind::Agent => None,
             },
             Entry::ToolCall(_) | Entry::Terminal(_) => Some(FoldKind::Card),
+            Entry::Plan(_) => Some(FoldKind::Plan),
             Entry::Compaction(_) => Some(FoldKind::Compaction),
             _ => None,
         }

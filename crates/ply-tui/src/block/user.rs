@@ -48,6 +48,9 @@ pub(super) fn lay_out(message: &Message, fold: Fold, pen: &mut Pen<'_>) -> Fixed
             push(line, &margin, pen, &mut fixed);
         }
     }
+    for line in &mut fixed.lines {
+        *line = wrap::tinted(std::mem::take(line), pen.width, pen.theme.panel);
+    }
     fixed
 }
 

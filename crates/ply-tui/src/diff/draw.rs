@@ -1,8 +1,11 @@
 //! Rows of a diff as lines.
 
+use std::ops::Range;
+
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use super::code::Parts;
 use super::{Row, Words};
 use crate::theme::Theme;
 use crate::wrap::{self, Breaks, Cleaner, Margin};
@@ -14,43 +17,104 @@ const BETWEEN: &str = " │ ";
 /// What stands for lines that are left out.
 const SKIP: &str = "⋯";
 
+/// What rows are drawn with.
+pub(super) struct Ink<'a> {
+    /// Columns of a line.
+    pub(super) width: usize,
+    pub(super) theme: &'a Theme,
+    /// Lines after which no further row is begun.
+    pub(super) lines_max: usize,
+    /// The parts of the rows, by their places.
+    pub(super) code: Vec<Parts>,
+}
+
+/// What one side of a row shows.
+struct Side<'a> {
+    number: usize,
+    sign: &'static str,
+    text: &'a str,
+    words: &'a [Range<usize>],
+    colours: Colours,
+}
+
+/// What a row looks like.
+#[derive(Clone, Copy)]
+struct Colours {
+    sign: Style,
+    /// Behind the whole line.
+    tint: Style,
+    /// Text that is no code.
+    text: Style,
+    /// Added to the words that differ.
+    word: Style,
+}
+
+impl Colours {
+    fn same(theme: &Theme) -> Self {
+        Self {
+            sign: theme.text,
+            tint: Style::new(),
+            text: theme.text,
+            word: Style::new(),
+        }
+    }
+
+    fn added(theme: &Theme) -> Self {
+        Self::changed(theme.added, theme.added_line, theme.added_word, theme)
+    }
+
+    fn removed(theme: &Theme) -> Self {
+        Self::changed(theme.removed, theme.removed_line, theme.removed_word, theme)
+    }
+
+    /// On a tint, code keeps its own colours; without one, the text says what becomes of it.
+    fn changed(sign: Style, tint: Style, word: Style, theme: &Theme) -> Self {
+        match tint.bg {
+            Some(_) => Self {
+                sign,
+                tint,
+                text: theme.text,
+                word: Style {
+                    bg: word.bg,
+                    ..Style::new()
+                },
+            },
+            None => Self {
+                sign,
+                tint,
+                text: sign,
+                word,
+            },
+        }
+    }
+
+    fn is_tinted(&self) -> bool {
+        self.tint.bg.is_some()
+    }
+}
+
 /// Appends the lines of a diff in one column until there are enough; returns how many rows they show.
-pub(super) fn unified(
-    rows: &[Row<'_>],
-    width: usize,
-    theme: &Theme,
-    lines_max: usize,
-    lines: &mut Vec<Line<'static>>,
-) -> usize {
+pub(super) fn unified(rows: &[Row<'_>], ink: &Ink<'_>, lines: &mut Vec<Line<'static>>) -> usize {
     let digits = digits(rows);
     let begin = lines.len();
     for (place, row) in rows.iter().enumerate() {
-        if lines.len() - begin >= lines_max {
+        if lines.len() - begin >= ink.lines_max {
             return place;
         }
-        let (number, sign, text, words, style, word_style) = match row {
-            Row::Skip => {
-                let text = format!("{:>digits$} {SKIP}", "");
-                lines.push(wrap::cut(&[Span::styled(text, theme.dim)], width));
-                continue;
-            }
-            Row::Same { new, text, .. } => (new, " ", text, &Words::new(), theme.text, theme.text),
-            Row::Removed { old, text, words } => {
-                (old, "-", text, words, theme.removed, theme.removed_word)
-            }
-            Row::Added { new, text, words } => {
-                (new, "+", text, words, theme.added, theme.added_word)
-            }
+        let Some(side) = side(row, Column::New, ink.theme) else {
+            lines.push(skip(digits, ink.width, ink.theme));
+            continue;
         };
-        let spans = pieces(text, words, style, word_style);
         let margin = Margin {
-            first: vec![
-                Span::styled(format!("{number:>digits$} "), theme.line_number),
-                Span::styled(format!("{sign} "), style),
-            ],
+            first: vec![number(&side, digits, ink.theme), sign(&side)],
             rest: vec![Span::raw(" ".repeat(digits + 3))],
         };
-        wrap::wrap(&spans, width, &margin, Breaks::Anywhere, lines);
+        let first = lines.len();
+        let spans = pieces(&side, ink.code.get(place), ink.theme);
+        wrap::wrap(&spans, ink.width, &margin, Breaks::Anywhere, lines);
+        for line in lines.iter_mut().skip(first) {
+            *line = wrap::tinted(std::mem::take(line), ink.width, side.colours.tint);
+        }
     }
     rows.len()
 }
@@ -59,17 +123,17 @@ pub(super) fn unified(
 /// show.
 pub(super) fn side_by_side(
     rows: &[Row<'_>],
-    width: usize,
-    theme: &Theme,
-    lines_max: usize,
+    ink: &Ink<'_>,
     lines: &mut Vec<Line<'static>>,
 ) -> usize {
     let digits = digits(rows);
-    let half = width.saturating_sub(wrap::columns(BETWEEN)) / 2;
+    let half = ink.width.saturating_sub(wrap::columns(BETWEEN)) / 2;
+    let cell =
+        |place: usize, column: Column| cell(rows.get(place), place, column, digits, half, ink);
     let begin = lines.len();
     let mut place = 0;
-    while let Some(row) = rows.get(place) {
-        if lines.len() - begin >= lines_max {
+    while place < rows.len() {
+        if lines.len() - begin >= ink.lines_max {
             return place;
         }
         let rest = rows.get(place..).unwrap_or_default();
@@ -83,18 +147,16 @@ pub(super) fn side_by_side(
             .take_while(|row| matches!(row, Row::Added { .. }))
             .count();
         if removed + added == 0 {
-            let left = side(Some(row), Side::Old, digits, half, theme);
-            let right = side(Some(row), Side::New, digits, half, theme);
-            lines.push(joined(left, right, half, theme));
+            let (left, right) = (cell(place, Column::Old), cell(place, Column::New));
+            lines.push(joined(left, right, half, ink.theme));
             place += 1;
             continue;
         }
         for pair in 0..removed.max(added) {
-            let left = rest.get(pair).filter(|_| pair < removed);
-            let right = after.get(pair).filter(|_| pair < added);
-            let left = side(left, Side::Old, digits, half, theme);
-            let right = side(right, Side::New, digits, half, theme);
-            lines.push(joined(left, right, half, theme));
+            let left = (pair < removed).then(|| cell(place + pair, Column::Old));
+            let right = (pair < added).then(|| cell(place + removed + pair, Column::New));
+            let (left, right) = (left.unwrap_or_default(), right.unwrap_or_default());
+            lines.push(joined(left, right, half, ink.theme));
         }
         place += removed + added;
     }
@@ -102,44 +164,73 @@ pub(super) fn side_by_side(
 }
 
 #[derive(Clone, Copy)]
-enum Side {
+enum Column {
     Old,
     New,
 }
 
-fn side(
-    row: Option<&Row<'_>>,
-    side: Side,
-    digits: usize,
-    width: usize,
-    theme: &Theme,
-) -> Line<'static> {
-    let none = Words::new();
-    let (number, sign, text, words, style, word_style) = match (row, side) {
-        (None, _) => return Line::default(),
-        (Some(Row::Skip), _) => {
-            let text = format!("{:>digits$} {SKIP}", "");
-            return wrap::cut(&[Span::styled(text, theme.dim)], width);
+/// Returns what a row shows in a column; nothing for lines that are left out.
+fn side<'a>(row: &'a Row<'_>, column: Column, theme: &Theme) -> Option<Side<'a>> {
+    let (number, sign, text, words, colours) = match (row, column) {
+        (Row::Skip, _) => return None,
+        (Row::Same { old, text, .. }, Column::Old) => {
+            (old, " ", text, &[][..], Colours::same(theme))
         }
-        (Some(Row::Same { old, text, .. }), Side::Old) => {
-            (old, " ", text, &none, theme.text, theme.text)
+        (Row::Same { new, text, .. }, Column::New) => {
+            (new, " ", text, &[][..], Colours::same(theme))
         }
-        (Some(Row::Same { new, text, .. }), Side::New) => {
-            (new, " ", text, &none, theme.text, theme.text)
+        (Row::Removed { old, text, words }, _) => {
+            (old, "-", text, words.as_slice(), Colours::removed(theme))
         }
-        (Some(Row::Removed { old, text, words }), _) => {
-            (old, "-", text, words, theme.removed, theme.removed_word)
-        }
-        (Some(Row::Added { new, text, words }), _) => {
-            (new, "+", text, words, theme.added, theme.added_word)
+        (Row::Added { new, text, words }, _) => {
+            (new, "+", text, words.as_slice(), Colours::added(theme))
         }
     };
-    let mut spans = vec![
-        Span::styled(format!("{number:>digits$} "), theme.line_number),
-        Span::styled(format!("{sign} "), style),
-    ];
-    spans.extend(pieces(text, words, style, word_style));
-    wrap::cut(&spans, width)
+    Some(Side {
+        number: *number,
+        sign,
+        text,
+        words,
+        colours,
+    })
+}
+
+/// Returns one side of a line in two columns.
+fn cell(
+    row: Option<&Row<'_>>,
+    place: usize,
+    column: Column,
+    digits: usize,
+    width: usize,
+    ink: &Ink<'_>,
+) -> Line<'static> {
+    let Some(row) = row else {
+        return Line::default();
+    };
+    let Some(side) = side(row, column, ink.theme) else {
+        return skip(digits, width, ink.theme);
+    };
+    let mut spans = vec![number(&side, digits, ink.theme), sign(&side)];
+    spans.extend(pieces(&side, ink.code.get(place), ink.theme));
+    wrap::tinted(wrap::cut(&spans, width), width, side.colours.tint)
+}
+
+fn skip(digits: usize, width: usize, theme: &Theme) -> Line<'static> {
+    let text = format!("{:>digits$} {SKIP}", "");
+    wrap::cut(&[Span::styled(text, theme.dim)], width)
+}
+
+fn number(side: &Side<'_>, digits: usize, theme: &Theme) -> Span<'static> {
+    // On a tint the usual grey is hard to read.
+    let style = match side.colours.is_tinted() {
+        true => theme.dim,
+        false => theme.line_number,
+    };
+    Span::styled(format!("{:>digits$} ", side.number), style)
+}
+
+fn sign(side: &Side<'_>) -> Span<'static> {
+    Span::styled(format!("{} ", side.sign), side.colours.sign)
 }
 
 fn joined(left: Line<'static>, right: Line<'static>, half: usize, theme: &Theme) -> Line<'static> {
@@ -160,25 +251,37 @@ fn digits(rows: &[Row<'_>]) -> usize {
     numbers.max().unwrap_or(0).max(1).to_string().len()
 }
 
-fn pieces(text: &str, words: &Words, style: Style, word_style: Style) -> Vec<Span<'static>> {
+/// Returns the text of a row in pieces of one style each.
+fn pieces(side: &Side<'_>, code: Option<&Parts>, theme: &Theme) -> Vec<Span<'static>> {
+    let (text, colours) = (side.text, &side.colours);
     let end = text.floor_char_boundary(LINE_BYTES_MAX);
+    let is_coloured = colours.is_tinted() || side.sign == " ";
+    let code = code.filter(|_| is_coloured).map_or(&[][..], Vec::as_slice);
+    let mut cuts: Words = side.words.to_vec();
+    cuts.extend(code.iter().map(|(_, range)| range.clone()));
+    let mut cuts: Vec<usize> = cuts
+        .iter()
+        .flat_map(|range| [range.start, range.end])
+        .collect();
+    cuts.extend([0, end]);
+    cuts.retain(|cut| *cut <= end && text.is_char_boundary(*cut));
+    cuts.sort_unstable();
+    cuts.dedup();
     let mut cleaner = Cleaner::default();
     let mut spans = Vec::new();
-    let mut push = |range: std::ops::Range<usize>, style: Style| {
-        if let Some(piece) = text.get(range).filter(|piece| !piece.is_empty()) {
-            spans.push(Span::styled(cleaner.clean(piece), style));
+    for (start, stop) in cuts.iter().zip(cuts.iter().skip(1)) {
+        let Some(piece) = text.get(*start..*stop) else {
+            continue;
+        };
+        let role = code.iter().find(|(_, range)| range.contains(start));
+        let mut style = role.map_or(colours.text, |(role, _)| role.style(theme));
+        if side.words.iter().any(|word| word.contains(start)) {
+            style = style.patch(colours.word);
         }
-    };
-    let mut at = 0;
-    for word in words {
-        let (start, stop) = (word.start.min(end), word.end.min(end));
-        push(at..start, style);
-        push(start..stop, word_style);
-        at = stop;
+        spans.push(Span::styled(cleaner.clean(piece), style));
     }
-    push(at..end, style);
     if end < text.len() {
-        spans.push(Span::styled("…", style));
+        spans.push(Span::styled("…", colours.text));
     }
     spans
 }

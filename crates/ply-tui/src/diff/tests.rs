@@ -21,15 +21,25 @@ fn of(
     style: DiffStyle,
     rows_max: usize,
 ) -> Vec<Line<'static>> {
-    diff_lines(
-        "src/main.rs",
-        old,
-        new,
+    let sheet = Sheet {
         width,
         style,
-        &Theme::dark(),
+        theme: &Theme::dark(),
+        paths: &Paths::default(),
         rows_max,
-    )
+    };
+    diff_lines("src/main.rs", old, new, &sheet)
+}
+
+fn changed(diff: &v2::Diff, width: u16, rows_max: usize) -> Vec<Line<'static>> {
+    let sheet = Sheet {
+        width,
+        style: DiffStyle::Unified,
+        theme: &Theme::plain(),
+        paths: &Paths::default(),
+        rows_max,
+    };
+    change_lines(diff, &sheet)
 }
 
 #[test]
@@ -58,11 +68,29 @@ fn words_that_differ_are_marked() {
         .iter()
         .flat_map(|line| &line.spans)
         .filter_map(|span| {
-            let style = span.style;
-            (style == theme.added_word || style == theme.removed_word)
+            let back = span.style.bg;
+            (back == theme.added_word.bg || back == theme.removed_word.bg)
                 .then_some(span.content.as_ref())
         });
-    assert_eq!(marked.collect::<Vec<_>>(), ["one(1);", "two(1);"]);
+    assert_eq!(marked.collect::<String>(), "one(1);two(1);");
+}
+
+#[test]
+fn changed_lines_are_tinted_to_the_edge_and_code_keeps_its_colours() {
+    crate::highlight::load();
+    let theme = Theme::dark();
+    let lines = of(
+        Some("let a = 1;\n"),
+        "let b = 1;\n",
+        40,
+        DiffStyle::Unified,
+        10,
+    );
+    let added = lines.last().unwrap();
+    assert_eq!(columns_of(&added.spans), 40);
+    assert!(added.spans.iter().all(|span| span.style.bg.is_some()));
+    let keyword = added.spans.iter().find(|span| span.content == "let");
+    assert_eq!(keyword.unwrap().style.fg, theme.keyword.fg);
 }
 
 #[test]
@@ -99,7 +127,7 @@ fn change(patch: &str) -> v2::Diff {
 #[test]
 fn patches_are_read_with_their_line_numbers() {
     let patch = "diff --git a/src/a.rs b/src/a.rs\n--- a/src/a.rs\n+++ b/src/a.rs\n@@ -10,3 +10,3 @@ fn x()\n a\n-b\n+c\n d\n@@ -20 +20,2 @@\n-e\n\\ No newline at end of file\n+f\n+--- not a head\n";
-    let lines = change_lines(&change(patch), 40, DiffStyle::Unified, &Theme::plain(), 100);
+    let lines = changed(&change(patch), 40, 100);
     insta::assert_snapshot!(shown(&lines));
 }
 
@@ -108,7 +136,7 @@ fn changes_without_a_patch_are_named() {
     let mut diff = change("");
     diff.patch = None;
     diff.changes.push(v2::DiffChange::delete("/work/b\x1b.rs"));
-    let lines = change_lines(&diff, 40, DiffStyle::Unified, &Theme::plain(), 100);
+    let lines = changed(&diff, 40, 100);
     assert_eq!(
         shown(&lines),
         "Change /work/src/a.rs\nDelete /work/b\\u{1b}.rs"
@@ -136,7 +164,7 @@ proptest! {
 
     #[test]
     fn any_patch_is_survived(patch in "((@@ -[0-9]{1,20}(,[0-9]{1,20})? \\+[0-9],[0-9] @@|\\+\\+\\+ b/x|--- a/x|[-+ \\\\]?[a-z]{0,9})\n){0,30}") {
-        let lines = change_lines(&change(&patch), 30, DiffStyle::Unified, &Theme::plain(), 20);
+        let lines = changed(&change(&patch), 30, 20);
         for line in lines {
             prop_assert!(columns_of(&line.spans) <= 30, "{:?}", line);
         }

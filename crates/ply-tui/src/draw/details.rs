@@ -1,6 +1,7 @@
 //! What a permission is about: the command, the paths, the changes. Somebody decides by it, so nothing is left out unsaid.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use ply_client::v2;
 use ratatui::style::Style;
@@ -9,7 +10,8 @@ use ratatui::text::Line;
 use super::lines::{styled, wrap_whole};
 use crate::app::App;
 use crate::app::ask::{Details, What};
-use crate::diff::{DiffStyle, change_lines};
+use crate::diff::{DiffStyle, Sheet, change_lines};
+use crate::paths::Paths;
 use crate::theme::Theme;
 
 /// Rows that can be scrolled through.
@@ -34,6 +36,7 @@ const LOCATIONS_MAX: usize = 20;
 /// Lays out what the open question is about, unless that was done for the same width and look.
 pub(super) fn prepare(app: &mut App, width: u16) {
     let (theme, diff_style) = (app.theme.clone(), app.diff_style);
+    let paths = app.paths();
     let Some(tab) = app.tab_mut() else {
         return;
     };
@@ -55,6 +58,7 @@ pub(super) fn prepare(app: &mut App, width: u16) {
             width,
             diff_style,
             theme: &theme,
+            paths: &paths,
             lines: Vec::new(),
         };
         paper.request(request);
@@ -72,24 +76,30 @@ struct Paper<'a> {
     width: u16,
     diff_style: DiffStyle,
     theme: &'a Theme,
+    paths: &'a Paths,
     lines: Vec<Line<'static>>,
 }
 
 impl Paper<'_> {
     fn request(&mut self, request: &v2::RequestPermissionRequest) {
-        self.text(" ", &request.title, self.theme.heading);
+        let title = self.title(request);
+        self.text("", &title, self.theme.heading);
         match &request.subject {
             Some(v2::RequestPermissionSubject::Command(command)) => {
-                self.text(" $ ", &command.command, self.theme.text);
-                let cwd = ply_client::text::path(&command.cwd.0);
-                self.text(" in ", &cwd, self.theme.dim);
+                self.text("$ ", &command.command, self.theme.text);
+                self.directory(&command.cwd.0);
             }
-            Some(v2::RequestPermissionSubject::ToolCall(subject)) => self.call(&subject.tool_call),
+            Some(v2::RequestPermissionSubject::ToolCall(subject)) => {
+                self.call(&subject.tool_call, &title);
+            }
             _ => {}
         }
         // Behind what will be done: these are only words about it.
         if let Some(more) = &request.description {
-            self.text(" ", more, self.theme.text);
+            let more = self.paths.shortened(more);
+            let is_new = |line: &&str| line.replace('`', "").trim_end_matches('.') != title;
+            let new: Vec<&str> = more.lines().filter(is_new).collect();
+            self.text("", &new.join("\n"), self.theme.text);
         }
         if self.lines.len() > ROWS_MAX {
             self.lines.truncate(ROWS_MAX);
@@ -97,22 +107,60 @@ impl Paper<'_> {
         }
     }
 
-    fn call(&mut self, call: &v2::ToolCallUpdate) {
+    /// Returns the title without what is shown below it: the command, and the directory in its paths. If nothing is shown below
+    /// it, the title is all there is, and only the marks around a path are left out: others may be part of a command.
+    fn title(&self, request: &v2::RequestPermissionRequest) -> String {
+        let command = match &request.subject {
+            Some(v2::RequestPermissionSubject::Command(command)) => Some(command.command.clone()),
+            Some(v2::RequestPermissionSubject::ToolCall(subject)) => {
+                let call = &subject.tool_call;
+                let input = call.raw_input.value();
+                let locations = call.locations.value();
+                if input.is_none() && locations.is_none_or(Vec::is_empty) {
+                    return without_marks(&self.paths.shortened(&request.title));
+                }
+                input.and_then(|input| Some(read_command(input)?.0))
+            }
+            _ => return without_marks(&self.paths.shortened(&request.title)),
+        };
+        let title = self.paths.shortened(&request.title).replace('`', "");
+        let named = command.as_deref().map(|command| command.replace('`', ""));
+        match named.and_then(|command| Some(title.strip_suffix(command.trim())?.len())) {
+            Some(0..=4) => "Run this command?".to_owned(),
+            _ => title,
+        }
+    }
+
+    /// Names the directory of a command, unless it is the session's.
+    fn directory(&mut self, directory: &Path) {
+        if directory != self.paths.cwd() {
+            let directory = self.paths.shown(directory);
+            self.text("in ", &directory, self.theme.dim);
+        }
+    }
+
+    fn call(&mut self, call: &v2::ToolCallUpdate, title: &str) {
+        let content = call.content.value().map_or(&[][..], Vec::as_slice);
+        let changed = content.iter().flat_map(changed_paths);
+        let changed: Vec<&Path> = changed.collect();
         let locations = call.locations.value().map_or(&[][..], Vec::as_slice);
+        // A diff names its files itself.
+        let locations = locations.iter();
+        let locations = locations.filter(|it| !changed.contains(&it.path.0.as_path()));
+        let locations: Vec<&v2::ToolCallLocation> = locations.collect();
         for location in locations.iter().take(LOCATIONS_MAX) {
-            let path = ply_client::text::path(&location.path.0);
             let line = location.line.map(|line| format!(":{line}"));
-            self.text(
-                " ",
-                &format!("{path}{}", line.unwrap_or_default()),
-                self.theme.dim,
-            );
+            let path = self.paths.shown(&location.path.0);
+            let path = format!("{path}{}", line.unwrap_or_default());
+            // What the title ends with need not be said again.
+            if title.split_whitespace().next_back() != Some(path.as_str()) {
+                self.text("", &path, self.theme.dim);
+            }
         }
         if let Some(more) = locations.len().checked_sub(LOCATIONS_MAX + 1) {
             let words = format!("… and {} more paths", more + 1);
-            self.text(" ", &words, self.theme.dim);
+            self.text("", &words, self.theme.dim);
         }
-        let content = call.content.value().map_or(&[][..], Vec::as_slice);
         let has_diff = content
             .iter()
             .any(|item| matches!(item, v2::ToolCallContent::Diff(_)));
@@ -125,13 +173,18 @@ impl Paper<'_> {
         for item in content {
             match item {
                 v2::ToolCallContent::Diff(diff) => {
-                    let rows =
-                        change_lines(diff, self.width, self.diff_style, self.theme, ROWS_MAX);
-                    self.lines.extend(rows);
+                    let sheet = Sheet {
+                        width: self.width,
+                        style: self.diff_style,
+                        theme: self.theme,
+                        paths: self.paths,
+                        rows_max: ROWS_MAX,
+                    };
+                    self.lines.extend(change_lines(diff, &sheet));
                 }
                 v2::ToolCallContent::Content(content) => {
                     if let v2::ContentBlock::Text(text) = &content.content {
-                        self.text(" ", &text.text, self.theme.text);
+                        self.text("", &text.text, self.theme.text);
                     }
                 }
                 _ => {}
@@ -145,28 +198,22 @@ impl Paper<'_> {
     /// Writes a command and its directory as a person would, and everything else as it is: arguments or variables change
     /// what a command does.
     fn raw_input(&mut self, input: &serde_json::Value) {
-        let mut rest = input.clone();
-        if let Some(fields) = rest.as_object_mut()
-            && fields.keys().all(|name| is_beside_the_command(name))
-            && let Some(command) = fields.get("command").and_then(command_line)
-        {
-            fields.remove("command");
-            self.text(" $ ", &command, self.theme.text);
-            for name in DIRECTORY_NAMES {
-                if let Some(directory) = fields.get(name).and_then(|value| value.as_str()) {
-                    self.text(" in ", directory, self.theme.dim);
-                    fields.remove(name);
-                }
+        let mut rest = None;
+        if let Some((command, directory, others)) = read_command(input) {
+            self.text("$ ", &command, self.theme.text);
+            if let Some(directory) = directory {
+                self.directory(Path::new(&directory));
             }
-            if fields.is_empty() {
+            if others.is_empty() {
                 return;
             }
+            rest = Some(serde_json::Value::Object(others));
         }
-        let input = &rest;
+        let input = rest.as_ref().unwrap_or(input);
         let mut bounded = Bounded::default();
         let is_whole = serde_json::to_writer_pretty(&mut bounded, input).is_ok();
         let text = String::from_utf8_lossy(&bounded.0).into_owned();
-        self.text(" ", &text, self.theme.text);
+        self.text("", &text, self.theme.text);
         if !is_whole {
             self.say_cut();
         }
@@ -175,7 +222,7 @@ impl Paper<'_> {
     /// Writes a text of others behind a mark. Rows after the first are indented, so that they are not taken for another.
     fn text(&mut self, mark: &'static str, text: &str, style: Style) {
         let indent = mark.chars().count();
-        let columns = u16::try_from(indent + 1).unwrap_or(u16::MAX);
+        let columns = u16::try_from(indent).unwrap_or(u16::MAX);
         let room = (ROWS_MAX + 1).saturating_sub(self.lines.len());
         let (rows, is_whole) = wrap_whole(text, self.width.saturating_sub(columns), room);
         for (place, row) in rows.into_iter().enumerate() {
@@ -191,9 +238,56 @@ impl Paper<'_> {
     }
 
     fn say_cut(&mut self) {
-        let words = " … there is more, which is too long to be shown here";
+        let words = "… there is more, too long to show here";
         self.lines.push(styled(words, self.theme.error));
     }
+}
+
+/// Returns words without the backticks around a path.
+fn without_marks(words: &str) -> String {
+    let [before, path, after] = words.split('`').collect::<Vec<_>>()[..] else {
+        return words.to_owned();
+    };
+    match path.contains(['/', '.']) && !path.contains(char::is_whitespace) {
+        true => format!("{before}{path}{after}"),
+        false => words.to_owned(),
+    }
+}
+
+/// Returns the files that a diff changes.
+fn changed_paths(item: &v2::ToolCallContent) -> Vec<&Path> {
+    use v2::DiffChangeOperation as Operation;
+    let v2::ToolCallContent::Diff(diff) = item else {
+        return Vec::new();
+    };
+    let paths = diff.changes.iter().filter_map(|it| match &it.operation {
+        Operation::Add(change) => Some(change.path.0.as_path()),
+        Operation::Delete(change) => Some(change.path.0.as_path()),
+        Operation::Modify(change) => Some(change.path.0.as_path()),
+        Operation::Move(pair) | Operation::Copy(pair) => Some(pair.path.0.as_path()),
+        _ => None,
+    });
+    paths.collect()
+}
+
+/// What an input says besides its command.
+type Others = serde_json::Map<String, serde_json::Value>;
+
+/// Returns the command, its directory and what else there is of an input that runs one and has nothing that changes what it does.
+fn read_command(input: &serde_json::Value) -> Option<(String, Option<String>, Others)> {
+    let mut others = input.as_object()?.clone();
+    if !others.keys().all(|name| is_beside_the_command(name)) {
+        return None;
+    }
+    let command = others.get("command").and_then(command_line)?;
+    others.remove("command");
+    let name = DIRECTORY_NAMES.into_iter().find(|name| {
+        let directory = others.get(*name);
+        directory.is_some_and(serde_json::Value::is_string)
+    });
+    let directory = name.and_then(|name| others.remove(name));
+    let directory = directory.and_then(|directory| Some(directory.as_str()?.to_owned()));
+    Some((command, directory, others))
 }
 
 /// Returns whether what a command does is the same whatever this member of its input says.
@@ -242,5 +336,21 @@ impl Write for Bounded {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_around_a_path_go_and_those_of_a_command_stay() {
+        assert_eq!(without_marks("Write `src/a.rs`"), "Write src/a.rs");
+        assert_eq!(without_marks("echo `whoami`"), "echo `whoami`");
+        assert_eq!(
+            without_marks("Run `cat /etc/passwd`"),
+            "Run `cat /etc/passwd`"
+        );
+        assert_eq!(without_marks("a ` b"), "a ` b");
     }
 }

@@ -10,6 +10,7 @@ use crate::app::picker::Picker;
 use crate::app::popup::Kind;
 use crate::app::{App, Overlay};
 use crate::help::{COMMANDS, KEYS};
+use crate::keymap::Keys;
 use crate::theme::Theme;
 
 /// Columns of lists.
@@ -19,7 +20,7 @@ const KEY_COLUMNS: usize = 24;
 
 /// Draws what covers the rest and returns where the cursor is.
 pub(super) fn draw(app: &mut App, area: Rect, buf: &mut Buffer) -> Option<Position> {
-    let theme = app.theme.clone();
+    let (theme, keys) = (app.theme.clone(), app.keys.clone());
     // The last two rows keep saying what the keys do.
     let area = Rect {
         height: area.height.saturating_sub(2).max(1).min(area.height),
@@ -27,7 +28,7 @@ pub(super) fn draw(app: &mut App, area: Rect, buf: &mut Buffer) -> Option<Positi
     };
     match &mut app.overlay {
         Some(Overlay::Help { scroll }) => {
-            let lines = help_lines(&theme);
+            let lines = help_lines(&theme, &keys);
             let inside = frame(
                 area,
                 "Help: Up and Down scroll, any other key closes",
@@ -47,12 +48,12 @@ pub(super) fn draw(app: &mut App, area: Rect, buf: &mut Buffer) -> Option<Positi
     }
 }
 
-fn help_lines(theme: &Theme) -> Vec<Line<'static>> {
+fn help_lines(theme: &Theme, user: &Keys) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for (group, keys) in KEYS {
         lines.push(styled(*group, theme.heading));
         for (key, what) in *keys {
-            lines.push(pair(key, what, theme));
+            lines.push(pair(&user.shown(key), what, theme));
         }
     }
     lines.push(styled("Commands", theme.heading));
@@ -123,9 +124,13 @@ fn draw_picker(picker: &Picker, area: Rect, buf: &mut Buffer, theme: &Theme) -> 
                 .saturating_sub(ply_client::text::columns(&detail) + 2)
                 .max(room / 2);
             let label = ply_client::text::beginning(&label, free).into_owned();
+            let gap = room
+                .saturating_sub(ply_client::text::columns(&label))
+                .saturating_sub(ply_client::text::columns(&detail))
+                .max(2);
             Line::from(vec![
                 span(label, style),
-                span(format!("  {detail}"), theme.dim),
+                span(format!("{}{detail}", " ".repeat(gap)), theme.dim),
             ])
         })
         .collect();

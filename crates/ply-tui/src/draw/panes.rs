@@ -29,11 +29,12 @@ pub(super) fn draw_plan(
     let is_done = |entry: &&v2::PlanEntry| entry.status == v2::PlanEntryStatus::Completed;
     let done = plan.entries.iter().filter(is_done).count();
     let count = plan.entries.len();
-    if count == 0 {
+    // What is done is one line of the transcript.
+    if done == count {
         return (area, false);
     }
     if area.width < PLAN_BESIDE_COLUMNS_MIN {
-        if area.height < 8 || done == count {
+        if area.height < 8 {
             return (area, false);
         }
         let mut entries = plan.entries.iter();
@@ -56,18 +57,7 @@ pub(super) fn draw_plan(
         width: PLAN_COLUMNS,
         ..area
     };
-    for y in side.top()..side.bottom() {
-        put(
-            buf,
-            Rect {
-                y,
-                height: 1,
-                ..side
-            },
-            "│",
-            theme.border,
-        );
-    }
+    let inside = bordered(side, buf, theme);
     let mut lines = vec![styled(format!("Plan {done}/{count}"), theme.heading)];
     let height = usize::from(side.height);
     for entry in &plan.entries {
@@ -90,9 +80,9 @@ pub(super) fn draw_plan(
     }
     let is_whole = lines.len() <= height;
     let inside = Rect {
-        x: side.x + 2,
-        width: side.width - 2,
-        ..side
+        x: inside.x + 1,
+        width: inside.width - 1,
+        ..inside
     };
     put_lines(buf, inside, &lines);
     let rest = Rect {
@@ -102,11 +92,15 @@ pub(super) fn draw_plan(
     (rest, is_whole)
 }
 
-/// Draws the last lines of the wire, those around a chosen one, or that one whole.
-pub(super) fn draw_log(app: &mut App, area: Rect, buf: &mut Buffer) {
+/// Draws the last lines of the wire, those around a chosen one, or that one whole: under a rule, or beside the transcript.
+pub(super) fn draw_log(app: &mut App, area: Rect, is_beside: bool, buf: &mut Buffer) {
     if area.is_empty() {
         return;
     }
+    let area = match is_beside {
+        true => bordered(area, buf, &app.theme),
+        false => area,
+    };
     let inside = Rect {
         y: area.y + 1,
         height: area.height - 1,
@@ -116,19 +110,41 @@ pub(super) fn draw_log(app: &mut App, area: Rect, buf: &mut Buffer) {
     let whole = chosen.filter(|_| app.log_pane.whole.is_some());
     let (head, lines) = match whole.and_then(|chosen| app.log.get(chosen)) {
         Some(logged) => {
-            let head = format!("─ wire log: {} bytes ", logged.bytes);
+            let head = format!("wire log: {} bytes", logged.bytes);
             (head, whole_lines(app, &logged, inside))
         }
         None => {
             let logged = app.log.around(chosen, usize::from(inside.height));
             let lines = logged.iter().map(|line| log_line(line, chosen, &app.theme));
-            ("─ wire log ".to_owned(), lines.collect())
+            ("wire log".to_owned(), lines.collect())
         }
     };
-    let filled = usize::from(area.width).saturating_sub(head.chars().count());
-    let head = format!("{head}{}", "─".repeat(filled));
-    put(buf, area, &head, app.theme.border);
+    match is_beside {
+        true => put(buf, area, &format!(" {head}"), app.theme.heading),
+        false => {
+            let filled = usize::from(area.width).saturating_sub(head.chars().count() + 3);
+            let head = format!("─ {head} {}", "─".repeat(filled));
+            put(buf, area, &head, app.theme.border);
+        }
+    }
     put_lines(buf, inside, &lines);
+}
+
+/// Draws a line at the left of an area and returns what is behind it.
+fn bordered(area: Rect, buf: &mut Buffer, theme: &Theme) -> Rect {
+    for y in area.top()..area.bottom() {
+        let row = Rect {
+            y,
+            height: 1,
+            ..area
+        };
+        put(buf, row, "│", theme.border);
+    }
+    Rect {
+        x: area.x + 1,
+        width: area.width.saturating_sub(1),
+        ..area
+    }
 }
 
 /// Returns the rows of a line that is shown whole, and keeps the place in it within them.
@@ -157,10 +173,15 @@ fn log_line(line: &Logged, chosen: Option<u64>, theme: &Theme) -> Line<'static> 
         true => theme.selection,
         false => theme.text,
     };
+    let took = line.took_ms.map_or_else(String::new, |took| match took {
+        0..1000 => format!("{took} ms "),
+        _ => format!("{}.{} s ", took / 1000, took % 1000 / 100),
+    });
     Line::from(vec![
         span(format!(" {seconds:>5}.{millis:03} "), theme.dim),
         span(mark, style),
         span(format!(" {} ", clean(&line.what)), text),
+        span(took, theme.accent),
         span(format!("({} bytes)", line.bytes), theme.dim),
     ])
 }

@@ -63,6 +63,8 @@ fn show(app: &mut App) -> String {
     screen(app, &Told::default(), 80, 20)
 }
 
+mod start;
+
 #[test]
 fn the_start_says_what_is_started_and_for_how_long() {
     let mut app = starting();
@@ -124,7 +126,7 @@ fn permissions_with_a_diff_and_a_command() {
         Event::Ask(TabId(1), AskId(2), command("Run \x1b[31mtests")),
     );
     insta::assert_snapshot!(show_later(&mut app));
-    press(&mut app, "<tab><down>");
+    press(&mut app, "<tab><tab>");
     insta::assert_snapshot!(show_later(&mut app));
 }
 
@@ -146,7 +148,7 @@ fn the_answers_stay_in_sight_however_long_the_diff_is() {
     for rows in [8, 12, 40] {
         let shown = screen(&mut app, &Told::default(), 80, rows);
         assert!(
-            shown.contains("[1] Allow once") && shown.contains("[3] Reject"),
+            shown.contains("Allow once") && shown.contains("Reject"),
             "{shown}"
         );
     }
@@ -158,7 +160,7 @@ fn what_belongs_to_a_command_is_shown_with_it() {
         json!({"toolCallId": "t", "rawInput": {"command": "ls -l"}}),
         24,
     );
-    assert!(alone.contains(" $ ls -l"), "{alone}");
+    assert!(alone.contains("$ ls -l"), "{alone}");
     let call = json!({
         "toolCallId": "t",
         "rawInput": {"command": "ls", "args": ["; rm -rf /"], "env": {"A": "b"}},
@@ -186,7 +188,7 @@ fn the_end_of_a_long_command_can_be_read_or_is_said_to_be_missing() {
     tell(&mut app, Event::Ask(TabId(1), AskId(1), ask(20_000)));
     press(&mut app, "<tab>");
     let mut shown = show_later(&mut app);
-    for _ in 0..60 {
+    for _ in 0..100 {
         press(&mut app, "<pgdn>");
         shown = show(&mut app);
     }
@@ -194,11 +196,11 @@ fn the_end_of_a_long_command_can_be_read_or_is_said_to_be_missing() {
     tell(&mut app, Event::AskClosed(AskId(1)));
     tell(&mut app, Event::Ask(TabId(1), AskId(2), ask(1_000_000)));
     press(&mut app, "<tab>");
-    for _ in 0..300 {
+    for _ in 0..600 {
         press(&mut app, "<pgdn>");
         shown = show(&mut app);
     }
-    assert!(shown.contains("too long to be shown"), "{shown}");
+    assert!(shown.contains("too long to show"), "{shown}");
 }
 
 #[test]
@@ -214,19 +216,6 @@ fn answers_that_do_not_fit_on_the_screen_cannot_be_given() {
     press(&mut app, "<f1>");
     show(&mut app);
     assert!(app.tab().unwrap().asks[0].drawn_at.is_none());
-}
-
-#[test]
-fn a_click_is_not_offered_without_a_mouse() {
-    let told = told(json!([{
-        "sessionUpdate": "tool_call_update", "toolCallId": "t", "title": "Read", "kind": "read",
-        "status": "completed",
-        "content": [{"type": "content", "content": {"type": "text", "text": "a\n".repeat(90)}}]
-    }]));
-    let mut app = ready();
-    assert!(screen(&mut app, &told, 80, 20).contains("click to open"));
-    app.has_mouse = false;
-    assert!(!screen(&mut app, &told, 80, 20).contains("click to open"));
 }
 
 #[test]
@@ -267,6 +256,45 @@ fn the_list_of_sessions() {
     tell(&mut app, Event::Sessions(AgentId(0), Ok(sessions.into())));
     press(&mut app, "gui");
     insta::assert_snapshot!(show(&mut app));
+}
+
+#[test]
+fn a_wide_screen_has_the_wire_log_beside_the_transcript() {
+    let mut app = ready();
+    let (to, from) = (
+        ply_client::Direction::ToAgent,
+        ply_client::Direction::ToClient,
+    );
+    app.log
+        .push(10, AgentId(0), to, br#"{"id":3,"method":"session/prompt"}"#);
+    app.log.push(
+        1260,
+        AgentId(0),
+        from,
+        br#"{"id":3,"result":{"stopReason":"end_turn"}}"#,
+    );
+    press(&mut app, "<a-l>");
+    let told = told(json!([
+        {"sessionUpdate": "agent_message", "messageId": "m", "content": [{"type": "text", "text": "Hello"}]}
+    ]));
+    insta::assert_snapshot!(screen(&mut app, &told, 140, 14));
+}
+
+#[test]
+fn the_output_of_a_command_is_above_the_composer() {
+    use crate::app::shell::{ShellEnd, ShellId, ShellNews};
+    let mut app = ready();
+    press(&mut app, "!seq 40<enter>");
+    let output: String = (1..=40).map(|line| format!("{line}\n")).collect();
+    let news = ShellNews::Output(output.into_bytes());
+    tell(&mut app, Event::Shell(ShellId(1), news));
+    tell(&mut app, Event::Tick(2300));
+    let end = ShellNews::Ended(ShellEnd::Exit(0));
+    tell(&mut app, Event::Shell(ShellId(1), end));
+    insta::assert_snapshot!(show(&mut app));
+    press(&mut app, "<pgup>");
+    let back = show(&mut app);
+    assert!(back.contains("   35") && !back.contains("   40"), "{back}");
 }
 
 #[test]
@@ -487,10 +515,10 @@ fn a_command_in_an_agents_json_is_shown_as_a_command() {
     });
     let shown = show_call(call, 40);
     assert!(
-        shown.contains(r" $ bash -lc 'echo '\''a b'\'' && ls'"),
+        shown.contains(r"$ bash -lc 'echo '\''a b'\'' && ls'"),
         "{shown}"
     );
-    assert!(shown.contains(" in /project/src"), "{shown}");
+    assert!(shown.contains("in src"), "{shown}");
     assert!(
         !shown.contains("\"command\"") && shown.contains("to look"),
         "{shown}"

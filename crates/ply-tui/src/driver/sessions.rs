@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use ply_client::{Agent, Elicitation, Permission, Session, SessionFilter, Transcript};
+use ply_client::{
+    Agent, Elicitation, Permission, RecentSession, Session, SessionFilter, Transcript,
+};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
@@ -216,15 +218,17 @@ impl Sessions {
             }
             Action::Close(tab) => self.close(tab),
             Action::FindFiles(tab) => {
-                let live = self.live.get(&tab);
-                let cwd = live.map_or(self.cwd.as_path(), |live| live.session.cwd());
-                files::find(tab, cwd.to_owned(), self.notes());
+                files::find(tab, self.cwd_of(tab).to_owned(), self.notes());
             }
             Action::CheckImage(tab, text) => {
                 images::check(tab, text, self.home.clone(), self.notes());
             }
             // The driver's own.
             Action::Edit(..)
+            | Action::Errand(_)
+            | Action::Export(..)
+            | Action::Shell(..)
+            | Action::StopShell { .. }
             | Action::Remember(_)
             | Action::SaveDraft { .. }
             | Action::Notify(_)
@@ -232,6 +236,12 @@ impl Sessions {
             | Action::Suspend
             | Action::Quit => {}
         }
+    }
+
+    /// Returns the directory of a tab's session, or the one that the client works in.
+    pub(super) fn cwd_of(&self, tab: TabId) -> &std::path::Path {
+        let live = self.live.get(&tab);
+        live.map_or(self.cwd.as_path(), |live| live.session.cwd())
     }
 
     fn live_with_keeper(&self, tab: TabId) -> Option<(&Live, Arc<Keeper>)> {
@@ -251,6 +261,22 @@ impl Sessions {
         work: impl Future<Output = Result<T, ply_client::Error>> + Send + 'static,
     ) {
         tokio::spawn(async move { drop(work.await) });
+    }
+
+    /// Tells which sessions were run with an agent, without asking it.
+    pub(super) fn recall(&self, id: AgentId) {
+        let Some(keeper) = self.agents.get(id).cloned() else {
+            return;
+        };
+        let notes = self.notes();
+        tokio::spawn(async move {
+            let sessions = keeper.remembered().await.into_iter().map(run_here);
+            drop(
+                notes
+                    .send(Note::App(Event::Recent(sessions.collect())))
+                    .await,
+            );
+        });
     }
 
     fn list(&self, id: AgentId) {
@@ -305,16 +331,17 @@ impl Sessions {
         }
     }
 
-    /// Ends the agents.
+    /// Ends the agents. Their connections go first: a question that is let go of while its agent listens would be answered, and
+    /// in a hub it may wait for somebody else.
     pub(super) async fn end(self) {
-        for task in self.tasks.into_values().flatten() {
-            task.abort();
-        }
         let agents = self.agents.started().cloned();
         let ends = agents.map(|agent| async move { drop(agent.close().await) });
         let ends = futures::future::join_all(ends);
         // One that does not end by then is ended by force when its last handle is gone.
         drop(tokio::time::timeout(END_TIME_MAX, ends).await);
+        for task in self.tasks.into_values().flatten() {
+            task.abort();
+        }
     }
 }
 
@@ -332,15 +359,18 @@ async fn listed(agent: &Agent, keeper: &Keeper) -> Result<Vec<Listed>, ply_clien
         }
         Err(ply_client::Error::NotOffered { .. }) if agent.can_continue() => {
             let sessions = keeper.remembered().await.into_iter();
-            let sessions = sessions.map(|session| Listed {
-                id: session.id,
-                title: session.title.unwrap_or_default(),
-                cwd: session.cwd,
-                updated_at: session.updated_at,
-            });
-            Ok(sessions.collect())
+            Ok(sessions.map(run_here).collect())
         }
         Err(error) => Err(error),
+    }
+}
+
+fn run_here(session: RecentSession) -> Listed {
+    Listed {
+        id: session.id,
+        title: session.title.unwrap_or_default(),
+        cwd: session.cwd,
+        updated_at: session.updated_at,
     }
 }
 

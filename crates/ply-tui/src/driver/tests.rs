@@ -191,7 +191,7 @@ async fn a_prompt_goes_to_a_real_agent_and_its_answer_is_shown() {
 async fn a_permission_is_asked_answered_and_the_turn_goes_on() {
     let mut running = Running::start(script());
     running.say("ask me").await;
-    running.wait_for("[1] Allow it").await;
+    running.wait_for("1  Allow it").await;
     running.wait_for("1–9 answer").await;
     running.type_in("1").await;
     running.wait_for("allowed by you").await;

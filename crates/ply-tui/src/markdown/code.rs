@@ -158,6 +158,9 @@ fn push(
     };
     let before = lines.len();
     wrap::wrap(&spans, pen.width, &margin, Breaks::Anywhere, lines);
+    for line in lines.iter_mut().skip(before) {
+        *line = wrap::tinted(std::mem::take(line), pen.width, pen.theme.panel);
+    }
     pen.work.laid_out_lines += lines.len() - before;
 }
 

@@ -96,9 +96,9 @@ fn words_and_code_have_their_styles() {
         ('#', theme.heading),
         ('B', theme.text.patch(theme.strong)),
         ('`', theme.text.patch(theme.code)),
-        ('k', theme.keyword),
-        ('s', theme.string),
-        ('c', theme.comment),
+        ('k', theme.panel.patch(theme.keyword)),
+        ('s', theme.panel.patch(theme.string)),
+        ('c', theme.panel.patch(theme.comment)),
         ('l', theme.text.patch(theme.link)),
         ('-', theme.dim),
     ];

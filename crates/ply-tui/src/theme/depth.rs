@@ -35,6 +35,18 @@ const ANSI: [(Color, [u8; 3]); 14] = [
     (Color::LightCyan, [0x60, 0xc8, 0xd8]),
 ];
 
+/// Backgrounds of diffs, whose nearest by numbers are grays.
+const TINTS: [(u32, u8); 8] = [
+    (0x14_2e_20, 22),
+    (0x38_1c_22, 52),
+    (0x23_5c_36, 28),
+    (0x742c32, 88),
+    (0xe2_f5_e6, 194),
+    (0xfc_e6_e7, 224),
+    (0xab_e3_b6, 157),
+    (0xf6_bc_be, 217),
+];
+
 impl ColorDepth {
     pub(super) fn shown(self, style: Style) -> Style {
         match self {
@@ -44,9 +56,10 @@ impl ColorDepth {
                 bg: style.bg.map(indexed),
                 ..style
             },
-            // No two of 16 colours go together everywhere, so a background becomes a line below.
+            // No two of 16 colours go together everywhere, so a background becomes a line below, and one that is behind whole
+            // lines goes.
             Self::Ansi16 => {
-                let marked = style.bg.is_some();
+                let marked = style.bg.is_some() && style.fg.is_some();
                 let shown = Style {
                     fg: style.fg.map(ansi),
                     bg: None,
@@ -66,6 +79,12 @@ fn indexed(color: Color) -> Color {
     let Color::Rgb(red, green, blue) = color else {
         return color;
     };
+    let tint = TINTS
+        .iter()
+        .find(|(tint, _)| Color::from_u32(*tint) == color);
+    if let Some((_, index)) = tint {
+        return Color::Indexed(*index);
+    }
     let wanted = [red, green, blue];
     let cube = (16_u8..232).map(|index| {
         let place = usize::from(index - 16);

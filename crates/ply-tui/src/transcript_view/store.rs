@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 
 use ply_client::Transcript;
+use ply_client::transcript::Entry;
 use ratatui::text::{Line, Span};
 
 use super::Folds;
 use super::ends::Ends;
 use super::place::Place;
+use super::times::Times;
 use crate::block::{Block, Look, Scene, Unit};
 use crate::markdown::{Pen, Work};
 use crate::theme::Theme;
@@ -23,6 +25,7 @@ pub(super) struct Store {
     pub(super) look: Look,
     pub(super) folds: Folds,
     pub(super) ends: Ends,
+    times: Times,
     pub(super) work: Work,
     /// Counts frames and moves: within one of them the transcript stays as it is.
     step: u64,
@@ -44,6 +47,7 @@ impl Store {
             look: Look::default(),
             folds: Folds::default(),
             ends: Ends::default(),
+            times: Times::default(),
             work: Work::default(),
             step: 0,
         }
@@ -55,7 +59,7 @@ impl Store {
     }
 
     pub(super) fn begin_frame(&mut self, width: usize, theme: &Theme, look: &Look) {
-        if self.width != width || self.theme != *theme {
+        if self.width != width || self.theme != *theme || self.look.paths != look.paths {
             self.blocks.clear();
             self.width = width;
             self.theme = theme.clone();
@@ -141,11 +145,15 @@ impl Store {
             step: 0,
         });
         if kept.step != step || kept.unit != unit {
+            if let Some(Entry::ToolCall(call)) = transcript.entry(unit.start) {
+                self.times.note(unit.start, &call.status, self.look.tick);
+            }
             let scene = Scene {
                 transcript,
                 look: &self.look,
                 fold,
                 end: self.ends.before(unit),
+                took_ms: self.times.took_ms(unit.start),
             };
             kept.block.refresh(unit, scene, &mut pen);
             kept.step = step;

@@ -264,7 +264,7 @@ fn a_terminal_is_shown_once_by_the_call_that_uses_it() {
     );
     assert_eq!(screen.text(), "⠋ $ Build\n  $ make\n  hi");
     screen.apply(json!({ "sessionUpdate": "terminal_update", "terminalId": "t", "exitStatus": { "exitCode": 2 } }));
-    assert_eq!(screen.text(), "⠋ $ Build\n  $ make\n  hi\n  exit status 2");
+    assert_eq!(screen.text(), "⠋ $ Build · exit 2\n  $ make\n  hi");
 }
 
 #[test]

@@ -3,7 +3,10 @@
 use super::glyph::{Glyphs, HEIGHT, WIDTH};
 use super::{Palette, Rgb};
 use crate::Shot;
+use crate::scenes::words;
 
+/// What the words of the screen are called in the file.
+const WORDS: &str = "Screen";
 /// The empty space around the screen, in pixels.
 const MARGIN: i32 = 20;
 /// Where a line under text is, from the upper edge of its cell.
@@ -24,10 +27,19 @@ pub(super) fn png(shot: &Shot, palette: &Palette) -> Result<Vec<u8>, png::Encodi
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
     encoder.set_compression(png::Compression::High);
+    encoder.add_itxt_chunk(WORDS.to_owned(), words(shot))?;
     let mut writer = encoder.write_header()?;
     writer.write_image_data(&picture.bytes)?;
     writer.finish()?;
     Ok(file)
+}
+
+/// Returns the words of the screen that a picture shows.
+pub(super) fn words_in(file: &[u8]) -> Option<String> {
+    let reader = png::Decoder::new(std::io::Cursor::new(file)).read_info();
+    let reader = reader.ok()?;
+    let mut texts = reader.info().utf8_text.iter();
+    texts.find(|text| text.keyword == WORDS)?.get_text().ok()
 }
 
 fn draw(shot: &Shot, palette: &Palette) -> Picture {

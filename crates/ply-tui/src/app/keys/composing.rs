@@ -27,6 +27,7 @@ impl App {
             KeyCode::Enter => self.press_enter(out),
             KeyCode::Char('i') if is_alt => self.interrupt(out),
             KeyCode::Tab if self.popup.is_some() => self.take_popup(out),
+            KeyCode::Tab if self.can_suggest() => self.suggest(out),
             KeyCode::Tab => {
                 if self.tab().is_some_and(|tab| !tab.asks.is_empty()) {
                     self.focus = Focus::Asks;
@@ -121,10 +122,20 @@ impl App {
         match enter {
             Enter::Complete => self.take_popup(out),
             Enter::Unknown => self.refuse_command(),
+            Enter::Shell { .. } => {
+                let line = tab.composer.plain();
+                if self.run_shell(&line, out) {
+                    if let Some(tab) = self.tab_mut() {
+                        tab.composer.clear();
+                    }
+                    self.sent(line, out);
+                }
+            }
             Enter::Run => {
                 let line = tab.composer.plain();
                 tab.composer.clear();
                 self.popup = None;
+                self.dismiss_errors();
                 self.run_command(&line, out);
             }
             Enter::Queue => {
@@ -159,6 +170,7 @@ impl App {
     }
 
     fn sent(&mut self, plain: String, out: &mut Vec<Action>) {
+        self.dismiss_errors();
         self.popup = None;
         if self.history.push(plain.clone()) {
             out.push(Action::Remember(plain));

@@ -33,10 +33,8 @@ impl App {
         let id = ask.id;
         match &mut ask.what {
             What::Permission(_) => match key.code {
-                KeyCode::Up => tab.ask = place.saturating_sub(1),
-                KeyCode::Down => tab.ask = (place + 1).min(count.saturating_sub(1)),
-                KeyCode::Left => ask.step(-1),
-                KeyCode::Right => ask.step(1),
+                KeyCode::Up | KeyCode::Left => ask.step(-1),
+                KeyCode::Down | KeyCode::Right => ask.step(1),
                 KeyCode::Char(digit @ '1'..='9') if can_answer => {
                     self.answer_number(digit, out);
                 }
@@ -119,7 +117,7 @@ impl App {
             KeyCode::Char(_) | KeyCode::Left | KeyCode::Right | KeyCode::Home | KeyCode::End => {
                 // Whoever types means the composer.
                 self.focus = Focus::Composer;
-                self.key(key, out);
+                self.press_usual(key, out);
                 return;
             }
             _ => Focus::Queue(place),

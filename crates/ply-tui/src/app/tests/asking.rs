@@ -48,7 +48,7 @@ fn several_questions_wait_side_by_side() {
     for id in 1..=3 {
         ask(&mut app, id, command("Run?"));
     }
-    press(&mut app, "<tab><down>");
+    press(&mut app, "<tab><tab>");
     look(&mut app);
     assert_eq!(press(&mut app, "2"), [selected(2, "always")]);
     look(&mut app);
