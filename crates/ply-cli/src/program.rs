@@ -1,14 +1,18 @@
 //! What the program does with its arguments.
 
 mod agent;
+mod agents;
 mod arguments;
 mod chat;
 mod check;
+mod completions;
+mod demo;
 mod error;
 mod hold;
 mod home;
 mod hub;
 mod json;
+mod man;
 mod models;
 mod output;
 mod permits;
@@ -76,14 +80,19 @@ fn start(arguments: Arguments) -> Result<ExitCode, Error> {
         Command::Run(arguments) => runtime.block_on(run::run(*arguments)),
         Command::Chat(arguments) => runtime.block_on(chat::run(arguments)),
         Command::Agent(arguments) => runtime.block_on(agent::run(arguments)),
+        Command::Agents(arguments) => runtime.block_on(agents::run(arguments)),
         Command::Attach(arguments) => runtime.block_on(hub::attach(arguments)),
         Command::Serve(arguments) => serving()?.block_on(hub::serve(arguments)),
         Command::Hub(arguments) => runtime.block_on(hub::control(arguments)),
         Command::Models(arguments) => runtime.block_on(models::run(arguments)),
         Command::Permits(arguments) => runtime.block_on(permits::run(arguments)),
         Command::Send(arguments) => runtime.block_on(hub::send(arguments)),
+        Command::Watch(arguments) => runtime.block_on(hub::watch(arguments)),
         Command::Queue(arguments) => runtime.block_on(hub::queue(arguments)),
         Command::Sessions(arguments) => runtime.block_on(sessions::run(arguments)),
+        Command::Demo(arguments) => runtime.block_on(demo::run(arguments)),
+        Command::Completions(arguments) => completions::run(&arguments),
+        Command::Man(arguments) => man::run(&arguments),
         Command::Trace(arguments) => runtime.block_on(trace::run(arguments)),
         Command::Check(arguments) => runtime.block_on(check::run(arguments)),
     }

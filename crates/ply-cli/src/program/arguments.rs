@@ -5,23 +5,27 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::program::agents::Agents;
 use crate::program::chat::Chat;
 use crate::program::check::Check;
-use crate::program::hub::arguments::{Attach, Hub, Queue, Send, Serve};
+use crate::program::completions::Completions;
+use crate::program::demo::Demo;
+use crate::program::hub::arguments::{Attach, Hub, Queue, Send, Serve, Watch};
+use crate::program::man::Man;
 use crate::program::run::Run;
 use crate::program::trace::Trace;
 
-/// The Agent Client Protocol end to end.
+/// Runs coding agents in your terminal, in scripts and in your editor (Agent Client Protocol).
 #[derive(Debug, Parser)]
 #[command(
     name = "ply",
     version,
     after_help = "Examples:\n  \
-        ply                              # the terminal client\n  \
-        ply -a claude --continue         # with another agent, where you left off\n  \
+        ply demo                         # a short tour, no API key needed\n  \
+        ply                              # chat with the built-in agent\n  \
+        ply -a claude --continue         # another agent, your last session\n  \
         ply run \"explain this repository\"\n  \
-        ply models                       # which models there are\n  \
-        ply agent                        # what an editor starts"
+        ply attach                       # for your editor: sessions outlive it"
 )]
 pub(crate) struct Arguments {
     /// Without one, `chat`, with all of its options.
@@ -35,22 +39,26 @@ pub(crate) enum Command {
     Run(Box<Run>),
     Chat(Chat),
     Agent(Agent),
+    Agents(Agents),
     Attach(Attach),
     Serve(Serve),
     Hub(Hub),
     Queue(Queue),
     Send(Send),
+    Watch(Watch),
     Models(Models),
     Permits(Permits),
     Sessions(Sessions),
     Trace(Trace),
     Check(Check),
+    Demo(Demo),
+    Completions(Completions),
+    Man(Man),
 }
 
-/// Serves the coding agent on standard input and output, for an editor to start.
+/// Serves the built-in coding agent on standard input and output, for editors.
 ///
-/// The model is the one of --model, $PLY_MODEL or config.toml; otherwise that of the first provider with an API
-/// key: ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN), OPENAI_API_KEY, GEMINI_API_KEY (or GOOGLE_API_KEY),
+/// The model comes from --model, $PLY_MODEL or config.toml; otherwise from the first provider with an API key: ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN), OPENAI_API_KEY, GEMINI_API_KEY (or GOOGLE_API_KEY),
 /// OPENROUTER_API_KEY, GROQ_API_KEY, MISTRAL_API_KEY, DEEPSEEK_API_KEY, XAI_API_KEY.
 ///
 /// Gateways and servers of your own: ANTHROPIC_BASE_URL, OPENAI_BASE_URL, GEMINI_BASE_URL and so on select their
@@ -74,19 +82,19 @@ pub(crate) struct Agent {
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
-    /// The model to begin with, such as `anthropic/claude-sonnet-5`, `ollama/qwen3` or `offline`.
+    /// The initial model, such as `anthropic/claude-sonnet-5`, `ollama/qwen3` or `offline`.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
 
-    /// The mode to begin with: plan, ask, auto-edit or full.
+    /// The initial mode: plan, ask, auto-edit or full.
     #[arg(long, value_name = "MODE")]
     pub(crate) mode: Option<String>,
 }
 
-/// Lists the models to choose from, and what was found on this machine.
+/// Lists the available models, and those found on this machine.
 ///
-/// Servers of your own (config.toml, *_BASE_URL, OLLAMA_HOST) are asked for their models, and so is Ollama on this
-/// machine. Nothing that was only found is used until you choose it.
+/// Asks your own servers (config.toml, *_BASE_URL, OLLAMA_HOST) and Ollama on this machine for their models. A model that
+/// was only found is not used until you choose it.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
         ply models\n  \
@@ -103,9 +111,9 @@ pub(crate) struct Models {
     pub(crate) json: bool,
 }
 
-/// Answers questions of sessions in the hub, and lists and revokes the permission rules of the coding agent.
+/// Answers permission requests of sessions in the hub, and manages permission rules.
 ///
-/// Rules are those that "Always allow" keeps, and those of config.toml.
+/// Rules come from "Always allow" and from config.toml.
 ///
 /// Exit codes: 0 done, 1 failed, 2 wrong arguments or no such rule.
 #[derive(Debug, Args)]
@@ -125,7 +133,7 @@ pub(crate) struct Permits {
 /// What to do with questions and rules.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PermitsCommand {
-    /// Lists the questions that wait in sessions of the hub: id, agent, what it is about.
+    /// Lists waiting questions of sessions in the hub: id, agent, subject.
     Ls {
         /// Prints one JSON array.
         ///
@@ -133,19 +141,19 @@ pub(crate) enum PermitsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Allows what a session of the hub asks for.
+    /// Allows what a session in the hub asks for.
     Allow {
-        /// The question, or the beginning of its id, if several wait.
+        /// The question, if several wait: its id or an unambiguous prefix.
         id: Option<String>,
-        /// Also the next time.
+        /// Also from now on.
         #[arg(long)]
         always: bool,
     },
-    /// Refuses what a session of the hub asks for.
+    /// Rejects what a session in the hub asks for.
     Deny {
-        /// The question, or the beginning of its id, if several wait.
+        /// The question, if several wait: its id or an unambiguous prefix.
         id: Option<String>,
-        /// Also the next time.
+        /// Also from now on.
         #[arg(long)]
         always: bool,
     },
@@ -155,11 +163,11 @@ pub(crate) enum PermitsCommand {
 
 /// Lists the rules.
 ///
-/// Each line has what the rule says (allow, ask or deny), the rule, and where it holds: a directory,
-/// `everywhere`, or `config.toml`, with tabs in between. Control characters are shown escaped.
+/// Each line has the decision (allow, ask or deny), the rule, and its scope: a directory, `everywhere`, or
+/// `config.toml`, separated by tabs. Control characters are escaped.
 #[derive(Debug, Args)]
 pub(crate) struct ListRules {
-    /// Only the rules that hold in this directory.
+    /// Only the rules that apply in this directory.
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
 
@@ -171,23 +179,23 @@ pub(crate) struct ListRules {
     pub(crate) json: bool,
 }
 
-/// Takes rules back that "Always allow" kept.
+/// Revokes rules that "Always allow" made.
 ///
-/// Sessions that run notice it with their next call. Rules of config.toml are changed in that file.
+/// Running sessions notice with their next call. To change rules of config.toml, edit that file.
 #[derive(Debug, Args)]
 pub(crate) struct Revoke {
     /// The rules, as `ply permits rules` shows them.
     #[arg(value_name = "RULE", required = true, value_parser = NonEmptyStringValueParser::new())]
     pub(crate) rules: Vec<String>,
 
-    /// Only where they are kept for this directory; everywhere otherwise.
+    /// Only rules for this directory [default: all].
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
 }
 
 /// Lists, shows, exports and deletes the sessions on disk.
 ///
-/// Every ID may be cut short as long as no other session begins like it.
+/// Every ID can be any unambiguous prefix.
 ///
 /// Exit codes: 0 done, 1 failed, 2 wrong arguments, 4 no such session, 12 the session is in use.
 #[derive(Debug, Args)]
@@ -217,18 +225,18 @@ pub(crate) enum SessionsCommand {
     Rm(Rm),
 }
 
-/// Lists sessions, the latest first.
+/// Lists sessions, latest first.
 ///
-/// On a terminal it is a table that fits; anywhere else each line has the id, the time of the last
-/// activity (RFC 3339, UTC), the title and the working directory, with tabs in between and nothing
-/// cut. Control characters are shown escaped.
+/// On a terminal, prints a table that fits. Otherwise each line has the id, the time of the last
+/// activity (RFC 3339, UTC), the title and the working directory, separated by tabs and in full.
+/// Control characters are escaped.
 #[derive(Debug, Args)]
 pub(crate) struct Ls {
     /// Only the sessions of this working directory.
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
 
-    /// How many at most; 0 for all.
+    /// The maximum number; 0 for all.
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub(crate) limit: usize,
 
@@ -236,16 +244,17 @@ pub(crate) struct Ls {
     ///
     /// Each session is an object with `id`, `cwd`, `title` (null if it has none), `createdAt` and
     /// `updatedAt` (RFC 3339, UTC). A `cwd` that is not UTF-8 is shown escaped, and `cwdBytes` then
-    /// has its bytes in hexadecimal.
+    /// has its bytes in hexadecimal. A session that the hub has open has `live`: its agent, state,
+    /// clients, queue and questions.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Lists the sessions that `ply run` and `ply chat` ran with any agent, the latest first.
+/// Lists the sessions that `ply run` and `ply chat` ran with any agent, latest first.
 ///
-/// It is kept beside the store, so that `--continue` works with agents that can open an old session but
-/// give no list. Off a terminal each line has the agent, the id, the time of the last use (RFC 3339, UTC),
-/// the title and the working directory, with tabs in between.
+/// The list is kept beside the store, so that `--continue` works with agents that cannot list their
+/// sessions. Off a terminal each line has the agent, the id, the time of the last use (RFC 3339, UTC),
+/// the title and the working directory, separated by tabs.
 #[derive(Debug, Args)]
 pub(crate) struct Recent {
     /// Only the sessions of this working directory.
@@ -256,7 +265,7 @@ pub(crate) struct Recent {
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
 
-    /// How many at most; 0 for all.
+    /// The maximum number; 0 for all.
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub(crate) limit: usize,
 
@@ -268,10 +277,10 @@ pub(crate) struct Recent {
     pub(crate) json: bool,
 }
 
-/// Shows what was said and done in a session.
+/// Shows the messages and tool calls of a session.
 #[derive(Debug, Args)]
 pub(crate) struct Show {
-    /// The session, or the beginning of its id.
+    /// The session: its id or an unambiguous prefix.
     #[arg(value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) id: String,
 
@@ -292,7 +301,7 @@ pub(crate) struct Show {
 /// Writes a session as Markdown or NDJSON.
 #[derive(Debug, Args)]
 pub(crate) struct Export {
-    /// The session, or the beginning of its id.
+    /// The session: its id or an unambiguous prefix.
     #[arg(value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) id: String,
 
@@ -300,7 +309,7 @@ pub(crate) struct Export {
     #[arg(long, value_enum, default_value_t = Format::Md)]
     pub(crate) format: Format,
 
-    /// Writes to a file that only you may read, all of it or nothing.
+    /// Writes to a file that only you can read, atomically.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
@@ -312,7 +321,7 @@ pub(crate) struct Export {
 /// What an export looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// A document to read. Control characters are shown escaped.
+    /// A document to read. Control characters are escaped.
     Md,
     /// One JSON object per line: `{"ply":"session","version":1,…}` with the fields of `ls --json`, then
     /// each stored event as it is. `{"ply":"damaged","from":…,"next":…}` stands for records that cannot be
@@ -320,12 +329,12 @@ pub(crate) enum Format {
     Ndjson,
 }
 
-/// Deletes sessions for good.
+/// Deletes sessions permanently.
 ///
-/// On a terminal it asks first. A session that a program has open is not deleted; the others are.
+/// On a terminal it asks first. Sessions that a program has open are skipped.
 #[derive(Debug, Args)]
 pub(crate) struct Rm {
-    /// The sessions, or the beginnings of their ids.
+    /// The sessions: ids or unambiguous prefixes.
     #[arg(value_name = "ID", required = true, value_parser = NonEmptyStringValueParser::new())]
     pub(crate) ids: Vec<String>,
 

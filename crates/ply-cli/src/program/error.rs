@@ -24,7 +24,7 @@ const CANDIDATES_MAX: usize = 10;
 pub(crate) enum Error {
     /// Neither the arguments nor the environment say where the store is.
     #[error(
-        "there is no place for sessions: neither HOME nor the user's password entry names a home directory"
+        "there is no directory for sessions: neither HOME nor the password entry names a home directory"
     )]
     NoStore,
     /// No session has the id, or begins with it.
@@ -36,7 +36,7 @@ pub(crate) enum Error {
         store: PathBuf,
     },
     /// Several sessions begin with the id.
-    #[error("`{}` is the beginning of {} sessions", Line(prefix), ids.len())]
+    #[error("`{}` is ambiguous: {} sessions begin with it", Line(prefix), ids.len())]
     Ambiguous {
         /// What was asked for.
         prefix: String,
@@ -66,7 +66,7 @@ pub(crate) enum Error {
         source: io::Error,
     },
     /// A file is there already.
-    #[error("{} exists already", text::path(.0))]
+    #[error("{} already exists", text::path(.0))]
     Exists(PathBuf),
     /// Something is there that is no file.
     #[error("{} is not a regular file", text::path(.0))]
@@ -86,7 +86,7 @@ pub(crate) enum Error {
     #[error("the program cannot start: {0}")]
     Start(#[source] io::Error),
     /// No agent has the name.
-    #[error("there is no agent `{}`", Line(name))]
+    #[error("unknown agent `{}`", Line(name))]
     NoAgent {
         /// What was asked for.
         name: String,
@@ -126,6 +126,14 @@ pub(crate) enum Error {
     /// The hub does not do it.
     #[error("{}", Line(.0))]
     Hub(String),
+    /// An agent cannot be listed, installed, checked or logged in to.
+    #[error("{}", Line(what))]
+    Agents {
+        /// What is wrong.
+        what: String,
+        /// What to do about it.
+        hint: String,
+    },
     /// The agent cannot be served.
     #[error("the agent cannot be served: {}", Line(.0))]
     Serve(String),
@@ -141,6 +149,14 @@ impl Error {
                 source,
             },
             error => error,
+        }
+    }
+
+    /// Returns an error about an agent, with what to do about it.
+    pub(crate) fn agents(what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Agents {
+            what: what.into(),
+            hint: hint.into(),
         }
     }
 
@@ -174,13 +190,13 @@ impl Error {
             Self::NoAgent { near, all, .. } if near.is_empty() => {
                 let all = all.iter().map(|name| Line(name).to_string());
                 let all = all.collect::<Vec<_>>().join(", ");
-                format!("there are {all}; or give any command behind `--`")
+                format!("known agents: {all}; any other command works after `--`")
             }
             Self::NoAgent { near, .. } => {
                 let near = near.iter().map(|(name, about)| {
                     format!("\n    {:12} {}", Line(name).to_string(), Line(about))
                 });
-                format!("perhaps one of these:{}", near.collect::<String>())
+                format!("did you mean one of these?{}", near.collect::<String>())
             }
             Self::NoCommand {
                 near: Some(near), ..
@@ -198,6 +214,10 @@ impl Error {
                 "give a path in a directory that exists and that you may write to".to_owned()
             }
             Self::Argument(_) | Self::Check(_) => "`--help` lists what is accepted".to_owned(),
+            Self::Agents { hint, .. } => {
+                let lines: Vec<_> = hint.lines().map(|line| Line(line).to_string()).collect();
+                lines.join("\n    ")
+            }
             Self::Start(_) => "too many open files or processes? see `ulimit -a`".to_owned(),
             Self::NotAFile(_) => "leave out `--output` and redirect the output".to_owned(),
             _ => return None,

@@ -2,13 +2,18 @@
 
 pub(crate) mod arguments;
 mod attach;
+mod config;
 mod control;
+mod doctor;
 mod factory;
 mod place;
 pub(crate) mod questions;
 mod queue;
 mod send;
 mod serve;
+pub(crate) mod through;
+mod unit;
+mod watch;
 
 pub(crate) use self::attach::run as attach;
 pub(crate) use self::control::run as control;
@@ -16,3 +21,4 @@ pub(crate) use self::place::directory;
 pub(crate) use self::queue::run as queue;
 pub(crate) use self::send::run as send;
 pub(crate) use self::serve::run as serve;
+pub(crate) use self::watch::run as watch;

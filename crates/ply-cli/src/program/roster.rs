@@ -11,7 +11,9 @@ use ply_client::Command;
 use serde::Deserialize;
 
 use self::known::KNOWN;
+pub(crate) use self::known::{known_name, registry_id};
 use crate::program::agent::places::Places;
+use crate::program::agents::lock::{self, Locked};
 use crate::program::error::Error;
 use crate::program::home;
 
@@ -34,9 +36,25 @@ pub(crate) struct Choice {
     pub(crate) command: Command,
     /// How to get it, if it is known and may be missing.
     pub(crate) install: Option<String>,
-    about: String,
-    /// Whether it is a command that was given, and no name.
-    is_command: bool,
+    /// What it is, in a few words.
+    pub(crate) about: String,
+    /// Who says that there is such an agent.
+    pub(crate) origin: Origin,
+}
+
+/// Who says that there is an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// It is in this program.
+    BuiltIn,
+    /// The configuration.
+    Config,
+    /// `ply agents add`, which installed this version.
+    Installed(String),
+    /// The list of known agents; it may be missing.
+    Known,
+    /// The command line, with a command in place of a name.
+    Command,
 }
 
 /// Everything that can be chosen by name.
@@ -64,7 +82,7 @@ struct Entry {
 }
 
 impl Roster {
-    /// Reads the roster: known agents, and those of `[agents.NAME]` in the configuration, which win.
+    /// Reads the roster. Agents of `[agents.NAME]` in the configuration win over installed ones, and those over known ones.
     ///
     /// Without a file, the configuration is where the environment says.
     pub(crate) fn read(config: Option<&Path>) -> Result<Self, Error> {
@@ -75,18 +93,26 @@ impl Roster {
             command: Command::new(program).arg("agent"),
             install: None,
             about: "the agent in this program".to_owned(),
-            is_command: false,
+            origin: Origin::BuiltIn,
         };
         let own = read_config(config)?;
-        let is_own = |name: &str| own.contains_key(name);
-        let known = KNOWN.iter().filter(|known| !is_own(known.name));
-        let known: Vec<_> = known.map(Choice::of_known).collect();
         let mut choices = Vec::new();
-        if !is_own(BUILT_IN) {
+        if !own.contains_key(BUILT_IN) {
             choices.push(built_in);
         }
         choices.extend(own.into_iter().map(Choice::of_config));
-        choices.extend(known);
+        let mut add = |choice: Choice| {
+            if choices.iter().all(|known| known.name != choice.name) {
+                choices.push(choice);
+            }
+        };
+        if let Some(place) = lock::Place::find(home::variable) {
+            let installed = place.read()?.agents;
+            for (name, locked) in installed {
+                add(Choice::of_installed(&place, name, locked));
+            }
+        }
+        KNOWN.iter().map(Choice::of_known).for_each(add);
         Ok(Self { choices })
     }
 
@@ -153,6 +179,22 @@ impl Choice {
         self
     }
 
+    /// Returns the same agent, as the hub runs it.
+    pub(crate) fn through_hub(mut self) -> Result<Self, Error> {
+        let program = std::env::current_exe().map_err(Error::Start)?;
+        let attach = Command::new(program).arg("attach");
+        self.command = match self.origin {
+            Origin::Command => attach.arg("--").args(self.command.words()),
+            _ => attach.arg(&self.name),
+        };
+        Ok(self)
+    }
+
+    /// Whether it can run in the hub. A model that is not on offer is named to the agent that is started, and the hub starts none.
+    pub(crate) fn suits_hub(&self, model: Option<&str>) -> bool {
+        self.key != BUILT_IN || model.is_none_or(|model| !model.contains('/'))
+    }
+
     /// Returns the agent that a command starts, none if there are no words in it.
     pub(crate) fn of_command(command: &[OsString]) -> Option<Self> {
         let (program, arguments) = command.split_first()?;
@@ -164,7 +206,7 @@ impl Choice {
             command: Command::new(program).args(arguments),
             install: None,
             about: String::new(),
-            is_command: true,
+            origin: Origin::Command,
         })
     }
 
@@ -173,7 +215,9 @@ impl Choice {
         match (self.key == self.name, self.key.as_str()) {
             (true, BUILT_IN) => "ply chat --session {}".to_owned(),
             // A command of one word may be called like a known agent, and is not it.
-            (true, name) if !self.is_command => format!("ply chat -a {name} --session {{}}"),
+            (true, name) if self.origin != Origin::Command => {
+                format!("ply chat -a {name} --session {{}}")
+            }
             (_, words) => format!("ply chat --session {{}} -- {words}"),
         }
     }
@@ -183,9 +227,21 @@ impl Choice {
             name: known.name.to_owned(),
             key: known.name.to_owned(),
             command: known.command.iter().collect(),
-            install: Some(known.install.to_owned()),
+            install: Some(known.how_to_get()),
             about: known.about.to_owned(),
-            is_command: false,
+            origin: Origin::Known,
+        }
+    }
+
+    fn of_installed(place: &lock::Place, name: String, locked: Locked) -> Self {
+        let known = KNOWN.iter().find(|known| known.name == name);
+        Self {
+            key: name.clone(),
+            command: place.command(&name, &locked),
+            name,
+            install: None,
+            about: known.map_or(locked.about, |known| known.about.to_owned()),
+            origin: Origin::Installed(locked.version),
         }
     }
 
@@ -198,21 +254,29 @@ impl Choice {
             command: entry.env.iter().fold(command, set),
             install: None,
             about: "from config.toml".to_owned(),
-            is_command: false,
+            origin: Origin::Config,
         }
     }
 }
 
 fn read_config(named: Option<&Path>) -> Result<BTreeMap<String, Entry>, Error> {
+    let Some((path, text)) = config_text(named)? else {
+        return Ok(BTreeMap::new());
+    };
+    parse(&text).map_err(|what| Error::Config { path, what })
+}
+
+/// Returns the configuration and where it is, if there is one.
+pub(crate) fn config_text(named: Option<&Path>) -> Result<Option<(PathBuf, String)>, Error> {
     let places = Places::find(home::variable);
     let (path, is_named) = match (named, places.config) {
         (Some(path), _) => (path.to_owned(), true),
         (None, Some(path)) => (path, places.config_is_named),
-        (None, None) => return Ok(BTreeMap::new()),
+        (None, None) => return Ok(None),
     };
     match std::fs::read_to_string(&path) {
-        Ok(text) => parse(&text).map_err(|what| Error::Config { path, what }),
-        Err(error) if error.kind() == io::ErrorKind::NotFound && !is_named => Ok(BTreeMap::new()),
+        Ok(text) => Ok(Some((path, text))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !is_named => Ok(None),
         Err(error) => Err(unreadable(path, &error)),
     }
 }

@@ -3,6 +3,7 @@
 mod arguments;
 mod ask;
 mod attach;
+mod detach;
 mod ending;
 mod events;
 mod failure;
@@ -13,7 +14,7 @@ pub(super) mod mcp;
 mod offer;
 mod open;
 mod options;
-mod out;
+pub(crate) mod out;
 mod paint;
 mod permit;
 mod progress;
@@ -29,7 +30,7 @@ mod subject;
 mod text;
 mod turn;
 mod view;
-mod wire;
+pub(crate) mod wire;
 
 use std::process::ExitCode;
 
@@ -50,16 +51,25 @@ use self::streams::Streams;
 use self::turn::Following;
 use self::view::View;
 use crate::program::error::Error;
+use crate::program::hub::through;
 use crate::program::sessions::content;
 
 /// Runs the command. Whatever goes wrong is told in the chosen format too.
 pub(crate) async fn run(arguments: Run) -> Result<ExitCode, Error> {
     let began = Instant::now();
     let streams = Streams::look(arguments.color);
-    let request = Request::read(&arguments, streams);
+    let mut request = Request::read(&arguments, streams);
+    if let Ok(read) = &mut request
+        && let Err(failure) = read.find_hub(&arguments).await
+    {
+        request = Err(failure);
+    }
     let signals = Signals::listen().map_err(Error::Start)?;
     let mut stage = Stage::new(signals, streams, arguments.quiet, arguments.timeout, began);
     let mut report = Report::default();
+    if arguments.detach {
+        return detach::run(request, stage, report, began).await;
+    }
     let mut view = View::new(arguments.output, streams);
     let sees_wire = arguments.output == Format::Acp;
     let (request, opened, ended) = match request {
@@ -104,6 +114,9 @@ pub(crate) async fn run(arguments: Run) -> Result<ExitCode, Error> {
     }
     if let Some(opened) = &opened {
         end_agent(&mut stage, &opened.agent, haste).await;
+        if request.as_ref().is_some_and(Request::ends_session) {
+            through::close(&opened.session.id().0).await;
+        }
         if sees_wire {
             last = last.and(finish(&mut stage, haste).await);
         }

@@ -42,6 +42,14 @@ pub(crate) fn ago(ms: i64, now_ms: i64) -> String {
     }
 }
 
+/// Returns how long ago a time (RFC 3339) was; one that is no time stays as it is.
+pub(crate) fn ago_of(time: &str) -> String {
+    match time.parse::<Timestamp>() {
+        Ok(time) => ago(time.as_millisecond(), now_ms()),
+        Err(_) => time.to_owned(),
+    }
+}
+
 fn date(ms: i64) -> String {
     let time = rfc3339(ms);
     let date = time.split_once('T').map(|(date, _)| date.to_owned());

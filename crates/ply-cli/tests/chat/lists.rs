@@ -117,11 +117,13 @@ fn the_wire_log_shows_what_goes_both_ways() {
 
 /// Whether words of the code are told apart by their style.
 fn has_coloured_code(styled: &str) -> bool {
-    let mut lines = styled
-        .lines()
-        .skip_while(|line| !line.contains("fn pour()"));
-    let styles: BTreeSet<char> = lines.nth(1).unwrap_or_default().chars().collect();
-    styles.iter().filter(|style| **style != ' ').count() > 1
+    let styles_of = |words: &str| {
+        let mut lines = styled.lines().skip_while(|line| !line.contains(words));
+        let styles: BTreeSet<char> = lines.nth(1).unwrap_or_default().chars().collect();
+        styles.iter().filter(|style| **style != ' ').count()
+    };
+    // The panel behind it, plain code, and at least one colour; in a diff also the number, the sign and the words that differ.
+    styles_of("fn pour()") > 2 && styles_of(" - ") > 4
 }
 
 #[test]
@@ -145,7 +147,17 @@ fn themes_are_chosen_by_background_by_name_and_not_at_all() {
     let plain = {
         let terminal = ready(&place.hostile("").env("NO_COLOR", "1"));
         terminal.say("turn");
-        terminal.wait_until_ready_with("• two").styled()
+        terminal.wait_until_ready_with("• two");
+        let is_styled = |shot: &Shot| {
+            let styled = shot.styled();
+            let mut lines = styled
+                .lines()
+                .skip_while(|line| !line.contains("fn pour()"));
+            lines.nth(1).is_some_and(|line| !line.starts_with('|'))
+        };
+        terminal
+            .wait_for(&is_styled, "the styles of the code")
+            .styled()
     };
     let colours = |styled: &str| {
         let legend = styled

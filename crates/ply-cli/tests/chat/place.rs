@@ -118,7 +118,7 @@ impl Place {
         let root = self.path("");
         let root = root.to_str().unwrap().trim_end_matches('/');
         let mut steady = text.replace(root, "ROOT");
-        for frame in "⠋⠙⠹⠸⠼⠴⠦⠇".chars() {
+        for frame in "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏".chars() {
             steady = steady.replace(frame, "⠋");
         }
         let lines = steady.lines().map(|line| {

@@ -28,13 +28,13 @@ fn a_session_from_the_first_prompt_to_its_return() {
         screen.wait_until_ready_with("A pot for tea");
         // A question with a diff.
         screen.say("replace todo with serve in src/pot.rs");
-        screen.wait_for_text("[1]");
+        screen.wait_for_text("1  Allow once");
         screen.wait_for_text("todo();");
         screen.wait_for_text("serve();");
         screen.wait_for_text("1–9 answer");
         screen.type_text("1");
         screen.wait_for(
-            &|shot| !shot.contains("[1]") && shot.contains("· ready"),
+            &|shot| !shot.contains("1  Allow once") && shot.contains("· ready"),
             "the end of the turn",
         );
         let changed = {
@@ -44,7 +44,7 @@ fn a_session_from_the_first_prompt_to_its_return() {
         assert!(changed.contains("serve();"), "{changed}");
         // A question that stays open while a prompt is queued, and a cancel.
         screen.say("write note.txt: never");
-        screen.wait_for_text("[1]");
+        screen.wait_for_text("1  Allow once");
         screen.say("read README.md");
         screen.wait_for_text("queued 1: read README.md");
         screen.press(Key::Esc);

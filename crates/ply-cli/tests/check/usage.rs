@@ -102,6 +102,24 @@ fn a_signal_ends_the_check_and_leaves_no_directory() {
 }
 
 #[test]
+fn a_check_that_a_signal_ends_at_once_has_a_report_of_what_was_not_tried() {
+    let place = tempfile::tempdir().unwrap();
+    let report = place.path().join("report.txt");
+    let file = report.display().to_string();
+    let agent = "kill -TERM $PPID; exec sleep 60";
+    let ran = check(
+        place.path(),
+        &["agent", "-o", &file, "--", "sh", "-c", agent],
+    );
+    assert_eq!(ran.status.code(), Some(143), "{}", told(&ran));
+    let report = std::fs::read_to_string(report).unwrap();
+    assert!(
+        report.contains("the check was ended before this was tried"),
+        "{report}"
+    );
+}
+
+#[test]
 fn a_script_beside_the_caller_is_found() {
     let place = tempfile::tempdir().unwrap();
     std::fs::write(place.path().join("agent.sh"), GREETS).unwrap();

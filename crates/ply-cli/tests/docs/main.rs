@@ -7,6 +7,8 @@
     reason = "tests fail by panicking"
 )]
 
+mod install;
+mod pictures;
 mod place;
 
 use std::path::Path;
@@ -14,13 +16,16 @@ use std::path::Path;
 use place::Place;
 
 /// The documents, from the root of the repository.
-const DOCUMENTS: [&str; 7] = [
+const DOCUMENTS: [&str; 10] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/AGENT.md",
     "docs/CHAT.md",
     "docs/CHECK.md",
+    "docs/HUB.md",
+    "docs/INSTALL.md",
     "docs/RUN.md",
+    "docs/SDK.md",
     "docs/TRACE.md",
 ];
 
@@ -56,6 +61,13 @@ const MARKED: &[(&str, &str)] = &[
     ),
     ("ply check client --serve", "an editor that connects"),
     ("ply permits allow", "a question that waits"),
+    (
+        "ply agents add",
+        "a registry; the tests of `ply agents` have one",
+    ),
+    ("ply agents login", "an agent with a login"),
+    ("ply agents update", "a registry"),
+    ("ply agents remove", "an agent that is installed"),
 ];
 
 fn how(line: &str) -> How {
@@ -63,7 +75,7 @@ fn how(line: &str) -> How {
     let mut words = line.split_whitespace();
     match (words.next(), words.next()) {
         _ if is_marked => How::Marked,
-        (Some("ply"), None | Some("chat")) => How::Terminal,
+        (Some("ply"), None | Some("chat" | "demo")) => How::Terminal,
         (Some("ply"), Some(word)) if word.starts_with('-') => How::Terminal,
         _ => How::Shell,
     }

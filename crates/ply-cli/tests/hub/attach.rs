@@ -79,9 +79,7 @@ async fn a_hub_that_is_stopped_is_started_again_with_its_sessions() {
     editor.close().await;
     let first = place.hub().unwrap();
     place.says(&["hub", "stop"]);
-    while place.hub().is_some() {
-        tokio::task::yield_now().await;
-    }
+    place.until(|place| place.hub().is_none()).await;
     let editor = place.attach().await;
     editor
         .load_session(id.clone(), place.project())
@@ -162,10 +160,8 @@ async fn a_shell_sends_prompts_to_sessions_that_nobody_sees() {
     let (id, said) = (session.id().clone(), session.transcript().entries().len());
     editor.close().await;
     place.says(&["send", &id.0[..12], "what can you do?"]);
-    let idle = || place.says(&["hub", "status"]).contains("busy: 0");
-    while !idle() {
-        tokio::task::yield_now().await;
-    }
+    let is_idle = |place: &Place| place.says(&["hub", "status"]).contains("busy: 0");
+    place.until(is_idle).await;
     let editor = place.attach().await;
     let session = editor.load_session(id, place.project()).await.unwrap();
     assert!(session.transcript().entries().len() > said);

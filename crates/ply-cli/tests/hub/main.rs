@@ -8,3 +8,5 @@
 
 mod attach;
 mod place;
+mod through;
+mod watch;

@@ -4,11 +4,15 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Output};
+use std::time::Duration;
 
 use ply_client::{Agent, Client};
 use tempfile::TempDir;
 
 pub(crate) const PLY: &str = env!("CARGO_BIN_EXE_ply");
+
+/// How long anything may take before it counts as hanging.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A user with nothing but a home and a login.
 pub(crate) struct Place {
@@ -50,6 +54,14 @@ impl Place {
         command.current_dir(self.project()).output().unwrap()
     }
 
+    /// Starts the program, whose standard output can be read.
+    pub(crate) fn start(&self, words: &[&str]) -> std::process::Child {
+        let mut command = Command::new(PLY);
+        command.env_clear().envs(self.variables()).args(words);
+        command.stdout(std::process::Stdio::piped());
+        command.current_dir(self.project()).spawn().unwrap()
+    }
+
     pub(crate) fn says(&self, words: &[&str]) -> String {
         let output = self.ply(words);
         let (out, told) = (text(&output.stdout), text(&output.stderr));
@@ -74,6 +86,17 @@ impl Place {
             .args(words)
             .cwd(self.project());
         Client::new().spawn(command).await.unwrap()
+    }
+
+    /// Waits until the program says something, as often as it takes.
+    pub(crate) async fn until(&self, is_it: impl Fn(&Self) -> bool) {
+        let said = async {
+            while !is_it(self) {
+                tokio::task::yield_now().await;
+            }
+        };
+        let said = tokio::time::timeout(PATIENCE, said).await;
+        said.expect("this hangs");
     }
 
     /// Returns the process of the hub that runs.

@@ -83,7 +83,7 @@ fn g5_a_directory_that_cannot_be_told_to_an_agent_is_refused_in_words() {
     std::fs::create_dir(&odd).unwrap();
     let mut command = place.ply([OsStr::new("-C"), odd.as_os_str(), OsStr::new("hello")]);
     let ran = finish(command).ends_with(2);
-    assert!(ran.stderr.contains("odd\\xff cannot be told"), "{ran:#?}");
+    assert!(ran.stderr.contains("odd\\xff cannot be passed"), "{ran:#?}");
     command = place.ply(["hello"]);
     command.current_dir(&odd);
     finish(command).ends_with(2);

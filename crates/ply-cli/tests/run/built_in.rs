@@ -1,8 +1,11 @@
 //! The agent in the program, with the model that needs no network.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+
 use insta::assert_snapshot;
 
-use crate::place::Place;
+use crate::place::{Place, finish};
 
 fn repository() -> Place {
     let place = Place::new();
@@ -60,6 +63,52 @@ fn a_model_hears_that_nobody_is_there_to_approve() {
     assert!(ran.stdout.contains(heard), "{ran:#?}");
     assert!(!ran.stdout.contains("user rejected"), "{ran:#?}");
     assert!(!place.path("project/x").exists());
+}
+
+/// Returns whether a request has all that it says it has.
+fn is_whole(request: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(request).to_lowercase();
+    let Some((head, body)) = text.split_once("\r\n\r\n") else {
+        return false;
+    };
+    let mut lines = head.lines();
+    let length = lines.find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
+    body.len() >= length.unwrap_or(0)
+}
+
+#[test]
+fn a_wrong_key_is_told_in_the_words_of_the_provider() {
+    let place = repository();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/v1", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut request = Vec::new();
+            while !is_whole(&request) {
+                let mut more = [0; 4096];
+                let read = stream.read(&mut more).unwrap();
+                request.extend_from_slice(&more[..read]);
+            }
+            let body = r#"{"error":{"message":"This key was revoked on Monday."}}"#;
+            let length = body.len();
+            let head =
+                "HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Type: application/json";
+            let answer = format!("{head}\r\nContent-Length: {length}\r\n\r\n{body}");
+            stream.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    let mut command = place.ply(["hello"]);
+    command
+        .env("OPENAI_API_KEY", "sk-wrong")
+        .env("OPENAI_BASE_URL", address);
+    let ran = finish(command).ends_with(6);
+    assert!(ran.stderr.contains("revoked on Monday"), "{ran:#?}");
+    assert!(!ran.stderr.contains("sk-wrong"), "{ran:#?}");
+    assert!(
+        !ran.stderr.contains("log in by the agent's own means"),
+        "{ran:#?}"
+    );
 }
 
 #[test]

@@ -192,7 +192,7 @@ fn quiet_leaves_errors_alone_on_standard_error() {
     let loud = place.run_hostile("", &["edit"]).ends_with(5);
     assert!(
         loud.stderr
-            .contains("permission refused (nobody is there to ask"),
+            .contains("permission refused (nobody can be asked"),
         "{loud:#?}"
     );
     let quiet = place.run_hostile("", &["--quiet", "edit"]).ends_with(5);

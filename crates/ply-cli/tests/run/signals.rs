@@ -120,7 +120,7 @@ fn ctrl_c_at_the_start_ends_the_agent_too() {
     running.signal(Signal::INT);
     let ran = running.end().ends_with(130);
     assert!(
-        ran.stderr.contains("nothing was said to the agent yet"),
+        ran.stderr.contains("nothing had been sent to the agent"),
         "{ran:#?}"
     );
     place.agent_ends();

@@ -117,8 +117,8 @@ fn an_agent_that_nobody_knows_is_answered_with_near_names() {
     let place = Place::new();
     let ran = place.run(&["-a", "gemni", "hello"]).ends_with(2);
     assert_snapshot!(ran.stderr, @r"
-    error: there is no agent `gemni`
-      hint: perhaps one of these:
+    error: unknown agent `gemni`
+      hint: did you mean one of these?
         gemini       Google's Gemini CLI
     ");
     place.write("home/.config/ply/config.toml", "[agents.x]\ncommand = 1\n");

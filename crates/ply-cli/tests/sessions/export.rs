@@ -248,7 +248,7 @@ async fn a_file_is_written_whole_and_not_replaced_unless_forced() {
     let ran = store.run(["export", &id, "-o", "talk.md"]);
     assert_eq!(ran.code, Some(2));
     assert_snapshot!(store.redact(&ran.stderr), @r#"
-    error: talk.md exists already
+    error: talk.md already exists
       hint: give `--force` to replace it, or another name
     "#);
     assert_eq!(fs::read_to_string(&file).unwrap(), "precious");

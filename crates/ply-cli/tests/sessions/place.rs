@@ -62,7 +62,7 @@ fn without_any_place_it_says_what_to_set() {
     let ran = run(&mut command);
     assert_eq!(ran.code, Some(2));
     assert_snapshot!(ran.stderr, @r#"
-    error: there is no place for sessions: neither HOME nor the user's password entry names a home directory
+    error: there is no directory for sessions: neither HOME nor the password entry names a home directory
       hint: set HOME or PLY_STORE, or give `--store FILE`
     "#);
 }

@@ -53,7 +53,7 @@ async fn an_id_that_may_mean_several_deletes_none() {
     let ran = store.run(["rm", "sess-"]);
     assert_eq!(ran.code, Some(2));
     assert_snapshot!(ran.stderr, @r#"
-    error: `sess-` is the beginning of 3 sessions
+    error: `sess-` is ambiguous: 3 sessions begin with it
       hint: give more of it:
         sess-c3
         sess-b2

@@ -143,7 +143,7 @@ async fn the_beginning_of_an_id_is_enough_if_it_is_the_only_one() {
     let ran = store.run(["show", "sess-a"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""));
     assert_snapshot!(ran.stderr, @r#"
-    error: `sess-a` is the beginning of 2 sessions
+    error: `sess-a` is ambiguous: 2 sessions begin with it
       hint: give more of it:
         sess-abc2
         sess-abc1

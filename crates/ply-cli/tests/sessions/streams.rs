@@ -61,9 +61,9 @@ fn help_is_data_and_writes_the_json_down() {
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
     let lines: Vec<_> = ran.stdout.lines().map(str::trim_end).collect();
     assert_snapshot!(lines.join("\n"), @r#"
-    Lists sessions, the latest first.
+    Lists sessions, latest first.
 
-    On a terminal it is a table that fits; anywhere else each line has the id, the time of the last activity (RFC 3339, UTC), the title and the working directory, with tabs in between and nothing cut. Control characters are shown escaped.
+    On a terminal, prints a table that fits. Otherwise each line has the id, the time of the last activity (RFC 3339, UTC), the title and the working directory, separated by tabs and in full. Control characters are escaped.
 
     Usage: ply sessions ls [OPTIONS]
 
@@ -75,14 +75,14 @@ fn help_is_data_and_writes_the_json_down() {
               The store [default: $PLY_STORE, else $XDG_DATA_HOME/ply/sessions.db, else ~/.local/share/ply/sessions.db]
 
           --limit <N>
-              How many at most; 0 for all
+              The maximum number; 0 for all
 
               [default: 50]
 
           --json
               Prints one JSON array.
 
-              Each session is an object with `id`, `cwd`, `title` (null if it has none), `createdAt` and `updatedAt` (RFC 3339, UTC). A `cwd` that is not UTF-8 is shown escaped, and `cwdBytes` then has its bytes in hexadecimal.
+              Each session is an object with `id`, `cwd`, `title` (null if it has none), `createdAt` and `updatedAt` (RFC 3339, UTC). A `cwd` that is not UTF-8 is shown escaped, and `cwdBytes` then has its bytes in hexadecimal. A session that the hub has open has `live`: its agent, state, clients, queue and questions.
 
       -h, --help
               Print help (see a summary with '-h')

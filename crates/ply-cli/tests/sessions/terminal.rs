@@ -72,7 +72,7 @@ async fn rm_asks_first_and_no_is_the_answer_unless_it_is_yes() {
     assert_snapshot!(screen, @r#"
     sess-fedcba9876543210  -  /tmp
     sess-0123456789abcdef  Fix the failing test of the parser  /home/me/work/a-project-with-a-long-name
-    delete these 2 sessions for good? [y/N] deleted sess-fedcba9876543210
+    delete these 2 sessions permanently? [y/N] deleted sess-fedcba9876543210
     deleted sess-0123456789abcdef
     "#);
     assert_eq!(store.run(["ls"]).stdout, "");

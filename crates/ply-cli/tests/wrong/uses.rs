@@ -71,6 +71,10 @@ pub(crate) const USES: &[Wrong] = &[
     wrong(&["chat", "--offer", "shells"], &["files", "terminals"]),
     wrong(&["chat", "-a", "claude", "--", "sh"], &["--agent"]),
     wrong(&["chat", "--color", "never"], &["--color"]),
+    // demo, completions
+    wrong(&["demo"], &["needs a terminal"]),
+    wrong(&["completions"], &["<SHELL>"]),
+    wrong(&["completions", "tcsh"], &["tcsh", "bash"]),
     // run: the prompt
     wrong(&["run"], &["no prompt"]),
     wrong(&["run", ""], &["PROMPT"]),
@@ -240,4 +244,25 @@ pub(crate) const USES: &[Wrong] = &[
     ),
     wrong(&["check", "agent", "--version", "9", "--", "true"], &["9"]),
     wrong(&["check", "trace", "missing.ndjson"], &["missing.ndjson"]),
+    // Agents.
+    wrong(&["agents", "add"], &["<NAME>"]),
+    wrong(&["agents", "lst"], &["lst", "list"]),
+    wrong(
+        &["agents", "login", "nowhere"],
+        &["unknown agent `nowhere`"],
+    ),
+    wrong(
+        &["agents", "doctor", "nowhere"],
+        &["unknown agent `nowhere`"],
+    ),
+    ends(
+        1,
+        &["agents", "remove", "nowhere"],
+        &["`nowhere`", "ply agents add"],
+    ),
+    ends(
+        1,
+        &["agents", "add", "x", "--registry", "ftp://example.com"],
+        &["`ftp://example.com`", "https://"],
+    ),
 ];

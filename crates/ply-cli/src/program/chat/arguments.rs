@@ -8,29 +8,30 @@ use clap::builder::NonEmptyStringValueParser;
 
 /// Opens the terminal client; so does `ply` alone, with the same options.
 ///
-/// Without -a or a command, the agent is the one in this program. `?` shows the keys.
+/// Without -a or a command, it uses the built-in agent. `?` shows the keys.
 ///
-/// `[client]` in config.toml has settings: `theme` (dark, light, plain), `diff` (unified,
-/// side-by-side), `mouse` (true, false) and `notify` (never, bell, desktop).
+/// `[client]` in config.toml has settings: `theme` (dark, light, plain, or one of `[client.themes]`),
+/// `diff` (unified, side-by-side), `mouse` (true, false) and `notify` (never, bell, desktop).
+/// `[client.keys]` binds keys to actions.
 #[derive(Debug, Default, Args)]
 #[command(after_help = "Examples:\n  \
         ply --continue\n  \
         ply -a claude \"why does the build fail?\"\n  \
         ply chat -- my-agent --acp")]
 pub(crate) struct Chat {
-    /// What to say first.
+    /// The first prompt.
     #[arg(value_name = "PROMPT", value_parser = NonEmptyStringValueParser::new())]
     pub(super) prompt: Vec<String>,
 
-    /// The agent: `ply`, a known one, or one of config.toml.
+    /// The agent: `ply`, a known one such as `claude`, or one from config.toml; `ply agents` lists them.
     #[arg(short, long, value_name = "NAME")]
     pub(super) agent: Option<String>,
 
-    /// The directory to work in [default: the current one].
+    /// The working directory [default: the current one].
     #[arg(short = 'C', long, value_name = "DIR")]
     pub(super) cwd: Option<PathBuf>,
 
-    /// Another directory that belongs to the work; may be repeated.
+    /// Another directory of the session; may be repeated.
     #[arg(long, value_name = "DIR")]
     pub(super) add_dir: Vec<PathBuf>,
 
@@ -38,22 +39,22 @@ pub(crate) struct Chat {
     #[arg(long, value_name = "FILE")]
     pub(super) mcp: Option<PathBuf>,
 
-    /// Offers services to agents of version 1: files, terminals, or both with a comma in between;
+    /// Offers services to version 1 agents: files, terminals, or both separated by a comma;
     /// `--offer=` offers none [default: files,terminals].
     ///
     /// Files are confined to the session's directories, and commands start there.
     #[arg(long, value_parser = offers, value_name = "SERVICES")]
     pub(super) offer: Option<Offers>,
 
-    /// Goes on with an old session.
+    /// Continues a session; accepts any unambiguous id prefix.
     #[arg(long, value_name = "ID", conflicts_with_all = ["continue_latest", "pick"])]
     pub(super) session: Option<String>,
 
-    /// Goes on with the latest session of the directory.
+    /// Continues the latest session of the directory.
     #[arg(long = "continue", conflicts_with = "pick")]
     pub(super) continue_latest: bool,
 
-    /// Shows the agent's sessions to choose from.
+    /// Lists the agent's sessions to choose from.
     #[arg(long)]
     pub(super) pick: bool,
 
@@ -61,15 +62,19 @@ pub(crate) struct Chat {
     #[arg(long, value_name = "MODE")]
     pub(super) mode: Option<String>,
 
-    /// The model; `ply models` lists those of the agent in this program.
+    /// The model; `ply models` lists those of the built-in agent.
     #[arg(long, value_name = "MODEL")]
     pub(super) model: Option<String>,
 
-    /// Sets an option of the session by its id or category; may be repeated.
+    /// Sets a session option by id or category; may be repeated.
     #[arg(long, value_name = "ID=VALUE", value_parser = setting)]
     pub(super) set: Vec<(String, String)>,
 
-    /// The theme: dark, light or plain.
+    /// Starts the agent itself, even if a hub runs.
+    #[arg(long)]
+    pub(super) no_hub: bool,
+
+    /// The theme: dark, light, plain, or one from config.toml.
     #[arg(long, value_name = "NAME")]
     pub(super) theme: Option<String>,
 

@@ -1,12 +1,16 @@
 //! `[client]` in config.toml.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use ply_tui::{DiffStyle, Notify, THEME_NAMES, Theme};
+use ply_tui::{DiffStyle, Keys, Notify, THEME_NAMES, Theme};
 use serde::Deserialize;
 
 use crate::program::error::Error;
+
+/// The theme that a theme of the user's is made from.
+const BASE: &str = "base";
 
 /// What the user set.
 #[derive(Debug, Deserialize, PartialEq)]
@@ -16,6 +20,10 @@ pub(super) struct Settings {
     pub(super) diff: Diff,
     pub(super) mouse: bool,
     pub(super) notify: Call,
+    /// Keys by action.
+    keys: BTreeMap<String, String>,
+    /// Themes by name: the one that each is made from, and its own styles.
+    themes: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 #[derive(Debug, Clone, Copy, Default, Deserialize, PartialEq)]
@@ -42,6 +50,8 @@ impl Default for Settings {
             diff: Diff::default(),
             mouse: true,
             notify: Call::default(),
+            keys: BTreeMap::new(),
+            themes: BTreeMap::new(),
         }
     }
 }
@@ -82,6 +92,28 @@ impl Settings {
         }
     }
 
+    /// Returns the user's keys.
+    pub(super) fn keys(&self, config: &Path) -> Result<Keys, Error> {
+        let keys = self.keys.iter();
+        Keys::new(keys.map(|(action, key)| (action.as_str(), key.as_str())))
+            .map_err(|what| wrong(config, format!("[client.keys]: {what}")))
+    }
+
+    /// Returns the user's themes, by name.
+    pub(super) fn themes(&self, config: &Path) -> Result<Vec<(String, Theme)>, Error> {
+        let themes = self.themes.iter().map(|(name, styles)| {
+            let wrong = |what| wrong(config, format!("[client.themes.{name}]: {what}"));
+            let base = styles.get(BASE).map_or("dark", String::as_str);
+            let known = THEME_NAMES.join(", ");
+            let base = Theme::named(base)
+                .ok_or_else(|| wrong(format!("`{BASE}` is one of {known}, not `{base}`")))?;
+            let own = styles.iter().filter(|(style, _)| *style != BASE);
+            let theme = base.with_styles(own.map(|(style, text)| (style.as_str(), text.as_str())));
+            Ok((name.clone(), theme.map_err(wrong)?))
+        });
+        themes.collect()
+    }
+
     fn parse(text: &str) -> Result<Self, String> {
         let file: Result<File, _> = toml::from_str(text);
         file.map(|file| file.client)
@@ -93,15 +125,20 @@ impl Settings {
 pub(super) fn known_theme(
     argument: Option<String>,
     set: Option<String>,
+    own: &[(String, Theme)],
     config: &Path,
 ) -> Result<Option<String>, Error> {
     let is_argument = argument.is_some();
     let name = argument.or(set);
-    let Some(unknown) = name.as_ref().filter(|it| Theme::named(it).is_none()) else {
+    let is_own = |name: &str| own.iter().any(|(known, _)| known == name);
+    let is_unknown = |it: &&String| Theme::named(it).is_none() && !is_own(it);
+    let Some(unknown) = name.as_ref().filter(is_unknown) else {
         return Ok(name);
     };
-    let names = THEME_NAMES.join(", ");
-    let what = format!("there is no theme `{unknown}`; there are {names}");
+    let own = own.iter().map(|(name, _)| name.as_str());
+    let names = THEME_NAMES.into_iter().chain(own).collect::<Vec<_>>();
+    let names = names.join(", ");
+    let what = format!("unknown theme `{unknown}`; the themes are {names}");
     Err(match is_argument {
         true => Error::Argument(format!("--theme: {what}")),
         false => wrong(config, what),
@@ -134,11 +171,55 @@ mod tests {
     fn a_theme_that_there_is_not_is_blamed_on_whoever_named_it() {
         let name = |name: &str| Some(name.to_owned());
         let config = Path::new("/config.toml");
-        let told = |argument, set| known_theme(argument, set, config).unwrap_err().to_string();
-        assert!(told(name("foo"), None).starts_with("--theme: there is no theme `foo`"));
+        let own = [("mine".to_owned(), Theme::plain())];
+        let known = |argument, set| known_theme(argument, set, &own, config);
+        let told = |argument, set| known(argument, set).unwrap_err().to_string();
+        assert_eq!(
+            told(name("foo"), None),
+            "--theme: unknown theme `foo`; the themes are dark, light, plain, mine"
+        );
         assert!(told(None, name("foo")).starts_with("/config.toml: "));
-        let known = known_theme(name(THEME_NAMES[0]), name("foo"), config);
-        assert_eq!(known.unwrap(), name(THEME_NAMES[0]));
+        assert_eq!(known(name("light"), name("foo")).unwrap(), name("light"));
+        assert_eq!(known(None, name("mine")).unwrap(), name("mine"));
+    }
+
+    #[test]
+    fn keys_and_themes_are_read_and_what_is_wrong_with_them_is_told() {
+        let config = Path::new("/config.toml");
+        let parse = |text: &str| Settings::parse(text).unwrap();
+        let good = parse(
+            "[client.keys]\nwire-log = \"F12\"\n[client.themes.mine]\nbase = \"light\"\naccent = \"#ff8800 bold\"",
+        );
+        assert_ne!(good.keys(config).unwrap(), Keys::default());
+        let themes = good.themes(config).unwrap();
+        let light = Theme::light().with_styles([("accent", "#ff8800 bold")]);
+        assert_eq!(themes, [("mine".to_owned(), light.unwrap())]);
+        for (text, expected) in [
+            ("[client.keys]\nlog = \"F12\"", "there is no action `log`"),
+            (
+                "[client.keys]\nplan = \"Ctrl-C\"",
+                "`plan` cannot be `Ctrl-C`",
+            ),
+            (
+                "[client.themes.x]\nbase = \"x\"",
+                "`base` is one of dark, light, plain",
+            ),
+            (
+                "[client.themes.x]\nacent = \"red\"",
+                "there is no style `acent`",
+            ),
+        ] {
+            let settings = parse(text);
+            let keys = settings.keys(config).map(drop);
+            let told = keys
+                .and(settings.themes(config).map(drop))
+                .unwrap_err()
+                .to_string();
+            assert!(
+                told.starts_with("/config.toml: [client.") && told.contains(expected),
+                "{told}"
+            );
+        }
     }
 
     #[test]

@@ -10,12 +10,12 @@ fn text(variable: &impl Fn(&str) -> Option<OsString>, name: &str) -> Option<Stri
 }
 
 /// Returns whether the terminal can do nothing but print.
-pub(super) fn is_dumb(variable: impl Fn(&str) -> Option<OsString>) -> bool {
+pub(crate) fn is_dumb(variable: impl Fn(&str) -> Option<OsString>) -> bool {
     text(&variable, "TERM").is_none_or(|term| term == "dumb")
 }
 
 /// Returns how many colours there are; none if the user wants none.
-pub(super) fn colors(variable: impl Fn(&str) -> Option<OsString>) -> Option<ColorDepth> {
+pub(crate) fn colors(variable: impl Fn(&str) -> Option<OsString>) -> Option<ColorDepth> {
     if text(&variable, "NO_COLOR").is_some() {
         return None;
     }
@@ -29,7 +29,7 @@ pub(super) fn colors(variable: impl Fn(&str) -> Option<OsString>) -> Option<Colo
 }
 
 /// Returns what the background is like, as some terminals say in a variable: `15;0` is white on black.
-pub(super) fn background(variable: impl Fn(&str) -> Option<OsString>) -> Background {
+pub(crate) fn background(variable: impl Fn(&str) -> Option<OsString>) -> Background {
     let colors = text(&variable, "COLORFGBG").unwrap_or_default();
     match colors
         .rsplit(';')
@@ -40,6 +40,12 @@ pub(super) fn background(variable: impl Fn(&str) -> Option<OsString>) -> Backgro
         Some(_) => Background::Dark,
         None => Background::Unknown,
     }
+}
+
+/// Returns the shell for commands of the user's own, and what makes it take one.
+pub(super) fn shell(variable: impl Fn(&str) -> Option<OsString>) -> Vec<String> {
+    let shell = text(&variable, "SHELL").unwrap_or_else(|| "sh".to_owned());
+    vec![shell, "-c".to_owned()]
 }
 
 /// Characters for which a shell has to read the name of an editor.

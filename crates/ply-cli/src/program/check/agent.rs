@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use ply_check::agent::{self, Prompts, Subject};
+use ply_check::model::Model;
 use ply_check::peer::Stopped;
 use ply_check::report::Run;
 use ply_check::{Findings, Report, Selection, Side};
@@ -39,12 +40,20 @@ pub(crate) async fn run(arguments: Agent) -> Result<ExitCode, Error> {
     if !arguments.keep_home {
         subject.env = scratch.home()?;
     }
+    let model = match arguments.model_server {
+        true => Some(Model::start().await.map_err(Error::Start)?),
+        false => None,
+    };
+    subject.env.extend(model.iter().flat_map(Model::variables));
     let mut place = Place::open(&arguments.run)?;
     let mut signals = Signals::listen().map_err(Error::Start)?;
-    let mut heard = None;
-    let spoken = tokio::select! {
-        spoken = spoken(&subject, arguments.run.version) => spoken?,
-        signal = signals.next() => return Ok(ExitCode::from(signal.exit_code())),
+    let (spoken, mut heard) = tokio::select! {
+        spoken = spoken(&subject, arguments.run.version) => (spoken?, None),
+        signal = signals.next() => {
+            // The report says that nothing was tried.
+            let version = wanted(arguments.run.version).unwrap_or(Version::V1);
+            (vec![version], Some(signal))
+        }
     };
     report::check_rest(&selection, &rules, &spoken)?;
     let mut runs = Vec::new();
@@ -55,7 +64,11 @@ pub(crate) async fn run(arguments: Agent) -> Result<ExitCode, Error> {
             continue;
         }
         let began = report::now();
-        let stop = stopped(&mut signals, &mut heard);
+        let stop = async {
+            if heard.is_none() {
+                stopped(&mut signals, &mut heard).await;
+            }
+        };
         let show = |probe| progress.show(probe);
         let mut findings = agent::check_until(&subject, version, &selection, show, stop).await;
         if arguments.keep_home {
@@ -86,14 +99,16 @@ fn tell_left(findings: &Findings) {
     }
 }
 
+fn wanted(version: Option<u8>) -> Option<Version> {
+    version.map(|version| match version {
+        1 => Version::V1,
+        _ => Version::V2,
+    })
+}
+
 /// Returns the versions that are checked: the wanted one, or those that are spoken.
-async fn spoken(subject: &Subject, wanted: Option<u8>) -> Result<Vec<Version>, Error> {
-    let wanted = match wanted {
-        Some(1) => Some(Version::V1),
-        Some(_) => Some(Version::V2),
-        None => None,
-    };
-    let spoken = match wanted {
+async fn spoken(subject: &Subject, version: Option<u8>) -> Result<Vec<Version>, Error> {
+    let spoken = match wanted(version) {
         Some(version) => agent::try_start(subject).await.map(|()| vec![version]),
         None => agent::versions(subject).await,
     };
@@ -118,8 +133,11 @@ fn options(arguments: &Agent) -> Vec<OsString> {
     for (kind, text) in &arguments.prompts {
         options.extend(["--prompt".into(), format!("{kind}={text}").into()]);
     }
-    if arguments.keep_home {
-        options.push("--keep-home".into());
+    for (is_given, option) in [
+        (arguments.keep_home, "--keep-home"),
+        (arguments.model_server, "--model-server"),
+    ] {
+        options.extend(is_given.then(|| option.into()));
     }
     if let Some(login) = &arguments.login {
         options.extend(["--login".into(), login.into()]);
@@ -157,7 +175,7 @@ fn set_prompt(prompts: &mut Prompts, kind: &str, text: String) -> Result<(), Err
         "requests" => prompts.requests = Some(text),
         "fail" => prompts.fail = Some(text),
         _ => {
-            let what = format!("there is no kind of prompt `{kind}`; use {KINDS}");
+            let what = format!("unknown kind of prompt `{kind}`; use {KINDS}");
             return Err(Error::Check(what));
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-/// Checks who keeps the rules of the protocol.
+/// Checks whether agents and clients conform to the protocol.
 ///
 /// Exit codes: 0 no rule is broken, 2 nothing could be checked, 20 a rule is broken, 21 no rule is broken but some could not be judged,
 /// 130, 143 or 129 interrupted by SIGINT, SIGTERM or SIGHUP.
@@ -35,22 +35,22 @@ pub(crate) enum Target {
     Serve(Serve),
 }
 
-/// Plays a client for an agent, lawful and not, and judges what comes back.
+/// Plays a client, well-behaved and hostile, and checks how an agent responds.
 ///
-/// The agent is started many times, in an empty directory. Most probes need no model; those that do send the prompts below, and
-/// what a turn does not bring about is not judged.
+/// The agent is started many times, in an empty directory. Most probes need no model. Those that do send the prompts below;
+/// rules that a turn does not exercise are not judged.
 #[derive(Debug, Args)]
 pub(crate) struct Agent {
     #[command(flatten)]
     pub(crate) run: Run,
 
-    /// What is said to the agent: `short=TEXT` gets a short answer, `long=TEXT` makes it work for ten seconds or more, `look=TEXT`
+    /// A prompt to send instead of the default: `short=TEXT` gets a short answer, `long=TEXT` makes it work for ten seconds or more, `look=TEXT`
     /// makes it use a tool that only looks, `change=TEXT` makes it ask for permission; also read, write, run, plan, form, visit,
     /// notice, usage, compact, refuse, tokens, requests and fail.
     #[arg(long = "prompt", value_name = "KIND=TEXT", value_parser = prompt)]
     pub(crate) prompts: Vec<(String, String)>,
 
-    /// The way to log in first, by its id.
+    /// The id of the authentication method to log in with first.
     #[arg(long, value_name = "METHOD")]
     pub(crate) login: Option<String>,
 
@@ -58,11 +58,16 @@ pub(crate) struct Agent {
     #[arg(long)]
     pub(crate) keep_home: bool,
 
-    /// How many seconds an answer may take that needs no model.
+    /// Starts a scripted model on the loopback interface and points the agent at it, by the variables that known agents document
+    /// (`OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`, `GOOGLE_GEMINI_BASE_URL` and others), so that turns need no key.
+    #[arg(long)]
+    pub(crate) model_server: bool,
+
+    /// Seconds that a response without a model may take.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     pub(crate) patience: Duration,
 
-    /// How many seconds a turn may take.
+    /// Seconds that a turn may take.
     #[arg(long, value_name = "SECONDS", default_value = "20", value_parser = seconds)]
     pub(crate) turn_patience: Duration,
 
@@ -71,23 +76,23 @@ pub(crate) struct Agent {
     pub(crate) command: Vec<OsString>,
 }
 
-/// Plays an agent for a client, one that uses everything and misbehaves on purpose, and judges what the client does.
+/// Plays an agent that uses every feature and misbehaves on purpose, and checks how a client responds.
 ///
-/// The client is started once for each scene. Somewhere in its command stands {agent}: as a word of its own it becomes the words
-/// of the agent's command, inside a word the same quoted for a shell. The client has to make a session and to send one prompt.
+/// The client is started once per scene. Its command contains {agent}, which stands for the agent's command: as a word of its
+/// own it expands to several words, inside a word it is quoted for a shell. The client must create a session and send one prompt.
 ///
-/// For a client that no command starts, such as an editor, configure `ply check client --serve -o FILE` as its agent: each prompt
+/// For a client that cannot be started by a command, such as an editor, configure `ply check client --serve -o FILE` as its agent: each prompt
 /// names a scene, `help` lists them, `report` says what was found.
 #[derive(Debug, Args)]
 pub(crate) struct Client {
     #[command(flatten)]
     pub(crate) run: Run,
 
-    /// Is the agent itself, on standard input and output; the report goes to the file of `--file`, after each turn.
+    /// Serves the agent on standard input and output; the report is written to `--file` after each turn.
     #[arg(long, conflicts_with_all = ["version", "only", "skip", "baseline"], requires = "file")]
     pub(crate) serve: bool,
 
-    /// How many seconds the client may take for a scene, beyond what the scene itself takes.
+    /// Seconds that the client may take for a scene, in addition to the scene itself.
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
     pub(crate) patience: Duration,
 
@@ -107,15 +112,15 @@ pub(crate) struct Serve {
     pub(crate) out: PathBuf,
 }
 
-/// Judges a recording of `ply trace`: nothing is started.
+/// Checks a recording made by `ply trace`, without starting anything.
 ///
-/// Only what a recording shows can be judged, so most rules are not exercised by a short one.
+/// A short recording exercises few rules; the others are not judged.
 #[derive(Debug, Args)]
 pub(crate) struct Trace {
     #[command(flatten)]
     pub(crate) run: Run,
 
-    /// Whose rules are looked at.
+    /// Which side to check.
     #[arg(long, value_enum, default_value_t = Sides::Both)]
     pub(crate) side: Sides,
 
@@ -124,14 +129,14 @@ pub(crate) struct Trace {
     pub(crate) trace: PathBuf,
 }
 
-/// Whose rules are looked at.
+/// Which side to check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Sides {
-    /// Those of the agent.
+    /// The agent.
     Agent,
-    /// Those of the client.
+    /// The client.
     Client,
-    /// All.
+    /// Both.
     Both,
 }
 
@@ -146,11 +151,11 @@ pub(crate) struct Rules {
 /// What is looked at, and what becomes of it.
 #[derive(Debug, Args)]
 pub(crate) struct Run {
-    /// The version of the protocol; without it, each one that is spoken.
+    /// The protocol version [default: all that the peer supports].
     #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(u8).range(1..=2))]
     pub(crate) version: Option<u8>,
 
-    /// Only these rules: ids (V1-CANCEL-05), beginnings of ids (V1-CAN) or topics (CANCEL).
+    /// Only these rules: ids (V1-CANCEL-05), id prefixes (V1-CAN) or topics (CANCEL).
     #[arg(long, value_name = "RULES", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
 
@@ -158,19 +163,19 @@ pub(crate) struct Run {
     #[arg(long, value_name = "RULES", value_delimiter = ',')]
     pub(crate) skip: Vec<String>,
 
-    /// A report of `--output json`: what it found does not count.
+    /// An earlier report of `--output json`; its findings do not count.
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
 
-    /// The form of the report.
+    /// The format of the report.
     #[arg(long, value_enum, default_value_t = Form::Text)]
     pub(crate) output: Form,
 
-    /// Writes the report to a file in place of standard output.
+    /// Writes the report to a file instead of standard output.
     #[arg(short = 'o', long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
 
-    /// Writes the report to a file in a further form, such as `sarif=report.sarif`; may be given several times.
+    /// Writes another report to a file, such as `sarif=report.sarif`; may be repeated.
     #[arg(long = "report", value_name = "FORM=FILE", value_parser = report)]
     pub(crate) reports: Vec<(Form, PathBuf)>,
 
@@ -207,7 +212,7 @@ fn report(argument: &str) -> Result<(Form, PathBuf), String> {
         .split_once('=')
         .ok_or("it has no `=`; say FORM=FILE")?;
     let form = Form::from_str(form, true)
-        .map_err(|_| format!("there is no form `{form}`; use text, json, junit, sarif or html"))?;
+        .map_err(|_| format!("unknown format `{form}`; use text, json, junit, sarif or html"))?;
     match file.is_empty() {
         true => Err("it names no file".to_owned()),
         false => Ok((form, PathBuf::from(file))),

@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &Rules) -> Result<ExitCode, Error> {
                 Side::Agent => "agent",
                 Side::Client => "client",
             };
-            let source = rule.source().map(|source| source.link).unwrap_or_default();
+            let source = rule.source().link;
             writeln!(
                 out,
                 "{:<14}  {side:<6}  {level:<6}  {}  {source}",

@@ -80,7 +80,7 @@ fn read(input: impl BufRead, path: &Path) -> Result<(Vec<OsString>, Recorded), E
     let missing = missing(reader.foreign(), reader.is_torn(), recorded.lost);
     if recorded.frames == 0 {
         let missing = missing.map_or(String::new(), |missing| format!("; {missing}"));
-        let what = format!("{name} has no messages, so there is nothing to judge{missing}");
+        let what = format!("{name} has no messages, so there is nothing to check{missing}");
         return Err(Error::Check(what));
     }
     if let Some(missing) = missing {

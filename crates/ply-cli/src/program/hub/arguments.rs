@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-/// Runs the hub: sessions go on when their editor is closed, and several clients share them.
+/// Runs the hub, which keeps sessions running without their editor and shares them between clients.
 ///
-/// You need not start it yourself: `ply attach` does when there is none. It listens on a socket that only you can reach, in
+/// `ply attach` starts it on demand. It listens on a socket that only you can reach, in
 /// $XDG_RUNTIME_DIR/ply, else ~/.local/state/ply/run.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
@@ -16,24 +16,32 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "FILE")]
     pub(crate) store: Option<PathBuf>,
 
-    /// Goes on by itself in the background. Says `ready`, or what is wrong, first.
+    /// Continues in the background after printing `ready`, or what is wrong.
     #[arg(long)]
     pub(crate) background: bool,
+
+    /// Ends the hub that runs, once its turns are done; so does `ply hub stop`.
+    #[arg(long, conflicts_with_all = ["background", "install"])]
+    pub(crate) drain: bool,
+
+    /// Writes a systemd user unit that starts the hub when you log in, and prints the command that enables it.
+    #[arg(long, conflicts_with = "background")]
+    pub(crate) install: bool,
 
     /// Is in the background already.
     #[arg(long, hide = true)]
     pub(crate) detached: bool,
 }
 
-/// Connects an editor to an agent through the hub, which is started if there is none.
+/// Connects an editor to an agent through the hub, and starts the hub if needed.
 ///
-/// This is what an editor starts in place of the agent. Close the editor, and the work goes on; open it again and load the
-/// session. If the hub cannot run, the agent is served without it.
+/// Editors start this instead of the agent. Close the editor, and the work goes on; open it again and load the
+/// session. If the hub cannot start, the agent is served without it.
 #[derive(Debug, Args)]
 #[command(after_help = "Example, in Zed's settings:\n  \
         \"agent_servers\": { \"Ply\": { \"command\": \"ply\", \"args\": [\"attach\"] } }")]
 pub(crate) struct Attach {
-    /// The agent: a name, or the beginning of one [default: ply].
+    /// The agent: a name or an unambiguous prefix [default: ply].
     #[arg(value_name = "AGENT")]
     pub(crate) agent: Option<String>,
 
@@ -42,7 +50,7 @@ pub(crate) struct Attach {
     #[arg(long, value_name = "FILE")]
     pub(crate) store: Option<PathBuf>,
 
-    /// Starts the agent itself, without a hub.
+    /// Starts the agent without a hub.
     #[arg(long)]
     pub(crate) no_hub: bool,
 
@@ -51,11 +59,11 @@ pub(crate) struct Attach {
     pub(crate) command: Vec<OsString>,
 }
 
-/// Tells how the hub is, or ends it.
+/// Shows the state of the hub, or stops it.
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 pub(crate) struct Hub {
-    /// The store of the sessions, if it is not the usual one.
+    /// The store of the sessions, if it is not the default one.
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) store: Option<PathBuf>,
 
@@ -66,32 +74,34 @@ pub(crate) struct Hub {
 /// What to do with the hub.
 #[derive(Debug, Subcommand)]
 pub(crate) enum HubCommand {
-    /// Says whether a hub runs, and what goes on in it.
+    /// Says whether the hub is running, and what it is doing.
     Status {
-        /// Prints one JSON object, or `null` if no hub runs.
+        /// Prints one JSON object, or `null` if the hub is not running.
         #[arg(long)]
         json: bool,
     },
-    /// Lists the open sessions: id, agent, state, clients, what waits, title, directory.
+    /// Lists open sessions: id, agent, state, clients, waiting questions and prompts, title, directory.
     Sessions {
         /// Prints one JSON array.
         #[arg(long)]
         json: bool,
     },
-    /// Ends the hub. Turns that run end first, unless told otherwise.
+    /// Stops the hub after the current turns have ended.
     Stop {
-        /// Cancels what runs.
+        /// Cancels the current turns first.
         #[arg(long)]
         now: bool,
     },
-    /// Shows where the hub writes what goes wrong.
+    /// Checks what the hub needs, and says how to mend what is wrong.
+    Doctor,
+    /// Shows where the log of the hub is.
     Logs,
 }
 
-/// Lists and changes the prompts that wait for their turn in sessions of the hub.
+/// Lists and changes queued prompts of sessions in the hub.
 ///
-/// A queue is paused after a turn that was cancelled or failed, since what waits was written before that; `ply queue resume` lets
-/// it go on.
+/// A queue is paused after a turn that was cancelled or failed, because its prompts were written before that;
+/// `ply queue resume` continues it.
 #[derive(Debug, Args)]
 #[command(
     arg_required_else_help = true,
@@ -101,7 +111,7 @@ pub(crate) enum HubCommand {
         ply queue resume"
 )]
 pub(crate) struct Queue {
-    /// The store of the sessions, if it is not the usual one.
+    /// The store of the sessions, if it is not the default one.
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) store: Option<PathBuf>,
 
@@ -112,58 +122,83 @@ pub(crate) struct Queue {
 /// What to do with prompts that wait.
 #[derive(Debug, Subcommand)]
 pub(crate) enum QueueCommand {
-    /// Lists them: session, place, whether the queue is paused, id, text.
+    /// Lists queued prompts: session, position, whether the queue is paused, id, text.
     Ls {
-        /// Prints one JSON array of the sessions that have a queue.
+        /// Prints one JSON array of sessions with a queue.
         #[arg(long)]
         json: bool,
     },
-    /// Replaces what a prompt says.
+    /// Replaces the text of a prompt.
     Edit {
-        /// The prompt, or the beginning of its id.
+        /// The prompt: its id or an unambiguous prefix.
         id: String,
-        /// What it says.
+        /// The new text.
         text: String,
     },
-    /// Gives a prompt another place.
+    /// Moves a prompt to another position.
     Move {
-        /// The prompt, or the beginning of its id.
+        /// The prompt: its id or an unambiguous prefix.
         id: String,
-        /// The place; the first is 1.
+        /// The position; the first is 1.
         to: usize,
     },
-    /// Takes a prompt back.
+    /// Removes a prompt from the queue.
     Drop {
-        /// The prompt, or the beginning of its id.
+        /// The prompt: its id or an unambiguous prefix.
         id: String,
     },
-    /// Lets no prompt begin for now.
+    /// Pauses a queue.
     Pause {
-        /// The session, or the beginning of its id, if several have a queue.
+        /// The session, if several have a queue: its id or an unambiguous prefix.
         session: Option<String>,
     },
-    /// Lets prompts begin again.
+    /// Continues a paused queue.
     Resume {
-        /// The session, or the beginning of its id, if several have a queue.
+        /// The session, if several have a queue: its id or an unambiguous prefix.
         session: Option<String>,
     },
 }
 
-/// Sends a prompt to an open session of the hub, and does not wait for the work on it.
+/// Sends a prompt to an open session of the hub, without waiting for the turn.
 ///
-/// If the agent is busy, the prompt waits for its turn. Every client of the session sees it.
+/// If the agent is busy, the prompt is queued. Every client of the session sees it.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  ply send sess-4f1d \"and now the tests\"")]
 pub(crate) struct Send {
-    /// The store of the sessions, if it is not the usual one.
+    /// The store of the sessions, if it is not the default one.
     #[arg(long, value_name = "FILE")]
     pub(crate) store: Option<PathBuf>,
 
-    /// The session, or the beginning of its id.
+    /// The session: its id or an unambiguous prefix.
     #[arg(value_name = "SESSION")]
     pub(crate) session: String,
 
-    /// What to say.
+    /// The prompt.
     #[arg(value_name = "PROMPT", required = true)]
     pub(crate) prompt: Vec<String>,
+}
+
+/// Shows what happens in an open session of the hub, as it happens.
+///
+/// First what was said before, then everything new, until Ctrl-C. Nothing can be changed: `ply send` prompts, `ply permits` answers,
+/// and `ply chat --session ID` takes part.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+        ply watch\n  \
+        ply watch sess-4f1d --json | jq .update.sessionUpdate")]
+pub(crate) struct Watch {
+    /// The store of the sessions, if it is not the default one.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) store: Option<PathBuf>,
+
+    /// Prints one JSON object per line.
+    ///
+    /// Each has `sessionId`, and either `update`, an update of the protocol's version 2, or `question`, an object with `id`, `title`
+    /// and `options`, as in `ply permits ls --json`.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// The session, if several are open: its id or an unambiguous prefix.
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: Option<String>,
 }

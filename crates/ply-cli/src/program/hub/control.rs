@@ -1,13 +1,14 @@
 //! `ply hub`: how the hub is.
 
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use ply_client::text::{self, Line};
 use ply_hub::ask::{Ask, Live, Status, Told};
 
 use super::arguments::{Hub, HubCommand};
-use super::place;
+use super::{doctor, place};
 use crate::program::{Error, json, output};
 
 /// Does what the arguments ask for.
@@ -15,6 +16,8 @@ pub(crate) async fn run(arguments: Hub) -> Result<ExitCode, Error> {
     let Hub { store, command } = arguments;
     let mut out = output::stdout();
     let written = match command {
+        HubCommand::Doctor => return doctor::run(store).await,
+        HubCommand::Stop { now } => return stop(store, now).await,
         HubCommand::Status { json } => {
             let told = place::ask(store, Ask::Status).await?;
             let status = told.and_then(|told| match told {
@@ -38,18 +41,20 @@ pub(crate) async fn run(arguments: Hub) -> Result<ExitCode, Error> {
                     .try_for_each(|live| writeln!(out, "{}", line(live))),
             }
         }
-        HubCommand::Stop { now } => {
-            let stopped = place::ask(store, Ask::Stop { drain: !now }).await?;
-            let words = match stopped {
-                Some(_) if now => "the hub ends",
-                Some(_) => "the hub ends when the turns that run are done",
-                None => "no hub runs",
-            };
-            writeln!(out, "{words}")
-        }
         HubCommand::Logs => writeln!(out, "{}", text::path(&place::find()?.log())),
     };
     written.and_then(|()| out.flush()).map_err(Error::Output)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Ends the hub that runs, now or once its turns are done.
+pub(super) async fn stop(store: Option<PathBuf>, now: bool) -> Result<ExitCode, Error> {
+    let stopped = place::ask(store, Ask::Stop { drain: !now }).await?;
+    output::line(match stopped {
+        Some(_) if now => "the hub ends",
+        Some(_) => "the hub ends when the turns that run are done",
+        None => "no hub runs",
+    });
     Ok(ExitCode::SUCCESS)
 }
 

@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use ply_coder::Coder;
-use ply_hub::down::{self, Downstream, Services};
+use ply_hub::down::{self, Downstream, Holders, Services};
 use ply_hub::{Factory, Place, Runner, Wanted};
 
 use super::attach;
@@ -17,16 +16,16 @@ use crate::program::roster::Roster;
 #[derive(Debug)]
 pub(super) struct Agents {
     place: Place,
-    store: PathBuf,
+    holders: Holders,
     /// Those that are in use, by what was wanted.
     known: Mutex<HashMap<Wanted, Weak<Runner<Coder>>>>,
 }
 
 impl Agents {
-    pub(super) fn new(place: Place, store: PathBuf) -> Self {
+    pub(super) fn new(place: Place, holders: Holders) -> Self {
         Self {
             place,
-            store,
+            holders,
             known: Mutex::default(),
         }
     }
@@ -36,7 +35,7 @@ impl Agents {
         let variable = Arc::new(move |name: &str| env.get(name).map(OsString::from));
         let setup = Setup::read_with(None, None, variable);
         let config = setup.and_then(|setup| {
-            let mut config = agent::configure(None, &setup, Some(&self.store))?;
+            let mut config = agent::configure(None, &setup, Some(&self.holders.store))?;
             // Its place is this hub's, whatever the client's environment says.
             config.sandbox.hidden.push(self.place.path().to_owned());
             Ok(config)
@@ -69,13 +68,15 @@ impl Factory for Agents {
         let agent = Arc::new(match wanted.command.split_first() {
             None => Runner::Here(self.built_in(wanted.env.clone())),
             Some((program, args)) => {
-                let launch = down::child(program).args(args);
+                let launch = down::child(program).args(args).held(self.holders.clone());
                 let env = wanted
                     .env
                     .iter()
                     .map(|(name, value)| (name.into(), value.into()));
                 let caller = down::Caller::new().env(env).cwd(&wanted.cwd);
-                let started = Downstream::start(launch, caller, Services::default()).await;
+                // Terminals of the hub's own would end with it, and the agent does not.
+                let services = Services::default().terminals(false);
+                let started = Downstream::start(launch, caller, services).await;
                 Runner::Down(Arc::new(started.map_err(|error| {
                     format!("the agent `{}` cannot be started: {error}", wanted.name)
                 })?))

@@ -165,6 +165,7 @@ mod tests {
             title: None,
             state: "requires_action".to_owned(),
             clients: 0,
+            approvers: 0,
             queue: Vec::new(),
             paused: false,
             questions: questions.iter().map(asked).collect(),

@@ -92,7 +92,7 @@ fn prompt<'a>(sessions: &'a [Live], id: &str) -> Result<(&'a Live, &'a Waiting),
             Line(id)
         ))),
         (None, several) => Err(Error::Argument(format!(
-            "`{}` is the beginning of {} prompts",
+            "`{}` is ambiguous: {} prompts begin with it",
             Line(id),
             several.len()
         ))),

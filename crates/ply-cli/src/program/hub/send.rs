@@ -36,7 +36,7 @@ pub(crate) async fn run(arguments: Send) -> Result<ExitCode, Error> {
 }
 
 /// Returns an open session by the beginning of its id.
-fn find<'a>(sessions: &'a [Live], id: &str) -> Result<&'a Live, Error> {
+pub(super) fn find<'a>(sessions: &'a [Live], id: &str) -> Result<&'a Live, Error> {
     let begins = |live: &&Live| live.id.starts_with(id);
     let found: Vec<&Live> = sessions.iter().filter(begins).collect();
     match found.as_slice() {
@@ -46,7 +46,7 @@ fn find<'a>(sessions: &'a [Live], id: &str) -> Result<&'a Live, Error> {
             Line(id)
         ))),
         several => Err(Error::Argument(format!(
-            "`{}` is the beginning of {} sessions",
+            "`{}` is ambiguous: {} sessions begin with it",
             Line(id),
             several.len()
         ))),

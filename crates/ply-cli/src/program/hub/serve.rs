@@ -6,11 +6,12 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 
 use ply_hub::connect::READY;
-use ply_hub::{Daemon, Hub};
+use ply_hub::down::Holders;
+use ply_hub::{Daemon, Hub, hold};
 
 use super::arguments::Serve;
 use super::factory::Agents;
-use super::place;
+use super::{config, control, place, unit};
 use crate::program::error::FAILED;
 use crate::program::run::signals::Signals;
 use crate::program::{Error, agent, home, output, store};
@@ -33,6 +34,12 @@ const SCRUBBED: &[&str] = &[
 
 /// Serves clients until the hub is told to end.
 pub(crate) async fn run(arguments: Serve) -> Result<ExitCode, Error> {
+    if arguments.install {
+        return unit::install(arguments.store.as_deref());
+    }
+    if arguments.drain {
+        return control::stop(arguments.store, false).await;
+    }
     if arguments.background {
         return launch(arguments.store.as_deref());
     }
@@ -75,8 +82,24 @@ fn start(given: Option<PathBuf>) -> Result<(Daemon, Arc<Hub<Agents>>), Error> {
     let place = place::find()?;
     let store = store::path(given, home::variable)?;
     let store = std::path::absolute(&store).map_err(Error::Start)?;
+    if hold::is_held(&place.holders(), std::process::id()) {
+        let problem =
+            "an agent of the hub cannot be the hub; run `ply serve` from a shell of your own";
+        return Err(Error::Hub(problem.to_owned()));
+    }
     let daemon = Daemon::bind(place.clone()).map_err(|error| Error::Hub(error.to_string()))?;
-    let hub = Hub::new(Agents::new(place, store.clone()), store.clone(), store);
+    let holders = Holders {
+        program: std::env::current_exe().map_err(Error::Start)?,
+        directory: place.holders(),
+        epoch: daemon.epoch(),
+        store: store.clone(),
+    };
+    // A hub that cannot tell of questions is better than none.
+    let notify = config::notify().unwrap_or_else(|error| {
+        output::tell(&format!("warning: nobody is told of questions: {error}"));
+        Vec::new()
+    });
+    let hub = Hub::new(Agents::new(place, holders), store.clone(), store).notify(notify);
     Ok((daemon, Arc::new(hub)))
 }
 

@@ -29,6 +29,42 @@ const fn known(
     }
 }
 
+impl Known {
+    /// Says how to get it: from the registry, where it has the agent, or by other means.
+    pub(super) fn how_to_get(&self) -> String {
+        match UNREGISTERED.contains(&self.name) {
+            true => self.install.to_owned(),
+            false => format!("ply agents add {} (or {})", self.name, self.install),
+        }
+    }
+}
+
+/// Names that differ from the id in the registry.
+const REGISTERED: &[(&str, &str)] = &[
+    ("amp", "amp-acp"),
+    ("claude", "claude-acp"),
+    ("codex", "codex-acp"),
+    ("copilot", "github-copilot-cli"),
+    ("droid", "factory-droid"),
+    ("qwen", "qwen-code"),
+    ("vibe", "mistral-vibe"),
+];
+
+/// Names of agents that the registry does not have.
+const UNREGISTERED: &[&str] = &["hermes", "openhands"];
+
+/// Returns the id in the registry of the agent with a name; the name itself, for most.
+pub(crate) fn registry_id(name: &str) -> &str {
+    let found = REGISTERED.iter().find(|(known, _)| *known == name);
+    found.map_or(name, |(_, id)| id)
+}
+
+/// Returns the name that an agent of the registry goes by here; its id, for most.
+pub(crate) fn known_name(id: &str) -> &str {
+    let found = REGISTERED.iter().find(|(_, known)| *known == id);
+    found.map_or(id, |(name, _)| name)
+}
+
 /// All of them, by name.
 pub(super) const KNOWN: &[Known] = &[
     known(

@@ -8,10 +8,10 @@ use std::time::Duration;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 
-/// Sends one prompt to an agent and shows what comes of it.
+/// Sends one prompt to an agent and prints what happens.
 ///
 /// Standard output carries the chosen format and nothing else; everything else goes to standard
-/// error. Without -a or a command, the agent is the one in this program.
+/// error. Without -a or a command, the built-in agent answers.
 ///
 /// Exit codes: 0 the turn ended well, 1 the agent or the protocol failed, 2 wrong arguments, 3 a time
 /// limit, 4 no such session, 5 a permission was refused, 6 a login is needed, 7 the agent cannot be
@@ -24,22 +24,22 @@ use clap::{Args, ValueEnum};
         git diff | ply run --output final \"review this\"\n  \
         ply run --output json \"is there a bug in src/main.rs?\" -- my-agent --acp")]
 pub(crate) struct Run {
-    /// What to say to the agent.
+    /// The prompt.
     ///
-    /// `-` takes it from standard input. With a prompt, a pipe or a file on standard input is added to it; if nothing
-    /// comes for 2 seconds, the run goes on without.
+    /// `-` reads it from standard input. A pipe or file on standard input is added to a prompt; if it sends nothing for
+    /// 2 seconds, the run continues without it.
     #[arg(value_name = "PROMPT", value_parser = NonEmptyStringValueParser::new())]
     pub(super) prompt: Vec<String>,
 
-    /// The agent: `ply`, a known one such as `claude`, `codex` or `gemini`, or one of config.toml.
+    /// The agent: `ply`, a known one such as `claude`, `codex` or `gemini`, or one from config.toml.
     #[arg(short, long, value_name = "NAME", help_heading = "Agent")]
     pub(super) agent: Option<String>,
 
-    /// The version of the protocol to speak.
+    /// The protocol version to use.
     #[arg(long, value_enum, default_value_t, help_heading = "Agent")]
     pub(super) protocol: Protocol,
 
-    /// Offers services to agents of version 1: files, terminals, or both with a comma in between.
+    /// Offers services to version 1 agents: files, terminals, or both separated by a comma.
     ///
     /// Files are confined to the session's directories, and commands start there. A request that
     /// `--permit` would deny or ask you about is refused.
@@ -52,15 +52,29 @@ pub(crate) struct Run {
     )]
     pub(super) offer: Vec<Offer>,
 
-    /// The directory to work in [default: the current one].
+    /// Starts the agent itself, even if a hub runs.
+    #[arg(long, help_heading = "Agent")]
+    pub(super) no_hub: bool,
+
+    /// Leaves the work to the hub, starts one if there is none, and prints the session's id.
+    ///
+    /// `ply chat --session ID` shows the session; `ply permits ls` lists what it asks.
+    #[arg(
+        long,
+        conflicts_with_all = ["no_hub", "file", "image", "permit", "timeout", "idle_timeout", "offer"],
+        help_heading = "Agent"
+    )]
+    pub(super) detach: bool,
+
+    /// The working directory [default: the current one].
     #[arg(short = 'C', long, value_name = "DIR", help_heading = "Session")]
     pub(super) cwd: Option<PathBuf>,
 
-    /// Another directory that belongs to the work; may be repeated.
+    /// Another directory of the session; may be repeated.
     #[arg(long, value_name = "DIR", help_heading = "Session")]
     pub(super) add_dir: Vec<PathBuf>,
 
-    /// Goes on with an old session.
+    /// Continues a session; accepts any unambiguous id prefix.
     #[arg(
         long,
         value_name = "ID",
@@ -69,7 +83,7 @@ pub(crate) struct Run {
     )]
     pub(super) session: Option<String>,
 
-    /// Goes on with the latest session of the directory.
+    /// Continues the latest session of the directory.
     #[arg(long = "continue", help_heading = "Session")]
     pub(super) continue_latest: bool,
 
@@ -77,11 +91,11 @@ pub(crate) struct Run {
     #[arg(long, value_name = "MODE", help_heading = "Session")]
     pub(super) mode: Option<String>,
 
-    /// The model; `ply models` lists those of the agent in this program.
+    /// The model; `ply models` lists those of the built-in agent.
     #[arg(long, value_name = "MODEL", help_heading = "Session")]
     pub(super) model: Option<String>,
 
-    /// Sets an option of the session by its id or category; may be repeated.
+    /// Sets a session option by id or category; may be repeated.
     #[arg(long, value_name = "ID=VALUE", help_heading = "Session")]
     pub(super) set: Vec<Setting>,
 
@@ -89,40 +103,40 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE", help_heading = "Session")]
     pub(super) mcp: Option<PathBuf>,
 
-    /// Reads standard input to its end, however long that takes; nobody can be asked for permission then.
+    /// Reads standard input to its end, however long that takes. You cannot be asked for permission then.
     #[arg(long, help_heading = "Prompt")]
     pub(super) stdin: bool,
 
-    /// Adds a text file to the prompt; may be repeated.
+    /// Attaches a text file to the prompt; may be repeated.
     #[arg(short, long, value_name = "FILE", help_heading = "Prompt")]
     pub(super) file: Vec<PathBuf>,
 
-    /// Adds a picture to the prompt: PNG, JPEG, GIF or WebP; may be repeated.
+    /// Attaches an image to the prompt: PNG, JPEG, GIF or WebP; may be repeated.
     #[arg(long, value_name = "FILE", help_heading = "Prompt")]
     pub(super) image: Vec<PathBuf>,
 
-    /// Who answers when the agent asks for permission: ask, reads, all, deny or policy:FILE
+    /// How permission requests are answered: ask, reads, all, deny or policy:FILE
     /// [default: ask on a terminal, deny elsewhere].
     ///
-    /// `ask` asks you. `reads` allows what only looks (reading, searching, thinking, commands such as
-    /// `git status`), but at no secret, and asks for the rest, or denies it where nobody can be asked. `all` allows everything, once where the agent offers
-    /// that. `deny` denies everything. `policy:FILE` decides by the rules of a TOML file.
+    /// `ask` asks you. `reads` allows what only reads (files, searches, commands such as `git status`) except secrets, and
+    /// asks about the rest, or denies it if you cannot be asked. `all` allows everything, once where the agent offers
+    /// that. `deny` denies everything. `policy:FILE` follows the rules of a TOML file.
     #[arg(long, value_name = "WHO", help_heading = "Permissions and limits")]
     pub(super) permit: Option<PermitArgument>,
 
-    /// Ends the run after this time, such as `90`, `90s` or `5m`; reading the prompt counts.
+    /// Ends the run after this time, such as `90`, `90s` or `5m`, including reading the prompt.
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Permissions and limits")]
     pub(super) timeout: Option<Duration>,
 
-    /// Ends the run when the agent says nothing for this time during the turn.
+    /// Ends the run if the agent is silent for this long during the turn.
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Permissions and limits")]
     pub(super) idle_timeout: Option<Duration>,
 
-    /// What standard output carries.
+    /// The format of standard output.
     #[arg(long, value_enum, default_value_t, help_heading = "Output")]
     pub(super) output: Format,
 
-    /// Says nothing on standard error but errors and questions.
+    /// Prints only errors and questions on standard error.
     #[arg(short, long, help_heading = "Output")]
     pub(super) quiet: bool,
 
@@ -135,19 +149,19 @@ pub(crate) struct Run {
     pub(super) command: Vec<OsString>,
 }
 
-/// What standard output carries.
+/// The format of standard output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
     /// What happens, as it happens, for people.
     #[default]
     Text,
-    /// The last message of the agent, nothing else.
+    /// Only the last message of the agent.
     Final,
     /// One JSON object at the end, also for failures.
     Json,
     /// One JSON object per line for each event.
     Events,
-    /// The lines of the protocol in both directions, as they are.
+    /// The protocol messages in both directions, unchanged.
     Acp,
     /// The session as a Markdown document, at the end.
     Md,
@@ -162,12 +176,12 @@ pub(super) enum Protocol {
     /// Version 2 alone.
     #[value(name = "2")]
     V2,
-    /// The newest that both sides speak.
+    /// The newest that both sides support.
     #[default]
     Auto,
 }
 
-/// A service that the client offers to agents of version 1.
+/// A service that the client offers to version 1 agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Offer {
     /// Read and write text files in the session's directories.

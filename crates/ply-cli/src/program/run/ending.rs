@@ -124,7 +124,7 @@ fn of_stop(stop: Option<v2::StopReason>, permissions: &[Answered]) -> Parts {
         }
         v2::StopReason::EndTurn => ("completed", None),
         v2::StopReason::Cancelled => {
-            let detail = "the agent ended the turn as cancelled, though nobody asked it to";
+            let detail = "the agent ended the turn as cancelled, but nobody cancelled it";
             let failure = Failure::new(exit::FAILED, "cancelled_by_agent", detail);
             ("cancelled", Some(failure))
         }
@@ -181,7 +181,7 @@ fn of_cut(cut: &Cut, confirmed: &Confirmed) -> Parts {
         Confirmed::Yes(_) => "; the turn was cancelled",
         Confirmed::After(_) => "; the turn had ended",
         Confirmed::No => "; the agent did not end its turn and was stopped",
-        Confirmed::Before => "; nothing was said to the agent yet",
+        Confirmed::Before => "; nothing had been sent to the agent",
     };
     let seconds = |time: &Duration| format!("{} s", time.as_secs_f64());
     let (outcome, failure) = match cut {
@@ -199,7 +199,7 @@ fn of_cut(cut: &Cut, confirmed: &Confirmed) -> Parts {
             )
         }
         Cut::Silence(limit) => {
-            let detail = format!("the agent said nothing for {}{how}", seconds(limit));
+            let detail = format!("the agent was silent for {}{how}", seconds(limit));
             let failure = Failure::new(exit::TIME, "idle_timeout", detail);
             let hint = "`--idle-timeout` says how long is too long";
             ("timeout", Some(failure.hint(hint)))

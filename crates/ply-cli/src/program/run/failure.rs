@@ -157,7 +157,7 @@ impl Failure {
             }
             E::Invalid { what } => Self::usage(*what),
             E::SessionClosed => {
-                let detail = "the agent closed the session before the prompt was said";
+                let detail = "the agent closed the session before the prompt was sent";
                 Self::new(exit::FAILED, "agent_error", detail)
             }
             E::Gone(_) | E::CrashLoop { .. } => {
@@ -201,8 +201,14 @@ impl Failure {
     /// Returns the failure of a turn.
     pub(super) fn of_turn(error: &TurnError, methods: &[v2::AuthMethod], choice: &Choice) -> Self {
         match error {
-            error if error.is_auth_required() => {
-                Self::login(methods, choice).said(Acp::of_turn(error))
+            TurnError::Failed { message, .. } if error.is_auth_required() => {
+                let mut failure = Self::login(methods, choice).said(Acp::of_turn(error));
+                if !message.is_empty() {
+                    failure.detail = format!("{}: {message}", failure.detail);
+                    // Its own words say what to do where it offers no way to log in.
+                    failure.hint = failure.hint.filter(|_| !methods.is_empty());
+                }
+                failure
             }
             TurnError::Interrupted(_) => {
                 let failure = Self::new(exit::UNKNOWN, "outcome_unknown", error.to_string());
@@ -224,11 +230,7 @@ impl Failure {
     }
 
     fn login(methods: &[v2::AuthMethod], choice: &Choice) -> Self {
-        let failure = Self::new(
-            exit::LOGIN,
-            "auth_required",
-            "the agent wants a login first",
-        );
+        let failure = Self::new(exit::LOGIN, "auth_required", "the agent requires a login");
         let program = choice.command.program().to_string_lossy().into_owned();
         let ways: Vec<_> = methods
             .iter()

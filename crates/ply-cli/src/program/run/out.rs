@@ -17,7 +17,7 @@ enum Job {
 
 /// Standard output. What is pushed is written in order, by a thread of its own.
 #[derive(Debug)]
-pub(super) struct Out {
+pub(crate) struct Out {
     pending: Vec<u8>,
     sender: mpsc::Sender<Job>,
     failure: Arc<Mutex<Option<io::Error>>>,
@@ -26,11 +26,11 @@ pub(super) struct Out {
 
 /// Standard output takes nothing more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Over;
+pub(crate) struct Over;
 
 impl Out {
     /// Starts the thread.
-    pub(super) fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let (sender, receiver) = mpsc::channel(PIECES_MAX);
         let failure = Arc::default();
         let told = Arc::clone(&failure);
@@ -48,14 +48,14 @@ impl Out {
     }
 
     /// Adds bytes to what is to be written; after the end they are dropped, since nobody reads them.
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
         if !self.is_over {
             self.pending.extend_from_slice(bytes);
         }
     }
 
     /// Whether so much waits that no more should be made.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.pending.len() >= PENDING_BYTES_MAX
     }
 
@@ -64,7 +64,7 @@ impl Out {
     /// # Cancel safety
     ///
     /// What was not handed on still waits.
-    pub(super) async fn pump(&mut self) -> Result<(), Over> {
+    pub(crate) async fn pump(&mut self) -> Result<(), Over> {
         if self.is_over {
             return std::future::pending().await;
         }
@@ -81,7 +81,7 @@ impl Out {
     }
 
     /// Waits until everything was written.
-    pub(super) async fn written(&mut self) -> Result<(), Over> {
+    pub(crate) async fn written(&mut self) -> Result<(), Over> {
         if self.is_over {
             return Err(Over);
         }
@@ -104,7 +104,7 @@ impl Out {
     }
 
     /// Returns why it is over; none if its reader closed it, as `head` does when it has seen enough.
-    pub(super) fn failure(&self) -> Option<io::Error> {
+    pub(crate) fn failure(&self) -> Option<io::Error> {
         let failure = lock(&self.failure).take();
         failure.filter(|error| error.kind() != io::ErrorKind::BrokenPipe)
     }

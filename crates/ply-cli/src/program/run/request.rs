@@ -13,6 +13,7 @@ use super::permit::Permit;
 use super::stdin::{Kind, Patience, Stdin, stdin_text, with_stdin};
 use super::streams::Streams;
 use crate::program::error::Error;
+use crate::program::hub::through;
 use crate::program::roster::{Choice, Roster};
 use crate::program::{home, store};
 
@@ -30,6 +31,8 @@ pub(super) struct Request {
     pub(super) permit: Permit,
     pub(super) offer: Vec<Offer>,
     pub(super) idle_timeout: Option<Duration>,
+    /// Whether the hub runs the agent.
+    pub(super) is_hubs: bool,
     /// Where sessions that are run are remembered.
     pub(super) recent: Option<Recent>,
     /// Whether what was said before is part of the output.
@@ -108,6 +111,7 @@ impl Request {
             },
             settings: settings.collect(),
             idle_timeout: arguments.idle_timeout,
+            is_hubs: false,
             recent: store::recent(None, home::variable),
             wants_history: arguments.output == Format::Md,
             prompt: prompt(arguments)?,
@@ -161,6 +165,29 @@ impl Request {
         };
         let attachments = self.attachments.iter();
         attachments.fold(prompt, |prompt, it| it.add_to(prompt, agent))
+    }
+
+    /// Returns what is said in words.
+    pub(super) fn words(&self) -> &str {
+        match &self.prompt {
+            Words::Said(prompt) => prompt,
+            Words::OnStdin(_) | Words::With(..) => "",
+        }
+    }
+
+    /// Leaves the agent to the hub if one runs, or in any case if the work is to go on without this program.
+    pub(super) async fn find_hub(&mut self, arguments: &Run) -> Result<(), Failure> {
+        let suits = !arguments.no_hub && self.choice.suits_hub(arguments.model.as_deref());
+        if suits && (arguments.detach || through::runs().await) {
+            self.choice = self.choice.clone().through_hub()?;
+            self.is_hubs = true;
+        }
+        Ok(())
+    }
+
+    /// Returns whether the session ends with the run. In the hub it would stay open.
+    pub(super) fn ends_session(&self) -> bool {
+        self.is_hubs && self.session == Which::New
     }
 
     /// Returns whether the agent has to take pictures.
@@ -227,7 +254,7 @@ fn directory(path: &Path) -> Result<PathBuf, Failure> {
     match found.to_str() {
         Some(_) => Ok(found),
         None => {
-            let detail = format!("the directory {shown} cannot be told to an agent");
+            let detail = format!("the directory {shown} cannot be passed to an agent");
             let hint = "its name is not UTF-8, and the protocol is; use a link with another name";
             Err(Failure::usage(detail).hint(hint))
         }

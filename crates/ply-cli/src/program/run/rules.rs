@@ -206,10 +206,7 @@ impl Rule {
         });
         for kind in kinds.iter().flatten() {
             if !KINDS.contains(&kind.as_str()) {
-                return Err(format!(
-                    "there is no kind `{kind}`; use {}",
-                    KINDS.join(", ")
-                ));
+                return Err(format!("unknown kind `{kind}`; use {}", KINDS.join(", ")));
             }
         }
         // What is there and says nothing was meant to say something.

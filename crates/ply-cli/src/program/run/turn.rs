@@ -255,7 +255,7 @@ impl<'a> Following<'a> {
                     .event(event, &self.opened.session, &mut self.stage.out);
                 self.settle().await;
                 self.stage
-                    .tell(&format!("the agent has said nothing for {for_s} s"));
+                    .tell(&format!("the agent has been silent for {for_s} s"));
             }
             Event::CancelOverdue => {
                 self.view

@@ -11,7 +11,7 @@ const WAITING_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// The lines that were seen and not yet written.
 #[derive(Debug, Default)]
-pub(super) struct Wire {
+pub(crate) struct Wire {
     lines: Mutex<Lines>,
     more: Notify,
 }
@@ -24,7 +24,7 @@ struct Lines {
 
 impl Wire {
     /// Returns a wire, and what its client is to call for each line.
-    pub(super) fn new() -> (Arc<Self>, impl Fn(Direction, &[u8]) + Send + Sync + 'static) {
+    pub(crate) fn new() -> (Arc<Self>, impl Fn(Direction, &[u8]) + Send + Sync + 'static) {
         let wire = Arc::new(Self::default());
         let seen = Arc::clone(&wire);
         (wire, move |_, line: &[u8]| seen.add(line))
@@ -42,7 +42,7 @@ impl Wire {
     }
 
     /// Takes what was seen, and whether there was more than could be kept.
-    pub(super) fn take(&self) -> (Vec<u8>, bool) {
+    pub(crate) fn take(&self) -> (Vec<u8>, bool) {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         (std::mem::take(&mut lines.bytes), lines.is_cut)
     }
@@ -52,7 +52,7 @@ impl Wire {
     /// # Cancel safety
     ///
     /// Nothing is lost when it is dropped.
-    pub(super) async fn more(&self) {
+    pub(crate) async fn more(&self) {
         self.more.notified().await;
     }
 }

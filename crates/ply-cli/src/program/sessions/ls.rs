@@ -3,10 +3,13 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use ply_hub::ask::Live;
 use ply_journal::Head;
+use serde::Serialize;
 
 use super::{About, Store};
 use crate::program::arguments::Ls;
+use crate::program::hub::through;
 use crate::program::{Error, json, output, time};
 use ply_client::text::{self, Line};
 
@@ -15,20 +18,37 @@ const COLUMNS_MIN: usize = 12;
 /// Columns between two columns of the table.
 const GAP: usize = 2;
 
+/// A session as JSON, with what the hub does in it.
+#[derive(Serialize)]
+struct Listed<'a> {
+    #[serde(flatten)]
+    about: About<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    live: Option<&'a Live>,
+}
+
 pub(super) async fn run(store: &Store, arguments: Ls) -> Result<(), Error> {
     let limit = match arguments.limit {
         0 => usize::MAX,
         limit => limit,
     };
     let (sessions, is_cut) = gather(store, arguments.cwd.as_deref(), limit).await?;
+    let live = through::live(&store.path).await;
     let mut out = output::stdout();
     let written = if arguments.json {
-        let sessions: Vec<_> = sessions.iter().map(About::new).collect();
-        json::write(&mut out, &sessions)
+        let listed = sessions.iter().map(|head| Listed {
+            about: About::new(head),
+            live: find(&live, head),
+        });
+        json::write(&mut out, &listed.collect::<Vec<_>>())
     } else {
-        match output::stdout_columns() {
-            Some(columns) => table(&mut out, &cells(&sessions, time::now_ms()), columns),
-            None => rows(&mut out, &sessions),
+        match (output::stdout_columns(), live.is_empty()) {
+            (Some(columns), true) => table(&mut out, &cells(&sessions, time::now_ms()), columns),
+            (Some(columns), false) => {
+                let cells = live_cells(&sessions, &live, time::now_ms());
+                table(&mut out, &cells, columns)
+            }
+            (None, _) => rows(&mut out, &sessions),
         }
     };
     written.and_then(|()| out.flush()).map_err(Error::Output)?;
@@ -119,6 +139,39 @@ fn cells(sessions: &[Head], now_ms: i64) -> Vec<[String; 4]> {
         ]
     });
     std::iter::once(names).chain(rows).collect()
+}
+
+/// Returns the same cells with what the hub does in each session.
+fn live_cells(sessions: &[Head], live: &[Live], now_ms: i64) -> Vec<[String; 5]> {
+    let states = sessions
+        .iter()
+        .map(|head| find(live, head).map_or_else(|| "-".to_owned(), state));
+    let states = std::iter::once("HUB".to_owned()).chain(states);
+    let cells = cells(sessions, now_ms).into_iter().zip(states);
+    cells
+        .map(|([id, updated, title, cwd], state)| [id, updated, state, title, cwd])
+        .collect()
+}
+
+fn find<'a>(live: &'a [Live], head: &Head) -> Option<&'a Live> {
+    live.iter().find(|live| live.id == head.id)
+}
+
+/// Says what goes on in an open session.
+fn state(live: &Live) -> String {
+    let mut words = match live.state.as_str() {
+        "requires_action" => "asks".to_owned(),
+        state => state.to_owned(),
+    };
+    match live.clients {
+        0 => {}
+        1 => words += ", 1 client",
+        several => words += &format!(", {several} clients"),
+    }
+    if !live.queue.is_empty() {
+        words += &format!(", {} queued", live.queue.len());
+    }
+    words
 }
 
 /// Writes a table that fits into so many columns if it can: its last two columns, the title and the directory, share what the

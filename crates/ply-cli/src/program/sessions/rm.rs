@@ -89,8 +89,8 @@ fn ask(found: &[Head]) -> Result<bool, Error> {
         ));
     }
     let question = match found.len() {
-        1 => "delete this session for good?".to_owned(),
-        count => format!("delete these {count} sessions for good?"),
+        1 => "delete this session permanently?".to_owned(),
+        count => format!("delete these {count} sessions permanently?"),
     };
     output::ask(&question).map_err(Error::Input)
 }

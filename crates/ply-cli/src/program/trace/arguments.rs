@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-/// Records what a client and an agent say to each other.
+/// Records the messages between a client and an agent.
 ///
-/// Stands between the two as the agent's command: every byte passes as it is, in both directions, and
-/// is written to a file on the way. The exit code is the agent's, or 128 and the number of the signal
-/// that ended it; 127 if it cannot be started.
+/// Use it as the agent's command: every byte passes unchanged in both directions and is recorded to a
+/// file. The exit code is the agent's, or 128 plus the number of the signal that ended it; 127 if it
+/// cannot be started.
 ///
-/// Values of variables and headers, members named like secrets, and what looks like a key are taken
-/// out of the recording. A secret that a model says piece by piece cannot be seen.
+/// Values of variables and headers, members whose names suggest secrets, and whatever looks like a key
+/// are redacted. Secrets that a model splits over several messages are not recognized.
 #[derive(Debug, Default, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -25,7 +25,7 @@ pub(crate) struct Trace {
     #[command(subcommand)]
     pub(crate) command: Option<TraceCommand>,
 
-    /// The file to record to, or a directory in which each recording is a file trace-TIME.ndjson; `DIR/` is made if it
+    /// The file to record to, or a directory for files named trace-TIME.ndjson; `DIR/` is created if it
     /// is missing [default: the current directory].
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -49,7 +49,7 @@ pub(crate) enum TraceCommand {
     View(View),
 }
 
-/// Shows a recording: each message on a line, then what it all took and which rules were broken.
+/// Shows a recording: one line per message, then timing and broken rules.
 ///
 /// Exit codes: 0 shown, 1 cannot be read, 2 wrong arguments.
 #[derive(Debug, Args)]
@@ -66,7 +66,7 @@ pub(crate) struct View {
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
 
-    /// Shows only messages of this method, and their answers.
+    /// Shows only messages of this method, and their responses.
     #[arg(long, value_name = "METHOD")]
     pub(crate) method: Option<String>,
 

@@ -28,9 +28,19 @@ use crate::program::output;
 const COLUMNS: usize = 120;
 
 /// Leaves out what no text forbids.
-fn broken(mut findings: Vec<Finding>) -> Vec<Finding> {
-    findings.retain(|finding| finding.level != Level::Unspecified);
-    findings
+fn broken(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut told: Vec<Finding> = Vec::new();
+    for finding in findings {
+        let is_same = |other: &Finding| {
+            (other.side, &other.frames, &other.what)
+                == (finding.side, &finding.frames, &finding.what)
+        };
+        // One observation may be about two rules; a reader needs it once.
+        if finding.level != Level::Unspecified && !told.iter().any(is_same) {
+            told.push(finding);
+        }
+    }
+    told
 }
 
 /// Shows a recording.

@@ -58,7 +58,7 @@ impl Following<'_> {
         if by != By::User && !answered.is_allowed() && self.cut.is_none() {
             self.settle().await;
             let why = match by {
-                By::Nobody => "nobody is there to ask; see `--permit`",
+                By::Nobody => "nobody can be asked; see `--permit`",
                 _ => "by `--permit`",
             };
             let title = Line(&answered.title).to_string();
