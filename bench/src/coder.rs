@@ -2,6 +2,7 @@
 //!
 //! The client is the same for every peer and does as little as possible: lines on blocking pipes.
 
+mod commands;
 mod editor;
 
 use std::time::{Duration, Instant};
@@ -35,6 +36,10 @@ pub(crate) enum Peer {
 pub(crate) enum Work {
     /// From before the process to the answer to `initialize`, and on to that to `session/new`.
     Start,
+    /// A turn that runs `true`, with the sandbox and without.
+    Command,
+    /// A turn that runs a command with 2 GB of output, and the same output through `cat`.
+    Output,
 }
 
 /// What came of one start.
@@ -59,13 +64,18 @@ struct Memory {
 impl Peer {
     /// Starts it again and again and measures.
     pub(crate) fn run(self, work: Work, count: Option<u64>, limit_s: u64) -> Result<Outcome> {
-        let Work::Start = work;
+        match (work, self) {
+            (Work::Start, _) => {}
+            (Work::Command, Peer::Ply) => return commands::start(count),
+            (Work::Output, Peer::Ply) => return commands::output(count),
+            _ => return Err("only `ply-agent` runs commands".into()),
+        }
         let count = count.unwrap_or(TRIES);
         let store = Store::new()?;
         let launch = match self {
             Peer::Floor => Launch::program(vec!["/bin/true".to_owned()], Vec::new()),
             Peer::Documented => Launch::sdk(Sdk::Documented, Vec::new(), limit_s)?,
-            Peer::Ply => ply(&store)?,
+            Peer::Ply => ply(&store, &[])?,
         };
         let start = || match self {
             Peer::Floor => nothing(&launch),
@@ -102,7 +112,7 @@ impl Peer {
 }
 
 /// The program, beside this one, with nothing in its environment but a home.
-fn ply(store: &Store) -> Result<Launch> {
+fn ply(store: &Store, arguments: &[&str]) -> Result<Launch> {
     let this = std::env::current_exe()?;
     let program = this.with_file_name("ply");
     if !program.is_file() {
@@ -119,7 +129,8 @@ fn ply(store: &Store) -> Result<Launch> {
         ("PATH".to_owned(), std::env::var("PATH").unwrap_or_default()),
         ("PLY_STORE".to_owned(), text(store.path())?),
     ];
-    let words = vec![text(&program)?, "agent".to_owned()];
+    let mut words = vec![text(&program)?, "agent".to_owned()];
+    words.extend(arguments.iter().map(|word| (*word).to_owned()));
     Ok(Launch::program(words, variables))
 }
 

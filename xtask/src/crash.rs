@@ -1,15 +1,27 @@
-//! `cargo xtask crash`: agents that are killed at any moment, and disks that fail.
+//! `cargo xtask crash`: agents that are killed at any moment, and disks that fail; `cargo xtask crash hub`: everything around a hub.
 
 use std::process::Command;
 
 use crate::Result;
 
+/// What is killed.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Rig {
+    /// Agents and their disks
+    Agent,
+    /// The hub, holders, agents, and what editors start, around one user after the other
+    Hub,
+}
+
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// How many agents are killed at random
+    /// What is killed
+    #[arg(value_enum, default_value_t = Rig::Agent)]
+    rig: Rig,
+    /// How many agents are killed at random, or how many users are played
     #[arg(long, default_value_t = 25)]
     loops: u64,
-    /// The seed of the first store; each has the one after
+    /// The seed of the first store or user; each has the one after
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Also kills an agent at every call on its store, and fails every call
@@ -24,16 +36,22 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let (package, program) = match arguments.rig {
+        Rig::Agent => ("crash-tests", "crash-rig"),
+        Rig::Hub => ("hub-tests", "hub-rig"),
+    };
+    let for_agents = arguments.every || arguments.points.is_some() || arguments.point.is_some();
+    if arguments.rig == Rig::Hub && for_agents {
+        return Err("`--every`, `--points` and `--point` are for agents; the hub takes `--loops` and `--seed`".into());
+    }
     // The program as it is used: what is between two calls takes the time that it takes there.
-    let package = ["--quiet", "--release", "--package", "crash-tests"];
+    let package = ["--quiet", "--release", "--package", package];
     let built = Command::new("cargo").arg("build").args(package).status();
     if !built.map_err(unusable)?.success() {
         return Err("the rig cannot be built".into());
     }
     let mut rig = Command::new("cargo");
-    rig.arg("run")
-        .args(package)
-        .args(["--bin", "crash-rig", "--"]);
+    rig.arg("run").args(package).args(["--bin", program, "--"]);
     match &arguments.point {
         Some(point) => {
             rig.args(["--point", point]);

@@ -6,7 +6,9 @@ mod build;
 mod crash;
 mod demo;
 mod fuzz;
+mod matrix;
 mod prop;
+mod registry;
 mod requirements;
 mod sim;
 mod tasks;
@@ -37,8 +39,12 @@ enum Command {
     Demo(demo::Arguments),
     /// Fuzzes one target, or replays one input through it.
     Fuzz(fuzz::Arguments),
+    /// Installs real agents, checks them with a scripted model and writes docs/MATRIX.md.
+    Matrix(matrix::Arguments),
     /// Runs the property tests with many cases.
     Prop(prop::Arguments),
+    /// Prints the entry for the registry of ACP agents.
+    Registry(registry::Arguments),
     /// Shows which protocol rules have a test that names them.
     Requirements(requirements::Arguments),
     /// Runs simulated worlds, or shows one.
@@ -55,7 +61,9 @@ fn main() -> ExitCode {
         Command::Crash(arguments) => crash::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
+        Command::Matrix(arguments) => matrix::run(&arguments),
         Command::Prop(arguments) => prop::run(&arguments),
+        Command::Registry(arguments) => registry::run(&arguments),
         Command::Requirements(arguments) => requirements::run(&arguments),
         Command::Sim(arguments) => sim::run(&arguments),
         Command::Tasks(arguments) => tasks::run(&arguments),

@@ -18,7 +18,7 @@ use rules::Rules;
 const RULES: &str = "docs/requirements.toml";
 const TABLE: &str = "docs/REQUIREMENTS.md";
 /// Where the checker's rules are.
-const CHECKER: &str = "crates/ply-check/src";
+const CHECKER: &str = "crates/ply-check/src/rule/table";
 /// Where tests are looked for.
 const SOURCES: [&str; 4] = ["bench", "crates", "tests", "xtask"];
 

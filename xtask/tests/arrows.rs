@@ -73,6 +73,16 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
         ],
     ),
     ("process-tests", &["ply-client", "ply-hub", "ply-rpc"]),
+    (
+        "hub-tests",
+        &[
+            "ply-agent",
+            "ply-client",
+            "ply-hub",
+            "ply-journal",
+            "ply-rpc",
+        ],
+    ),
     ("check-tests", &["ply-check", "ply-client"]),
     ("interop-tests", &["ply-agent", "ply-hub"]),
     ("ply-model-server", &[]),

@@ -59,11 +59,11 @@ fn the_default_features_build_fewer_than_75_crates() {
 }
 
 #[test]
-fn the_readme_says_what_each_feature_costs() {
-    let readme = include_str!("../../README.md");
+fn the_documents_say_what_each_feature_costs() {
+    let page = include_str!("../../docs/SDK.md");
     for features in ["client", "agent", "agent,client", "agent,sqlite"] {
         let row = format!("| `{}` | ", features.replace(',', "`, `"));
-        let rest = readme
+        let rest = page
             .split_once(&row)
             .unwrap_or_else(|| panic!("no row {row}"))
             .1;

@@ -16,6 +16,11 @@ use crate::process::{Agent, Launch};
 pub(super) struct Editor {
     input: ChildStdin,
     output: BufReader<ChildStdout>,
+    /// The session, once there is one.
+    session: Value,
+    calls: u64,
+    /// Ends with the pipes.
+    _process: Option<Agent>,
 }
 
 impl Editor {
@@ -24,12 +29,10 @@ impl Editor {
         let begun = Instant::now();
         let (process, input, output) = launch.spawn()?;
         let output = BufReader::new(output);
-        let mut editor = Editor { input, output };
-        let hello = json!({ "protocolVersion": 1, "clientCapabilities": {} });
-        editor.call(0, "initialize", &hello)?;
+        let mut editor = Editor::new(input, output);
+        editor.greet()?;
         let greeted = begun.elapsed();
-        let setup = json!({ "cwd": cwd, "mcpServers": [] });
-        editor.call(1, "session/new", &setup)?;
+        editor.begin(cwd)?;
         let opened = begun.elapsed();
         let memory = Memory::of(&process)?;
         drop(editor);
@@ -41,7 +44,49 @@ impl Editor {
         })
     }
 
-    fn call(&mut self, id: u64, method: &str, params: &Value) -> Result<()> {
+    /// Starts an agent and opens a session in a directory.
+    pub(super) fn open(launch: &Launch, cwd: &Path) -> Result<Self> {
+        let (process, input, output) = launch.spawn()?;
+        let mut editor = Editor::new(input, BufReader::new(output));
+        editor._process = Some(process);
+        editor.greet()?;
+        editor.begin(cwd)?;
+        Ok(editor)
+    }
+
+    /// Sends a prompt and waits for the end of its turn.
+    pub(super) fn turn(&mut self, text: &str) -> Result<()> {
+        let prompt = json!([{ "type": "text", "text": text }]);
+        let params = json!({ "sessionId": self.session, "prompt": prompt });
+        self.call("session/prompt", &params).map(drop)
+    }
+
+    fn new(input: ChildStdin, output: BufReader<ChildStdout>) -> Self {
+        Editor {
+            input,
+            output,
+            session: Value::Null,
+            calls: 0,
+            _process: None,
+        }
+    }
+
+    fn greet(&mut self) -> Result<()> {
+        let hello = json!({ "protocolVersion": 1, "clientCapabilities": {} });
+        self.call("initialize", &hello).map(drop)
+    }
+
+    fn begin(&mut self, cwd: &Path) -> Result<()> {
+        let setup = json!({ "cwd": cwd, "mcpServers": [] });
+        let mut session = self.call("session/new", &setup)?;
+        let id = session.get_mut("sessionId").map(Value::take);
+        self.session = id.ok_or("the agent opened a session without an id")?;
+        Ok(())
+    }
+
+    fn call(&mut self, method: &str, params: &Value) -> Result<Value> {
+        let id = self.calls;
+        self.calls += 1;
         let call = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         self.input.write_all(format!("{call}\n").as_bytes())?;
         let mut line = String::new();
@@ -50,12 +95,13 @@ impl Editor {
             if self.output.read_line(&mut line)? == 0 {
                 return Err(format!("the agent ended instead of answering {method}").into());
             }
-            let answer: Value = serde_json::from_str(&line)?;
-            if answer.get("id").and_then(Value::as_u64) != Some(id) {
+            let mut answer: Value = serde_json::from_str(&line)?;
+            let is_call = answer.get("method").is_some();
+            if is_call || answer.get("id").and_then(Value::as_u64) != Some(id) {
                 continue;
             }
-            return match answer.get("result") {
-                Some(_) => Ok(()),
+            return match answer.get_mut("result") {
+                Some(result) => Ok(result.take()),
                 None => Err(format!("{method} was refused: {answer}").into()),
             };
         }

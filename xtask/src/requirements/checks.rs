@@ -5,26 +5,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::id::Id;
 use super::rules::Rules;
 
-/// How the checker's rules are written, and whom they bind. The last is the short form in its scenes.
-const MARKS: [(&str, &str); 3] = [
-    ("Rule::agent(", "agent"),
-    ("Rule::client(", "client"),
-    (" rule(", "client"),
-];
-
 /// The rules that are checked, and on which side.
 #[derive(Debug, Default)]
 pub(crate) struct Checks(BTreeMap<Id, BTreeSet<&'static str>>);
 
 impl Checks {
-    /// Takes in the rules of a source file.
+    /// Takes in the rows of a part of the checker's table: `ID => Side Level …`, and further sides below it.
     pub(crate) fn add(&mut self, source: &str) {
-        for (mark, side) in MARKS {
-            for rest in source.split(mark).skip(1) {
-                let id = rest.trim_start().strip_prefix('"');
-                let id = id.and_then(|rest| rest.split('"').next());
-                if let Some(id) = id.and_then(Id::parse) {
-                    self.0.entry(id).or_default().insert(side);
+        let mut id = None;
+        for line in source.lines() {
+            let row = match line.split_once("=>") {
+                Some((name, row)) => {
+                    id = Id::parse(&name.trim().replace('_', "-"));
+                    row
+                }
+                None => line,
+            };
+            let Some(id) = &id else { continue };
+            let sides = row.split_whitespace().next().unwrap_or_default();
+            for (name, side) in [("Agent", "agent"), ("Client", "client")] {
+                if sides.split('|').any(|bound| bound == name) {
+                    self.0.entry(id.clone()).or_default().insert(side);
                 }
             }
         }
@@ -68,10 +69,10 @@ mod tests {
     fn a_check_is_a_rule_of_the_checker_by_its_id_and_side() {
         let mut checks = Checks::default();
         checks.add(
-            "Rule::agent(\"V1-FS-01\", \"…\")\nRule::client(\n    \"V1-FS-01\",\n \"V1-FS-02\"",
+            "V1_FS_01 =>\n    Agent Must Crate:\n    \"…\"\n    Client Should Crate:\nV1_FS_02 => Agent|Client May Sdk:\n",
         );
         let id = Id::parse("V1-FS-01").unwrap();
         assert_eq!(checks.sides(&id).collect::<Vec<_>>(), ["agent", "client"]);
-        assert_eq!(checks.sides(&Id::parse("V1-FS-02").unwrap()).count(), 0);
+        assert_eq!(checks.sides(&Id::parse("V1-FS-02").unwrap()).count(), 2);
     }
 }
