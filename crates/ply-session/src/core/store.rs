@@ -138,7 +138,7 @@ impl Core {
     pub fn persist(&mut self) -> Option<Persist> {
         let write_bytes = self.limits().write_bytes;
         let is_traced = self.has_traced();
-        let State::Open { under_way, retry } = &mut self.store.state else {
+        let State::Open { under_way, retry } = &self.store.state else {
             return None;
         };
         if under_way.is_some() || retry.is_some_and(|retry| self.now < retry.at) {
@@ -146,8 +146,7 @@ impl Core {
         }
         // In one append with what the lines mean: either both are there or neither is.
         if let Some(upto) = self.store.unmarked.take() {
-            let mark = Event::Lines { upto };
-            self.window.push(mark, self.engine.settings());
+            self.mark(Event::Lines { upto });
         }
         let run = self.window.hand_over();
         let mut description = self.store.description.take();
@@ -166,17 +165,25 @@ impl Core {
         if run.is_none() && description.is_none() {
             return None;
         }
-        *under_way = Some(UnderWay {
-            upto: self.window.handed(),
-            level,
-            records: self.window.records(),
-            description: description.clone(),
-        });
+        if let State::Open { under_way, .. } = &mut self.store.state {
+            *under_way = Some(UnderWay {
+                upto: self.window.handed(),
+                level,
+                records: self.window.records(),
+                description: description.clone(),
+            });
+        }
         Some(Persist {
             records: run.map_or_else(Vec::new, |run| run.records),
             level,
             description,
         })
+    }
+
+    /// Appends something that is for the journal alone. The conversation counts it too: its places are those of the window.
+    pub(super) fn mark(&mut self, event: Event) {
+        self.engine.restore(&event);
+        self.window.push(event, self.engine.settings());
     }
 
     pub(super) fn persisted(&mut self, reached: Level) {

@@ -67,7 +67,7 @@ impl Engine {
         }
     }
 
-    /// Adds an event that turned out to be kept.
+    /// Adds an event that turned out to be kept, or that is for the journal alone.
     pub(crate) fn restore(&mut self, event: &Event) {
         self.take_snapshot(event);
         self.emitted += 1;

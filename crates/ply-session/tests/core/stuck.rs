@@ -215,3 +215,22 @@ fn what_waits_for_a_journal_is_answered_when_a_report_comes_before_the_clock() {
     let seen = world.seen(1);
     assert_eq!(seen.last(), Some(&format!("answer {close}")), "{seen:?}");
 }
+
+#[test]
+fn a_client_that_attaches_behind_marks_of_lines_sees_everything_once() {
+    let mut world = World::running();
+    for line in 1..4 {
+        world.say("one ");
+        world.step(Input::Lines { upto: line });
+    }
+    world.journal.appends = Mode::Stuck;
+    world.say("two ");
+    // From here on what clients may see is less than what was said.
+    world.call("c", v2::ToolCallStatus::InProgress);
+    world.attach(3, V2);
+    world.attach(4, V1);
+    world.journal.appends = Mode::Answers;
+    world.unstick();
+    world.end();
+    world.assert_same(&[1, 2, 3, 4]);
+}
