@@ -95,6 +95,8 @@ pub struct Core {
     /// Records of the journal that could not be read.
     damaged: u64,
     epoch: u64,
+    /// The owner that wrote the first record. Places that those before it told a client are not in this journal.
+    first_owner: u64,
     actions: Vec<Action>,
     now: Duration,
 }

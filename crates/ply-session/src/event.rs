@@ -78,6 +78,12 @@ pub enum Event {
         /// The source.
         from: v2::SessionId,
     },
+    /// This owner wrote the first record of the session: those before it wrote none, so no place that they told a client is one
+    /// in this journal.
+    Begun {
+        /// The number of the owner.
+        owner: u64,
+    },
     /// The lines of that program are recorded up to this number.
     Lines {
         /// The number of the last one.
@@ -259,7 +265,9 @@ impl Event {
             | Self::Runner(_)
             | Self::Titled { .. }
             | Self::Forked { .. } => true,
-            Self::Asked { .. } | Self::Lines { .. } | Self::Connection(_) => false,
+            Self::Asked { .. } | Self::Begun { .. } | Self::Lines { .. } | Self::Connection(_) => {
+                false
+            }
         }
     }
 

@@ -80,6 +80,7 @@ pub fn is_forked(record: &[u8]) -> bool {
             | Event::Queue(_)
             | Event::Operation { .. }
             | Event::Runner(_)
+            | Event::Begun { .. }
             | Event::Lines { .. }
             | Event::Connection(_))
     )

@@ -167,7 +167,7 @@ impl Core {
 
     /// Returns how far a client has seen the session that gives this back; none if nobody can tell.
     fn mark_of(&mut self, after: &After, viewer: &Viewer) -> Option<Mark> {
-        let mark = Mark::read(&after.cursor, &self.session, self.epoch)?;
+        let mark = Mark::read(&after.cursor, &self.session, self.first_owner..=self.epoch)?;
         // One that was shown in part must be there.
         let shown = u64::from(mark.at.skip > 0);
         let end = mark.at.record.saturating_add(shown);

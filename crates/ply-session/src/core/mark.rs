@@ -1,6 +1,7 @@
 //! How far a client has been shown a session, as a text that it can give back, also to another process.
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 use ply_wire::v2;
 
@@ -110,15 +111,19 @@ impl Mark {
         text
     }
 
-    /// Reads a text that a client gave; none if it is not of this session, or of no owner up to this one.
-    pub(crate) fn read(text: &str, session: &v2::SessionId, owner: u64) -> Option<Self> {
+    /// Reads a text that a client gave; none if it is not of this session, or of none of these owners.
+    pub(crate) fn read(
+        text: &str,
+        session: &v2::SessionId,
+        owners: RangeInclusive<u64>,
+    ) -> Option<Self> {
         if text.len() > TEXT_BYTES_MAX {
             return None;
         }
         let mut parts = text.split('-');
         let is_ours = parts.next()? == FORM
             && parts.next()? == format!("{:016x}", print(session.0.as_bytes()))
-            && (1..=owner).contains(&parts.next()?.parse().ok()?);
+            && owners.contains(&parts.next()?.parse().ok()?);
         if !is_ours {
             return None;
         }
@@ -201,25 +206,26 @@ mod tests {
         let text = mark().text(&session, 4);
         assert!(text.bytes().all(|byte| byte.is_ascii_graphic()));
         assert!(!text.contains(['"', '\\']), "it stands in JSON as it is");
-        assert_eq!(Mark::read(&text, &session, 4), Some(mark()));
-        assert_eq!(Mark::read(&text, &session, 9), Some(mark()));
+        assert_eq!(Mark::read(&text, &session, 1..=4), Some(mark()));
+        assert_eq!(Mark::read(&text, &session, 1..=9), Some(mark()));
     }
 
     #[test]
     fn a_mark_of_another_session_or_of_a_later_owner_or_of_nobody_is_none() {
         let session = v2::SessionId::new("s");
         let text = mark().text(&session, 4);
-        assert_eq!(Mark::read(&text, &v2::SessionId::new("t"), 4), None);
-        assert_eq!(Mark::read(&text, &session, 3), None);
+        assert_eq!(Mark::read(&text, &v2::SessionId::new("t"), 1..=4), None);
+        assert_eq!(Mark::read(&text, &session, 1..=3), None);
+        assert_eq!(Mark::read(&text, &session, 5..=9), None);
         for cut in 0..text.len() {
             let cut = text.get(..cut).unwrap_or_default();
             // Where the rest of it is only left out, the beginning may be a mark.
-            if let Some(read) = Mark::read(cut, &session, 4) {
+            if let Some(read) = Mark::read(cut, &session, 1..=4) {
                 assert_ne!(read, mark());
             }
         }
         for wrong in ["", "1", "latest", "2-0-1-n0.0-0.0.0", "1-é-1-n0.0-0.0.0"] {
-            assert_eq!(Mark::read(wrong, &session, 4), None, "{wrong}");
+            assert_eq!(Mark::read(wrong, &session, 1..=4), None, "{wrong}");
         }
     }
 }

@@ -32,6 +32,8 @@ pub struct Opening {
     pub(crate) operations: Operations,
     handover: Handover,
     pub(crate) damaged: u64,
+    /// The owner that wrote the first record, if it is not the one that made the session.
+    pub(crate) first_owner: Option<u64>,
 }
 
 impl Opening {
@@ -50,6 +52,7 @@ impl Opening {
                 turn: *turn,
                 question: question.clone(),
             }),
+            Event::Begun { owner } => self.first_owner = Some(*owner),
             Event::Answered { ask, .. } => self.asked.retain(|asked| asked.id != *ask),
             _ => {}
         }

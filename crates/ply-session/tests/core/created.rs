@@ -1,10 +1,14 @@
 //! Sessions that are not in the journal yet.
 
-use ply_session::{How, Input, Keep, LastClient, Opened, RequestId, Settings, UNCREATED_BYTES_MAX};
+use ply_session::{
+    Answers, How, Input, Keep, LastClient, Opened, RequestId, Settings, UNCREATED_BYTES_MAX,
+    ViewId, Viewer,
+};
+use ply_wire::project::Shows;
 use ply_wire::v2;
 
 use crate::journal::Mode;
-use crate::world::{V1, V2, World};
+use crate::world::{V1, V2, World, setup};
 
 fn title() -> v2::SessionUpdate {
     v2::SessionUpdate::SessionInfoUpdate(v2::SessionInfoUpdate::new().title("A title"))
@@ -304,4 +308,62 @@ fn a_session_that_was_to_be_kept_and_is_deleted_is_not_created() {
     world.core.keep();
     world.close_with(Some(1), Keep::Nothing);
     assert_eq!(world.done(), ["delete", "over"]);
+}
+
+/// Returns a client that wants to know how far it is.
+fn returning() -> Viewer {
+    let answers = Answers {
+        form: true,
+        url: true,
+    };
+    let mut viewer = Viewer::new(V2, Shows::ALL, answers);
+    viewer.cursors = true;
+    viewer
+}
+
+/// Opens the session in another process whose journal answers.
+fn take_over(world: World) -> World {
+    let mut world = world;
+    world.journal.appends = Mode::Answers;
+    world.journal.under_way = None;
+    world.reopen()
+}
+
+#[test]
+fn a_place_in_a_session_that_was_never_written_is_none_of_the_next_owners() {
+    let mut world = World::new();
+    world.attach_viewer(1, returning(), How::New, setup());
+    world.update(title());
+    let cursor = world.core.cursor(ViewId(1)).unwrap();
+    world.journal.appends = Mode::Stuck;
+    world.prompt(1, "one");
+    assert_eq!(world.done(), ["create"]);
+    assert!(world.journal.records.is_empty());
+    for _ in 0..2 {
+        world = take_over(world);
+        // Now there is a record at that place, and it is not the one that the client has seen.
+        world.update(title());
+        world.say("of another owner");
+        let request = world.come_back(1, returning(), &cursor);
+        let refused = format!("refuse {request} The cursor");
+        let done = world.done();
+        assert!(
+            done.iter().any(|line| line.starts_with(&refused)),
+            "{done:?}"
+        );
+    }
+}
+
+#[test]
+fn a_place_in_a_session_that_was_written_since_is_one_of_the_next_owners() {
+    let mut world = World::new();
+    world.attach_viewer(1, returning(), How::New, setup());
+    world.update(title());
+    let cursor = world.core.cursor(ViewId(1)).unwrap();
+    world.prompt(1, "one");
+    let mut world = take_over(world);
+    let request = world.come_back(1, returning(), &cursor);
+    let seen = world.seen(1);
+    assert!(seen.contains(&format!("answer {request}")), "{seen:?}");
+    assert!(seen.iter().any(|line| line.contains("one")), "{seen:?}");
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use ply_session::{
-    Answers, Attach, Close, How, Input, Keep, Outcome, Prompt, RequestId, Setup, Stop, ViewId,
-    Viewer,
+    After, Answers, Attach, Close, How, Input, Keep, Outcome, Prompt, RequestId, Setup, Stop,
+    ViewId, Viewer,
 };
 use ply_wire::negotiate::Version;
 use ply_wire::project::Shows;
@@ -40,6 +40,26 @@ impl World {
         how: How,
         setup: Setup,
     ) -> u64 {
+        self.attach_after(view, viewer, how, setup, None)
+    }
+
+    /// Attaches a client that goes on where it was.
+    pub(crate) fn come_back(&mut self, view: u64, viewer: Viewer, cursor: &str) -> u64 {
+        let after = After {
+            cursor: cursor.to_owned(),
+            operations: Vec::new(),
+        };
+        self.attach_after(view, viewer, How::Resume, setup(), Some(after))
+    }
+
+    fn attach_after(
+        &mut self,
+        view: u64,
+        viewer: Viewer,
+        how: How,
+        setup: Setup,
+        after: Option<After>,
+    ) -> u64 {
         let request = self.request();
         let mut client = Client::new(viewer.version, request.0);
         // One that attaches again reads as it did.
@@ -53,7 +73,7 @@ impl World {
             viewer,
             how,
             setup,
-            after: None,
+            after,
         })));
         request.0
     }

@@ -52,13 +52,7 @@ impl Client {
     }
 
     pub(super) fn can_come_back(&self) -> bool {
-        // A place in a session that is not written means nothing to the next owner. One whose journal was just created may take it
-        // for a place of its own, and show too little; so no client here comes back by such a place.
-        let is_place = |away: &&Away| {
-            let cursor = away.cursor.as_ref();
-            cursor.is_some_and(|(cursor, _)| !cursor.is_in_memory)
-        };
-        let Some(away) = self.away.as_ref().filter(is_place) else {
+        let Some(away) = self.away.as_ref().filter(|away| away.cursor.is_some()) else {
             return false;
         };
         let is_whole = match self.link {
