@@ -96,16 +96,27 @@ pub async fn play(peer: &Path, seed: u64) -> Result<Tally, String> {
         _ => Supported::Both,
     };
     let world = World::new(peer, version).map_err(|error| error.to_string())?;
-    let played = User::new(&world, client, seed).play().await;
+    let mut user = User::new(&world, client, seed);
+    let mut editor = None;
+    let played = user.play(&mut editor).await;
+    // What the hub has to say for itself, while it and the editor are there.
+    let sessions = match &played {
+        Ok(()) => Vec::new(),
+        Err(_) => world.sessions().await,
+    };
+    let tally = user.tally;
+    drop(editor);
     world.stop().await;
     let is_none = async || world.processes().is_ok_and(|left| left.is_empty());
     let ended = world.until("the end of all processes", is_none).await;
+    let ended = ended.map_err(|error| format!("{error}: {:?}", world.left()));
     let told = |error: String| {
         let log = world.log().unwrap_or_default();
         let log: Vec<String> = log.iter().map(|line| format!("{line:?}")).collect();
-        format!("seed {seed}: {error}\n{}", log.join("\n"))
+        let log = log.join("\n");
+        format!("seed {seed}: {error}\n{sessions:?}\n{log}")
     };
-    let tally = played.map_err(told)?;
+    played.map_err(told)?;
     ended.map_err(told)?;
     Ok(tally)
 }
@@ -134,17 +145,18 @@ impl<'w> User<'w> {
         }
     }
 
-    async fn play(mut self) -> Result<Tally, String> {
+    /// Plays the user, and leaves the editor open if a promise is broken.
+    async fn play(&mut self, open: &mut Option<Editor>) -> Result<(), String> {
         let agent = self.world.attach(self.client).await?;
         let session = agent.new_session(self.world.project()).await;
         let session = session.map_err(|error| error.to_string())?;
         let id = session.id().clone();
         let yes = tokio::spawn(say_yes(session.clone()));
-        let mut editor = Editor {
+        let editor = open.insert(Editor {
             agent,
             session,
             yes,
-        };
+        });
         // From here on the session is more than a panel that is shown.
         let turn = editor.session.prompt("say:hello").await;
         let turn = turn.map_err(|error| error.to_string())?;
@@ -154,7 +166,7 @@ impl<'w> User<'w> {
             let words = self.words(number);
             let is_finished = match target {
                 Target::Client => self.prompt_by_process(&id, number, &words).await?,
-                _ => self.prompt(&editor, &words, target).await?,
+                _ => self.prompt(editor, &words, target).await?,
             };
             if is_finished {
                 self.tally.finished += 1;
@@ -162,21 +174,27 @@ impl<'w> User<'w> {
                 self.tally.broken += 1;
             }
             if target == Target::Shim {
-                editor = self.open_again(&id).await?;
+                *editor = self.open_again(&id).await?;
             }
             self.is_idle(&id).await?;
-            self.check(&editor.session, number, is_finished)?;
+            // The hub knows of the end before the editor has read all of it.
+            let checked = async || self.check(&editor.session, number, is_finished);
+            self.world.until_ok(checked).await?;
         }
         let fresh = self.open_again(&id).await?;
-        let (kept, seen) = (said(&fresh.session), said(&editor.session));
-        if kept != seen {
-            return Err(format!(
-                "the editor has seen {seen:?}, and {kept:?} is kept"
-            ));
-        }
+        let is_same = async || {
+            let (kept, seen) = (said(&fresh.session), said(&editor.session));
+            match kept == seen {
+                true => Ok(()),
+                false => Err(format!(
+                    "the editor has seen {seen:?}, and {kept:?} is kept"
+                )),
+            }
+        };
+        self.world.until_ok(is_same).await?;
         fresh.agent.close().await;
         editor.agent.close().await;
-        Ok(self.tally)
+        Ok(())
     }
 
     /// Returns the words of a prompt; each is like no other.

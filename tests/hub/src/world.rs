@@ -224,6 +224,21 @@ impl World {
         Ok(found)
     }
 
+    /// Returns the words that processes of this user were started with, for whoever wants to know why they are there.
+    #[must_use]
+    pub fn left(&self) -> Vec<String> {
+        let left = self.processes().unwrap_or_default().into_iter();
+        let words = left.map(|pid| {
+            let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            let words = String::from_utf8_lossy(&words).replace('\0', " ");
+            let parent = std::fs::read_to_string(format!("/proc/{pid}/status"));
+            let parent = parent.unwrap_or_default();
+            let parent = parent.lines().find(|line| line.starts_with("PPid"));
+            format!("{pid} {words}({})", parent.unwrap_or_default())
+        });
+        words.collect()
+    }
+
     /// Waits until something is so.
     ///
     /// # Errors
@@ -241,6 +256,26 @@ impl World {
         };
         let waited = tokio::time::timeout(PATIENCE, waiting).await;
         waited.map_err(|_| format!("{what} does not come to pass"))
+    }
+
+    /// Waits until a check passes.
+    ///
+    /// # Errors
+    ///
+    /// It takes too long: what the last check said.
+    pub async fn until_ok(
+        &self,
+        mut check: impl AsyncFnMut() -> Result<(), String>,
+    ) -> Result<(), String> {
+        let mut last = Ok(());
+        let is_ok = async || {
+            last = check().await;
+            last.is_ok()
+        };
+        match self.until("", is_ok).await {
+            Ok(()) => Ok(()),
+            Err(_) => last,
+        }
     }
 }
 

@@ -16,8 +16,8 @@ pub(super) struct Terminals {
     fault: String,
     open: BTreeMap<String, Terminal>,
     made: u32,
-    /// Whether the end of a command is waited for and nothing else is served, which only a client with a fault does.
-    is_blocked: bool,
+    /// The end of a command that is waited for while nothing else is served, which only a client with a fault does.
+    blocked_by: Option<watch::Receiver<Option<Value>>>,
 }
 
 struct Terminal {
@@ -35,7 +35,7 @@ impl Terminals {
             fault,
             open: BTreeMap::new(),
             made: 0,
-            is_blocked: false,
+            blocked_by: None,
         }
     }
 
@@ -54,7 +54,8 @@ impl Terminals {
         params: &Value,
         cwd: &str,
     ) -> Option<Answer> {
-        if self.is_blocked {
+        let blocked = self.blocked_by.as_ref();
+        if blocked.is_some_and(|end| end.borrow().is_none()) {
             return None;
         }
         if self.fault == "refuses-terminals" {
@@ -76,9 +77,10 @@ impl Terminals {
         match method {
             "terminal/output" => Some(Ok(self.shown(terminal))),
             "terminal/wait_for_exit" => {
-                let is_running = terminal.status.borrow().is_none();
                 self.wait(id, terminal);
-                self.is_blocked = is_running && self.fault == "waits-block";
+                if self.fault == "waits-block" {
+                    self.blocked_by = Some(terminal.status.clone());
+                }
                 None
             }
             "terminal/kill" if self.fault == "no-kill" => Some(Err((-32601, "Method not found"))),
