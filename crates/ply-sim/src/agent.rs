@@ -16,6 +16,7 @@ const STEPS_MAX: u64 = 40;
 pub(crate) struct Numbers {
     pub(crate) asks: u64,
     pub(crate) barriers: u64,
+    pub(crate) lines: u64,
     pub(crate) requests: u64,
     pub(crate) views: u64,
 }

@@ -100,7 +100,13 @@ impl World<'_> {
 
     /// Passes on what the agent's code reports.
     pub(super) fn report(&mut self, number: u64, inputs: Vec<Input>) -> Result<(), Broken> {
-        for input in inputs {
+        // In every second life it is another program that runs the turns, and its lines are counted.
+        let lines = (number.is_multiple_of(2) && !inputs.is_empty()).then(|| {
+            self.numbers.lines += 1;
+            let upto = self.numbers.lines;
+            Input::Lines { upto }
+        });
+        for input in inputs.into_iter().chain(lines) {
             match &input {
                 Input::Ask(ask) => {
                     self.asks.insert(ask.id, (number, ask.turn));
