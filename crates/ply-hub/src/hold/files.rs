@@ -6,6 +6,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use ply_rpc::transport::tree;
 use rustix::fs::{Mode, OFlags};
@@ -17,6 +18,10 @@ use super::message::PROTOCOL;
 const ID_BYTES_MAX: usize = 64;
 /// Longest description of a holder that is read.
 const ABOUT_BYTES_MAX: u64 = 64 * 1024;
+/// What a socket's name ends with until it listens.
+const UNFINISHED: &str = "new";
+/// How long a holder may take to finish its socket. One that takes longer was killed.
+const UNFINISHED_TIME_MAX: Duration = Duration::from_secs(60);
 
 /// A holder, as its file describes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,12 +115,15 @@ impl Directory {
     /// Writes a holder's files. The socket comes first, so that whoever finds the description can connect.
     pub(super) fn publish(&self, about: &About) -> io::Result<UnixListener> {
         let socket = self.socket(&about.id)?;
+        // A socket that does not listen yet is what dead holders leave, and would be removed.
+        let unfinished = socket.with_extension(UNFINISHED);
         // Nobody may connect between the making of the socket and a change of its mode.
         let before = rustix::process::umask(Mode::from_raw_mode(0o177));
-        let listener = UnixListener::bind(socket);
+        let listener = UnixListener::bind(&unfinished);
         rustix::process::umask(before);
         let listener = listener?;
         listener.set_nonblocking(true)?;
+        std::fs::rename(unfinished, socket)?;
         let text = serde_json::to_vec(about)?;
         let mut options = std::fs::OpenOptions::new();
         let file = options.write(true).create_new(true).mode(0o600);
@@ -147,6 +155,7 @@ impl Directory {
     /// Returns the holders that run, and removes the files of others.
     pub(super) fn list(&self) -> io::Result<Vec<About>> {
         let boot = boot()?;
+        self.remove_unfinished()?;
         let mut running = Vec::new();
         for id in self.ids()? {
             match self.read(&id) {
@@ -158,6 +167,25 @@ impl Directory {
             }
         }
         Ok(running)
+    }
+
+    /// Removes sockets that were never finished.
+    fn remove_unfinished(&self) -> io::Result<()> {
+        for entry in std::fs::read_dir(self.path())? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let is_unfinished = Path::new(&name).extension() == Some(OsStr::new(UNFINISHED));
+            // One that cannot be looked at has just been finished.
+            let made = entry.metadata().and_then(|status| status.modified());
+            let age = made.ok().and_then(|made| made.elapsed().ok());
+            if is_unfinished
+                && age.is_some_and(|age| age > UNFINISHED_TIME_MAX)
+                && let Err(error) = std::fs::remove_file(self.path().join(&name))
+            {
+                tracing::warn!(%error, "what a holder left cannot be removed");
+            }
+        }
+        Ok(())
     }
 
     /// Returns what is described here, whether it runs or not.
@@ -215,6 +243,8 @@ fn in_words(path: &Path, error: &io::Error) -> io::Error {
 
 #[cfg(test)]
 mod tests {
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
+
     use super::*;
 
     fn ids(directory: &Directory) -> Vec<String> {
@@ -271,6 +301,28 @@ mod tests {
         drop(listener);
         assert!(ids(&directory).is_empty());
         assert!(!path.join("own.sock").exists());
+    }
+
+    #[test]
+    fn whoever_looks_while_a_holder_begins_leaves_its_socket_alone() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("holders");
+        let directory = Directory::open(&path).unwrap();
+        // Made and not listening yet, as long as it takes.
+        for name in ["begins.new", "dead.sock"] {
+            let (family, kind) = (AddressFamily::UNIX, SocketType::STREAM);
+            let socket = rustix::net::socket(family, kind, None).unwrap();
+            let address = SocketAddrUnix::new(path.join(name)).unwrap();
+            rustix::net::bind(&socket, &address).unwrap();
+        }
+        assert!(ids(&directory).is_empty());
+        assert!(path.join("begins.new").exists());
+        assert!(!path.join("dead.sock").exists());
+        let own = About::own("own", "", "").unwrap();
+        let made = directory.publish(&own).unwrap().local_addr().unwrap();
+        let name = made.as_pathname().and_then(Path::extension);
+        assert_eq!(name, Some(OsStr::new(UNFINISHED)), "it was made as such");
+        assert!(path.join("own.sock").exists());
     }
 
     #[test]
