@@ -206,7 +206,13 @@ impl Core {
         let warning = |message| {
             v2::SessionUpdate::Notice(v2::Notice::new(v2::NoticeSeverity::Warning, message))
         };
-        notices.into_iter().map(warning).collect()
+        let mut notices: Vec<v2::SessionUpdate> = notices.into_iter().map(warning).collect();
+        let history = self.engine.history();
+        if history.is_paused() && !history.queued().is_empty() {
+            let paused = self.engine.queue_is_paused();
+            notices.push(v2::SessionUpdate::Notice(paused));
+        }
+        notices
     }
 
     pub(super) fn detach(&mut self, view: ViewId, out: &mut Vec<Effect>) {

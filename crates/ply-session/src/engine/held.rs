@@ -44,10 +44,26 @@ impl Engine {
 
     /// Pauses the queue after a turn that did not come to its own end: what waits was written for another world.
     pub(super) fn pause_after(&mut self, stop: &v2::StopReason, out: &mut Vec<Action>) {
-        let is_cut = matches!(stop, v2::StopReason::Cancelled | v2::StopReason::Error(_));
-        if is_cut && !self.history.queued().is_empty() && !self.history.is_paused() {
+        if self.pauses_after(stop) {
             self.append(Event::Queue(QueueChange::Paused), out);
         }
+    }
+
+    pub(super) fn pauses_after(&self, stop: &v2::StopReason) -> bool {
+        let is_cut = matches!(stop, v2::StopReason::Cancelled | v2::StopReason::Error(_));
+        is_cut && !self.history.queued().is_empty() && !self.history.is_paused()
+    }
+
+    /// Returns what clients are told of prompts that wait until somebody says so. Their senders would wait without a word.
+    pub(crate) fn queue_is_paused(&self) -> v2::Notice {
+        let title = match self.history.queued().len() {
+            1 => "1 queued prompt is paused, since the turn before it was cut off.".to_owned(),
+            more => {
+                format!("{more} queued prompts are paused, since the turn before them was cut off.")
+            }
+        };
+        let hint = "Run `ply queue resume` to start what waits, or `ply queue` to see it.";
+        v2::Notice::new(v2::NoticeSeverity::Warning, title).description(hint.to_owned())
     }
 
     /// Takes back the prompts that an earlier process was sent. They wait until somebody says so.

@@ -133,6 +133,10 @@ impl Engine {
             self.end_compaction(id, status, out);
         }
         self.speaking = None;
+        if self.pauses_after(&stop) {
+            let notice = self.queue_is_paused();
+            self.tell(v2::SessionUpdate::Notice(notice), out);
+        }
         let idle = v2::IdleStateUpdate::new().stop_reason(stop.clone());
         self.set_state(v2::StateUpdate::Idle(idle), out);
         for prompt in turn.steered {

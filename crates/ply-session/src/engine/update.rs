@@ -324,7 +324,7 @@ impl Engine {
         self.append(Event::Update(ended), out);
     }
 
-    fn tell(&mut self, update: v2::SessionUpdate, out: &mut Vec<Action>) {
+    pub(super) fn tell(&mut self, update: v2::SessionUpdate, out: &mut Vec<Action>) {
         self.emitted += 1;
         out.push(Action::Tell(update));
     }

@@ -92,8 +92,14 @@ fn what_waits_is_paused_after_a_turn_that_was_cut_off() {
         assert!(world.core.history().is_paused(), "{cut}");
         assert_eq!(world.core.engine().running(), None, "{cut}");
         assert_eq!(queue(&world), ["two", "three"], "{cut}");
+        // Whoever waits is told so: at once, or when it comes back.
+        let told = |seen: Vec<String>| seen.iter().any(|line| line.starts_with("notice 2 queued"));
+        if cut == "failed" {
+            assert!(told(world.seen(2)));
+        }
         // Whoever prompts now is there, and does not wait for what is paused.
         world.attach(3, V2);
+        assert!(told(world.seen(3)), "{cut}");
         world.forget();
         let now = world.prompt(3, "now");
         assert_eq!(world.done(), [format!("start {now}")]);
