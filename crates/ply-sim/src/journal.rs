@@ -170,6 +170,12 @@ impl Journal {
         has_power
     }
 
+    /// Loses some of the newest records with the process alone: what is written stays, and clients that live on rely on it.
+    pub(crate) fn killed(&mut self, choices: &mut Choices<'_>) {
+        self.lose(self.written, choices);
+        self.owner = 0;
+    }
+
     fn lose(&mut self, kept: usize, choices: &mut Choices<'_>) {
         let newer = self.ends.iter().copied().filter(|end| *end > kept);
         let newer: Vec<usize> = [kept].into_iter().chain(newer).collect();

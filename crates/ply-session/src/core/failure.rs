@@ -266,6 +266,8 @@ impl Core {
             return;
         }
         self.store.set_gone();
+        // What they see from now on is not what the other owner has.
+        self.views.iter_mut().for_each(View::lose_trace);
         // Nothing of it comes again.
         drop(self.end_work(error, out));
         self.fail_waiting(error, out);

@@ -119,7 +119,7 @@ impl World<'_> {
         let until = self.queue.now_ms() + self.choices.below(400);
         let writes = self.choices.percent(70);
         // What the process had only accepted never comes.
-        self.journal.crash(&mut self.choices);
+        self.journal.killed(&mut self.choices);
         self.journal.take_over(until, writes)?;
         if self.choices.percent(50) {
             let delay = self.choices.below(500);

@@ -31,9 +31,21 @@ impl Scratch {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("shell-{}-{count}", std::process::id());
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let path = Self::place().join(name);
         std::fs::create_dir_all(&path).unwrap();
         Self(path.canonicalize().unwrap())
+    }
+
+    /// Returns where they lie: not among the temporary files, which a sandbox has of its own.
+    fn place() -> PathBuf {
+        let built = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let is_temporary = ["/tmp", "/var/tmp"]
+            .iter()
+            .any(|tmp| built.starts_with(tmp));
+        match std::env::home_dir().filter(|_| is_temporary) {
+            Some(home) => home.join(".cache/ply-tests"),
+            None => built.to_owned(),
+        }
     }
 
     pub(crate) fn dir(&self, name: &str) -> PathBuf {
