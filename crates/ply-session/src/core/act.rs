@@ -125,11 +125,11 @@ impl Core {
     fn accepted(&mut self, prompt: PromptId, view: ViewId, message: v2::MessageId) {
         self.left.remove(&prompt);
         // Then its sender does not know what it says.
-        let is_edited = self.edited.remove(&prompt);
+        let is_edited = self.edited.remove(&prompt) || self.operations.is_edited(prompt);
         if let Some(event) = self.operations.accepted(prompt, &message) {
             self.engine.note(event, &mut self.actions);
         }
-        if let Some((key, senders)) = self.operations.senders(prompt) {
+        if let Some((key, senders)) = self.operations.senders(prompt).filter(|_| !is_edited) {
             let views = self.views.iter_mut();
             views
                 .filter(|view| senders.contains(&view.id) || view.wrote(&key))

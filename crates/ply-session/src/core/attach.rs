@@ -144,7 +144,7 @@ impl Core {
         view.go_on(mark, self.epoch);
         let own = operations
             .iter()
-            .filter_map(|key| self.operations.message(key));
+            .filter_map(|key| self.operations.own_message(key));
         own.for_each(|message| view.owns(message));
         view.writes(operations);
         if self.window.has_all() {

@@ -12,7 +12,11 @@ use crate::{Event, OPERATIONS_MAX, PromptId, QueueChange, RequestId, ViewId};
 
 /// What is known of the newest of them.
 #[derive(Debug, Default)]
-pub(crate) struct Operations(VecDeque<Operation>);
+pub(crate) struct Operations {
+    known: VecDeque<Operation>,
+    /// The key of an edited prompt that left the queue in the past. If its turn began, that is written down a little later.
+    left: Option<String>,
+}
 
 #[derive(Debug, Default)]
 pub(crate) struct Operation {
@@ -22,6 +26,8 @@ pub(crate) struct Operation {
     message: Option<v2::MessageId>,
     /// Its name in the queue, if an earlier owner queued it.
     queued: Option<String>,
+    /// Whether somebody else changed what it says, so that its sender has to be shown it.
+    is_edited: bool,
     stop: Option<v2::StopReason>,
     /// Who sent it again and was not answered yet.
     repeats: Vec<(RequestId, ViewId)>,
@@ -51,11 +57,15 @@ impl Operations {
     /// Notes a prompt of the past.
     pub(crate) fn recorded(&mut self, event: &Event) {
         match event {
-            Event::Operation { key, message } => self.push(Operation {
-                key: key.clone(),
-                message: Some(message.clone()),
-                ..Operation::default()
-            }),
+            Event::Operation { key, message } => {
+                let is_edited = self.left.take().as_ref() == Some(key);
+                self.push(Operation {
+                    key: key.clone(),
+                    message: Some(message.clone()),
+                    is_edited,
+                    ..Operation::default()
+                });
+            }
             Event::Queued {
                 key,
                 operation: Some(operation),
@@ -65,13 +75,19 @@ impl Operations {
                 queued: Some(key.clone()),
                 ..Operation::default()
             }),
-            // If its turn began, that is written down next.
+            Event::Queue(QueueChange::Edited { key, .. }) => {
+                let mut known = self.known.iter_mut();
+                let edited = known.find(|known| known.queued.as_ref() == Some(key));
+                edited.into_iter().for_each(|known| known.is_edited = true);
+            }
             Event::Queue(QueueChange::Left { key }) => {
                 let is_it = |known: &Operation| known.queued.as_ref() == Some(key);
-                self.0.retain(|known| !is_it(known));
+                let at = self.known.iter().position(is_it);
+                let gone = at.and_then(|at| self.known.remove(at));
+                self.left = gone.filter(|gone| gone.is_edited).map(|gone| gone.key);
             }
             Event::Update(v2::SessionUpdate::StateUpdate(v2::StateUpdate::Idle(idle))) => {
-                for operation in &mut self.0 {
+                for operation in &mut self.known {
                     if operation.stop.is_none() && operation.queued.is_none() {
                         operation.stop.clone_from(&idle.stop_reason);
                     }
@@ -84,7 +100,7 @@ impl Operations {
     /// Names the prompts whose work goes on in a runner that outlived its session's owner, and returns the names.
     pub(crate) fn adopt(&mut self) -> Vec<PromptId> {
         let unsettled = |known: &&mut Operation| known.stop.is_none() && known.queued.is_none();
-        let unsettled = self.0.iter_mut().filter(unsettled);
+        let unsettled = self.known.iter_mut().filter(unsettled);
         let named = unsettled.zip(1..).map(|(operation, number)| {
             // No request of this process has such a number.
             *operation.prompt.insert(PromptId(u64::MAX - number))
@@ -94,7 +110,7 @@ impl Operations {
 
     /// Takes the numbers that prompts have which an earlier owner queued, by their names in the queue.
     pub(super) fn queued_as(&mut self, prompt_named: impl Fn(&str) -> Option<PromptId>) {
-        for operation in &mut self.0 {
+        for operation in &mut self.known {
             if let Some(key) = operation.queued.as_deref() {
                 operation.prompt = prompt_named(key);
             }
@@ -104,7 +120,7 @@ impl Operations {
     /// Returns the prompts that these clients sent again and that are not answered.
     pub(super) fn sent_again_by(&self, is_it: impl Fn(ViewId) -> bool) -> Vec<PromptId> {
         let sent = |known: &&Operation| known.repeats.iter().any(|(_, view)| is_it(*view));
-        let sent = self.0.iter().filter(sent);
+        let sent = self.known.iter().filter(sent);
         sent.filter_map(|operation| operation.prompt).collect()
     }
 
@@ -117,11 +133,11 @@ impl Operations {
     }
 
     fn push(&mut self, operation: Operation) {
-        self.0.push_back(operation);
-        if self.0.len() > OPERATIONS_MAX
-            && let Some(oldest) = self.0.iter().position(Operation::is_over)
+        self.known.push_back(operation);
+        if self.known.len() > OPERATIONS_MAX
+            && let Some(oldest) = self.known.iter().position(Operation::is_over)
         {
-            self.0.remove(oldest);
+            self.known.remove(oldest);
         }
     }
 
@@ -132,7 +148,7 @@ impl Operations {
         request: RequestId,
         view: ViewId,
     ) -> Option<PromptId> {
-        let mut known = self.0.iter_mut();
+        let mut known = self.known.iter_mut();
         let operation = known.find(|operation| operation.key == key)?;
         // One of another owner has no number here; this request can stand for it.
         let prompt = *operation.prompt.get_or_insert(PromptId(request.0));
@@ -140,17 +156,29 @@ impl Operations {
         Some(prompt)
     }
 
-    /// Returns the message that a prompt became.
-    pub(super) fn message(&self, key: &str) -> Option<&v2::MessageId> {
-        let mut known = self.0.iter();
-        known
-            .find(|operation| operation.key == key)
-            .and_then(|operation| operation.message.as_ref())
+    /// Returns the message that a prompt became, unless its sender has to be shown it.
+    pub(super) fn own_message(&self, key: &str) -> Option<&v2::MessageId> {
+        let mut known = self.known.iter();
+        let operation = known.find(|operation| operation.key == key)?;
+        operation.message.as_ref().filter(|_| !operation.is_edited)
+    }
+
+    /// Notes that somebody else changed what a prompt says.
+    pub(super) fn edited(&mut self, prompt: PromptId) {
+        if let Some(operation) = self.get(prompt) {
+            operation.is_edited = true;
+        }
+    }
+
+    /// Returns whether somebody else changed what a prompt says.
+    pub(super) fn is_edited(&mut self, prompt: PromptId) -> bool {
+        self.get(prompt)
+            .is_some_and(|operation| operation.is_edited)
     }
 
     /// Returns the key of a prompt, and who sent it again and was not answered yet.
     pub(super) fn senders(&self, prompt: PromptId) -> Option<(String, Vec<ViewId>)> {
-        let mut known = self.0.iter();
+        let mut known = self.known.iter();
         let operation = known.find(|operation| operation.prompt == Some(prompt))?;
         let repeats = operation.repeats.iter().map(|(_, view)| *view);
         Some((operation.key.clone(), repeats.collect()))
@@ -176,19 +204,23 @@ impl Operations {
     /// carried out again, however its sender was answered.
     pub(super) fn forget(&mut self, prompt: PromptId) -> Vec<(RequestId, ViewId)> {
         let is_it = |operation: &Operation| operation.prompt == Some(prompt);
-        let Some(at) = self.0.iter().position(is_it) else {
+        let Some(at) = self.known.iter().position(is_it) else {
             return Vec::new();
         };
-        if let Some(operation) = self.0.get_mut(at).filter(|known| known.message.is_some()) {
+        if let Some(operation) = self
+            .known
+            .get_mut(at)
+            .filter(|known| known.message.is_some())
+        {
             return std::mem::take(&mut operation.repeats);
         }
-        let operation = self.0.remove(at);
+        let operation = self.known.remove(at);
         operation.map_or_else(Vec::new, |operation| operation.repeats)
     }
 
     /// Forgets prompts that turned out not to be part of the conversation.
     pub(super) fn roll_back(&mut self, transcript: &Transcript) {
-        self.0.retain(|operation| {
+        self.known.retain(|operation| {
             let message = operation.message.as_ref();
             message.is_some_and(|id| transcript.message(MessageKind::User, id).is_some())
         });
@@ -199,7 +231,7 @@ impl Operations {
         &mut self,
         is_it: impl Fn(RequestId, ViewId) -> bool,
     ) -> Vec<(RequestId, ViewId)> {
-        let repeats = self.0.iter_mut().flat_map(|operation| {
+        let repeats = self.known.iter_mut().flat_map(|operation| {
             let repeats = &mut operation.repeats;
             repeats.extract_if(.., |(request, view)| is_it(*request, *view))
         });
@@ -220,7 +252,7 @@ impl Operations {
     }
 
     fn get(&mut self, prompt: PromptId) -> Option<&mut Operation> {
-        let mut known = self.0.iter_mut();
+        let mut known = self.known.iter_mut();
         known.find(|operation| operation.prompt == Some(prompt))
     }
 }

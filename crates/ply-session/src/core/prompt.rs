@@ -196,7 +196,10 @@ impl Core {
             _ => None,
         };
         let counts = self.engine.change_queue(change, &mut self.actions);
-        self.edited.extend(edited.filter(|_| counts));
+        if let Some(prompt) = edited.filter(|_| counts) {
+            self.edited.insert(prompt);
+            self.operations.edited(prompt);
+        }
         self.act(out);
         if counts {
             return self.gate(Gated::Respond(request, Response::Decided(Empty {})));
