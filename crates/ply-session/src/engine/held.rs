@@ -62,7 +62,7 @@ impl Engine {
                 format!("{more} queued prompts are paused, since the turn before them was cut off.")
             }
         };
-        let hint = "Run `ply queue resume` to start what waits, or `ply queue` to see it.";
+        let hint = "Run `ply queue resume` to start what waits, or `ply queue ls` to list it.";
         v2::Notice::new(v2::NoticeSeverity::Warning, title).description(hint.to_owned())
     }
 
