@@ -401,9 +401,15 @@ impl View {
                         skip: 0,
                     };
                     let skip = std::mem::take(&mut behind.skip);
+                    let ready = self.ready.len();
                     self.pass_record(&record, skip);
                     self.arm_flush(source.now);
-                    self.stamp(For::Record, |mark| mark.moved(at));
+                    if skip > 0 && self.ready.len() == ready {
+                        // Nothing was left of its text, so what was shown of the next step is of the next record.
+                        self.stamp(For::Aside, |mark| mark.at = at);
+                    } else {
+                        self.stamp(For::Record, |mark| mark.moved(at));
+                    }
                 }
             }
         }

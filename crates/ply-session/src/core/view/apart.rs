@@ -77,7 +77,14 @@ impl View {
             }
             Apart::Show(update) => {
                 self.show(&update, None, source.history);
-                self.stamp(For::Aside, |mark| mark.after = mark.after.saturating_sub(1));
+                // Those that belong to the answer are counted, and one may be several messages.
+                if self.is_owed_more() {
+                    self.stamp(For::Record, |mark| {
+                        (mark.after, mark.shown) = (mark.after - 1, 0)
+                    });
+                } else {
+                    self.stamp(For::Aside, |_| {});
+                }
                 return None;
             }
             Apart::Offer(ask, call) => {

@@ -217,6 +217,13 @@ impl View {
         }
     }
 
+    /// Returns whether the client has not been shown everything that belongs to the answer with which it began.
+    pub(super) fn is_owed_more(&self) -> bool {
+        self.trace
+            .as_ref()
+            .is_some_and(|trace| trace.next.after > 0)
+    }
+
     pub(super) fn sending(&mut self, ready: Ready) -> Message {
         if let (Some(trace), Some(mark)) = (&mut self.trace, ready.mark) {
             trace.sent = *mark;
