@@ -161,16 +161,11 @@ impl Client {
     }
 
     /// Takes a message; `turn` is the one that an answer ends.
-    pub(crate) fn receive(
-        &mut self,
-        message: Down,
-        turn: Option<Tag>,
-        generation: u64,
-    ) -> Result<(), Broken> {
+    pub(crate) fn receive(&mut self, message: Down, turn: Option<Tag>) -> Result<(), Broken> {
         match message {
             Down::Message(message, cursor) => {
                 if !matches!(&*message, Message::Respond { .. }) || self.link == Link::Attaching {
-                    self.got(cursor, generation);
+                    self.got(cursor);
                 }
                 match *message {
                     Message::Update(json) => self.update(&json),

@@ -9,6 +9,8 @@ pub(crate) struct Cursor {
     pub(crate) text: String,
     /// Whether the journal had nothing of the session then. The next owner cannot know such a place, and refuses it.
     pub(crate) is_in_memory: bool,
+    /// In which session of the name.
+    pub(crate) generation: u64,
 }
 
 #[derive(Debug)]

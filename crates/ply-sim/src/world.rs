@@ -390,7 +390,7 @@ impl<'a> World<'a> {
         };
         let turn = request.and_then(|request| self.turns.get(&request).copied());
         match self.clients.get_mut(index) {
-            Some(client) if client.epoch == epoch => client.receive(message, turn, self.generation),
+            Some(client) if client.epoch == epoch => client.receive(message, turn),
             _ => Ok(()),
         }
     }

@@ -190,10 +190,10 @@ impl Client {
                 }
             }
         };
-        // Sometimes the name of an earlier one.
+        // Sometimes the name of an earlier one. Nobody else uses it: whoever does is taken to know what the prompt says.
         let mut operation = choices
             .percent(10)
-            .then(|| format!("key {}", choices.below(4)));
+            .then(|| format!("{} key {}", self.name, choices.below(4)));
         let steers = choices.percent(10);
         if self.away.is_some() {
             let key = format!("{} {}", self.name, request.0);

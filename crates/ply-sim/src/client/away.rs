@@ -13,8 +13,8 @@ use crate::message::Cursor;
 /// What a client needs to come back.
 #[derive(Debug, Default)]
 pub(crate) struct Away {
-    /// How far it is, and in which session of the name.
-    cursor: Option<(Cursor, u64)>,
+    /// How far it is.
+    cursor: Option<Cursor>,
     /// Whether what it is being shown begins at the beginning.
     begins: bool,
     /// Whether it went away and was not answered since.
@@ -35,16 +35,16 @@ impl Client {
     }
 
     /// Notes how far it is.
-    pub(super) fn got(&mut self, cursor: Option<Cursor>, generation: u64) {
+    pub(super) fn got(&mut self, cursor: Option<Cursor>) {
         if let (Some(away), Some(cursor)) = (&mut self.away, cursor) {
-            away.cursor = Some((cursor, generation));
+            away.cursor = Some(cursor);
         }
     }
 
     /// Returns which session of the name it has seen.
     pub(crate) fn generation(&self) -> Option<u64> {
-        let (_, generation) = self.away.as_ref()?.cursor.as_ref()?;
-        Some(*generation)
+        let cursor = self.away.as_ref()?.cursor.as_ref()?;
+        Some(cursor.generation)
     }
 
     pub(crate) fn is_away(&self) -> bool {
@@ -81,7 +81,7 @@ impl Client {
         let Some(away) = &mut self.away else {
             return vec![attach];
         };
-        if let (Input::Attach(attach), Some((cursor, _))) = (&mut attach, &away.cursor) {
+        if let (Input::Attach(attach), Some(cursor)) = (&mut attach, &away.cursor) {
             attach.after = Some(After {
                 cursor: cursor.text.clone(),
                 operations: away.keys.clone(),
@@ -137,7 +137,7 @@ impl Client {
         let cursor = self.away.as_ref().and_then(|away| away.cursor.clone());
         self.forget();
         // The journal failed while it was there, so nobody can tell how far it is; or there was none of the session yet.
-        let is_lost = cursor.as_ref().is_some_and(|(cursor, _)| {
+        let is_lost = cursor.as_ref().is_some_and(|cursor| {
             cursor.is_in_memory || cursor.text.split('-').nth(2) == Some("0")
         });
         match is_wrong && !is_lost {

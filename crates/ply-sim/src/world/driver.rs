@@ -126,7 +126,7 @@ impl World<'_> {
             Core::new(session, self.settings, setup)
         };
         let background = AgentTurn::new(number, None, &mut self.choices);
-        self.life = Some(Life::new(number, core, background));
+        self.life = Some(Life::new(number, self.generation, core, background));
         let delay = self.choices.below(60);
         self.queue.after(delay, Due::Prepared { life: number });
         if !self.is_ending {
@@ -274,9 +274,13 @@ impl World<'_> {
             let mut out = Vec::new();
             let pull = life.core.pull(at(now), view, &mut out);
             let seat = life.seats.get(&view).copied();
-            let cursor = life.core.cursor(view);
+            let (cursor, generation) = (life.core.cursor(view), life.generation);
             let is_in_memory = self.journal.len() == 0;
-            let cursor = cursor.map(|text| Cursor { text, is_in_memory });
+            let cursor = cursor.map(|text| Cursor {
+                text,
+                is_in_memory,
+                generation,
+            });
             self.perform(number, out)?;
             match pull {
                 Pull::Message(message) => {

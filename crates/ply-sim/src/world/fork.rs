@@ -202,7 +202,7 @@ impl Fork {
                     }
                     | Message::Passed { .. } => {}
                     message => {
-                        client.receive(Down::Message(Box::new(message), None), None, 0)?;
+                        client.receive(Down::Message(Box::new(message), None), None)?;
                     }
                 }
             }

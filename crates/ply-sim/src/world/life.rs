@@ -10,6 +10,8 @@ use crate::agent::AgentTurn;
 #[derive(Debug)]
 pub(super) struct Life {
     pub(super) number: u64,
+    /// Which session of the name it is.
+    pub(super) generation: u64,
     pub(super) core: Core,
     /// Which client a view belongs to, and which of its connections.
     pub(super) seats: BTreeMap<ViewId, (usize, u64)>,
@@ -41,9 +43,10 @@ pub(super) struct Life {
 }
 
 impl Life {
-    pub(super) fn new(number: u64, core: Core, background: AgentTurn) -> Self {
+    pub(super) fn new(number: u64, generation: u64, core: Core, background: AgentTurn) -> Self {
         Self {
             number,
+            generation,
             core,
             seats: BTreeMap::new(),
             reading: BTreeSet::new(),
