@@ -164,7 +164,14 @@ impl Client {
     pub(crate) fn receive(&mut self, message: Down, turn: Option<Tag>) -> Result<(), Broken> {
         match message {
             Down::Message(message, cursor) => {
-                if !matches!(&*message, Message::Respond { .. }) || self.link == Link::Attaching {
+                let tells = match &*message {
+                    // What is refused meanwhile has no place.
+                    Message::Respond { response, .. } => {
+                        response.is_ok() && self.link == Link::Attaching
+                    }
+                    _ => true,
+                };
+                if tells {
                     self.got(cursor);
                 }
                 match *message {
