@@ -211,11 +211,14 @@ impl Journal {
             ));
             let info = v2::SessionInfoUpdate::new().title(format!("owner {}", self.epoch));
             let own = Event::Update(v2::SessionUpdate::SessionInfoUpdate(info));
+            // As every owner does that finds nothing.
+            let owner = self.epoch;
+            let begun = self.records.is_empty().then_some(Event::Begun { owner });
             let repair = out.into_iter().filter_map(|action| match action {
                 Action::Append(event) => Some(event),
                 _ => None,
             });
-            for event in repair.chain([own]) {
+            for event in begun.into_iter().chain(repair).chain([own]) {
                 let record = serde_json::to_vec(&event).map_err(|error| error.to_string())?;
                 self.records.push(record);
             }
