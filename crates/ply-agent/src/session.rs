@@ -48,6 +48,8 @@ struct Shared {
     cwd: PathBuf,
     additional_directories: Vec<PathBuf>,
     inbox: Inbox,
+    /// While it runs.
+    task: Mutex<Option<Box<Task>>>,
     state: State,
     asks: AtomicU64,
     watches: Watches,
@@ -71,6 +73,7 @@ impl Session {
             cwd,
             additional_directories: additional,
             inbox: Inbox::default(),
+            task: Mutex::new(None),
             state: State::default(),
             asks: AtomicU64::new(1),
             watches: Watches::default(),
@@ -277,7 +280,7 @@ impl Session {
     }
 
     pub(crate) async fn report(&self, op: Op) -> Result<()> {
-        self.0.inbox.report(op).await
+        self.0.inbox.report(op, || self.help()).await
     }
 
     pub(crate) fn report_now(&self, op: Op) {

@@ -38,6 +38,8 @@ struct State {
     /// Whether no reports are taken any more.
     ops_closed: bool,
     closed: bool,
+    /// Whether the session went on without its task, which may wait for other things now.
+    went_on: bool,
 }
 
 impl Default for State {
@@ -49,6 +51,7 @@ impl Default for State {
             ops_bytes_max: OPS_BYTES_MIN,
             ops_closed: false,
             closed: false,
+            went_on: false,
         }
     }
 }
@@ -58,6 +61,12 @@ impl Default for State {
 pub(crate) struct Batch {
     pub(crate) controls: VecDeque<Control>,
     pub(crate) ops: Vec<Op>,
+}
+
+impl Batch {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.controls.is_empty() && self.ops.is_empty()
+    }
 }
 
 /// Whether to take what the agent's code reports.
@@ -89,12 +98,12 @@ impl Inbox {
         self.lock().ops_bytes_max = (OPS_BYTES_MAX / turns.max(1)).max(OPS_BYTES_MIN);
     }
 
-    /// Reports something, once there is room.
+    /// Reports something, once there is room. Where there is none, `help` may make some; it returns whether it did anything.
     ///
     /// # Cancel safety
     ///
     /// Dropped before it is done, nothing is reported.
-    pub(crate) async fn report(&self, op: Op) -> Result<()> {
+    pub(crate) async fn report(&self, op: Op, help: impl Fn() -> bool) -> Result<()> {
         loop {
             // Made before the check, so that room made between check and wait is not missed.
             let room = self.room.notified();
@@ -113,7 +122,9 @@ impl Inbox {
                     return Ok(());
                 }
             }
-            room.await;
+            if !help() {
+                room.await;
+            }
         }
     }
 
@@ -130,7 +141,30 @@ impl Inbox {
         None
     }
 
-    /// Waits for something to do.
+    /// Waits until there is something to take, or somebody else than the session's task has taken it.
+    pub(crate) async fn has_come(&self, ops: Ops) {
+        loop {
+            if std::mem::take(&mut self.lock().went_on) || self.has_news(ops) {
+                return;
+            }
+            self.came.notified().await;
+        }
+    }
+
+    /// Waits until the session went on without its task.
+    pub(crate) async fn has_gone_on(&self) {
+        while !std::mem::take(&mut self.lock().went_on) {
+            self.came.notified().await;
+        }
+    }
+
+    /// Tells the session's task that the session went on without it.
+    pub(crate) fn went_on(&self) {
+        self.lock().went_on = true;
+        self.came.notify_one();
+    }
+
+    /// Waits for something to do, and takes it.
     ///
     /// # Cancel safety
     ///
@@ -138,7 +172,7 @@ impl Inbox {
     pub(crate) async fn next(&self, ops: Ops) -> Batch {
         loop {
             let batch = self.take(ops);
-            if !batch.controls.is_empty() || !batch.ops.is_empty() {
+            if !batch.is_empty() {
                 return batch;
             }
             self.came.notified().await;

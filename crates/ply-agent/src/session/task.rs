@@ -1,5 +1,6 @@
 //! The task that owns a session: it feeds the core and does what the core wants done.
 
+mod drive;
 mod early;
 mod perform;
 mod send;
@@ -11,15 +12,16 @@ use std::sync::Arc;
 use ply_rpc::Gather;
 use ply_session::{Answer, AskId, Connection, Core, Effect, Input, RequestId, TurnId, ViewId};
 use ply_wire::v2;
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
+use self::drive::Driver;
 pub(crate) use self::perform::close_by_host;
 use self::send::Unsent;
 pub(crate) use self::start::{core_setup, refuse};
 use super::Session;
-use super::alarm::Alarm;
 use super::ask::Asked;
 use super::control::{Attaching, Control, Waiter};
 use super::inbox::Ops;
@@ -62,7 +64,10 @@ pub(crate) struct Task {
     barriers: Barriers,
     /// Requests that came while the session ended, for when it is over.
     late: Vec<Control>,
-    alarm: Alarm,
+    /// Where it runs.
+    runtime: Handle,
+    /// How often in a row the agent's code did its work.
+    helped: u32,
     /// Whether a turn has ended since the session gave back what it does not need while it is idle.
     is_tired: bool,
     is_over: bool,
@@ -119,29 +124,17 @@ impl Task {
             calls: HashMap::new(),
             barriers: Barriers::default(),
             late: Vec::new(),
-            alarm: Alarm::default(),
+            runtime: Handle::current(),
+            helped: 0,
             is_tired: false,
             is_over: false,
         }
     }
 
-    async fn run(mut self: Box<Self>) {
-        while !self.is_over {
-            let unsent = self.advance();
-            if self.is_over {
-                break;
-            }
-            let ops = self.wanted_ops();
-            if !unsent.is_empty() || !self.session.0.inbox.has_news(ops) {
-                self.gathers.clear();
-                if self.is_tired && self.running.is_none() && self.store.is_still() {
-                    self.rest();
-                }
-            }
-            self.wait(unsent, ops).await;
+    async fn run(self: Box<Self>) {
+        if let Some(mut task) = Driver::new(self).run().await {
+            task.say_last_words().await;
         }
-        self.gathers.clear();
-        self.say_last_words().await;
     }
 
     /// Does everything that can be done now. Returns what clients could not be sent.
@@ -198,37 +191,6 @@ impl Task {
             (false, _) => Ops::Take,
             (true, true) => Ops::TakeToBegin,
             (true, false) => Ops::Leave,
-        }
-    }
-
-    async fn wait(&mut self, unsent: Unsent, ops: Ops) {
-        let deadline = self.core.deadline().map(|at| self.began + at);
-        let is_due = deadline.is_some_and(|at| at <= Instant::now());
-        if is_due {
-            // An inbox that is never empty would put it off for ever.
-            self.step(Input::Tick);
-        }
-        let session = self.session.clone();
-        tokio::select! {
-            biased;
-            batch = session.0.inbox.next(ops) => {
-                for control in batch.controls {
-                    self.control(control);
-                }
-                for op in batch.ops {
-                    self.op(op);
-                }
-                if self.core.is_new() {
-                    self.list();
-                }
-            }
-            input = std::future::poll_fn(|cx| self.store.poll(cx)) => self.step(input),
-            () = self.alarm.rings(deadline) => {
-                if !is_due {
-                    self.step(Input::Tick);
-                }
-            }
-            () = unsent.can_be_sent() => {}
         }
     }
 

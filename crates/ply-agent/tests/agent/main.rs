@@ -42,6 +42,7 @@ mod cursors;
 mod delete;
 mod durable;
 mod extension;
+mod helping;
 mod initialize;
 mod isolation;
 mod journal_faults;
