@@ -108,6 +108,13 @@ impl Window {
 
     /// Adds an event that the journal has already; so many records end with it.
     pub(crate) fn restore(&mut self, event: Event, records: u64, settings: &Settings) {
+        // What was only shown since stands before it. Without its number, a view that has not passed it would go on at the
+        // journal's beginning.
+        let before = records.saturating_sub(1);
+        let shown = usize::try_from(self.handed - self.start).unwrap_or(usize::MAX);
+        for slot in self.slots.iter_mut().skip(shown) {
+            slot.records = before;
+        }
         self.push(event, settings);
         if let Some(slot) = self.slots.back_mut() {
             slot.records = records;

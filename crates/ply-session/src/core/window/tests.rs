@@ -180,3 +180,23 @@ proptest! {
         }
     }
 }
+
+/// What was shown while the journal was away stands before what the journal turned out to have: a view that has not passed it
+/// when it goes reads on there, and not from the beginning.
+#[test]
+fn what_was_shown_before_restored_records_has_its_place_among_them() {
+    let settings = Settings::default();
+    let mut window = Window::new(0, RECORD_TEXT_BYTES_MAX);
+    let other = || event(&Op::Other).unwrap();
+    window.push(other(), &settings);
+    window.hand_over().unwrap();
+    window.persisted(1, Level::Durable);
+    let notice = v2::Notice::new(v2::NoticeSeverity::Info, "told");
+    window.tell(v2::SessionUpdate::Notice(notice));
+    window.restore(other(), 2, &settings);
+    window.rewind(window.head(), 2);
+    window.persisted(window.head(), Level::Durable);
+    let mut gone = Vec::new();
+    window.evict(u64::MAX, |place, slot| gone.push((place, slot.records)));
+    assert_eq!(gone, [(0, 1), (1, 1), (2, 2)]);
+}
