@@ -1,0 +1,149 @@
+//! A checkpoint in the making: what files were like before the turn touched them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::record::{Changed, Record, Was};
+use super::store::now;
+use super::tree::{Known, Reader, Tree};
+
+/// What is known of files as they were before a turn.
+#[derive(Debug)]
+pub(super) struct Draft {
+    began: SystemTime,
+    prompt: String,
+    /// Files that a tool was about to touch.
+    noted: BTreeMap<PathBuf, Was>,
+    /// Directories that were not there.
+    absent: BTreeSet<PathBuf>,
+    /// All files, before the first call that could touch any.
+    tree: Option<Tree>,
+}
+
+impl Draft {
+    pub(super) fn new(prompt: String) -> Self {
+        Self {
+            began: now(),
+            prompt,
+            noted: BTreeMap::new(),
+            absent: BTreeSet::new(),
+            tree: None,
+        }
+    }
+
+    /// Says whether nothing was touched.
+    pub(super) fn is_empty(&self) -> bool {
+        self.noted.is_empty() && self.tree.is_none()
+    }
+
+    /// Notes what a call is about to touch: a file, or a directory with all that is in it.
+    pub(super) fn note(&mut self, path: &Path, reader: Reader<'_>) {
+        if self.is_known(path) {
+            return;
+        }
+        if path.symlink_metadata().is_ok_and(|stat| stat.is_dir()) {
+            // What is ignored is deleted as well.
+            let below = reader.walk(&[path], true, self.began, &mut Known::new());
+            for (path, was) in below.map(|tree| tree.files).unwrap_or_default() {
+                if !self.is_known(&path) {
+                    self.noted.insert(path, was);
+                }
+            }
+            return;
+        }
+        for directory in path.ancestors().skip(1) {
+            if directory.symlink_metadata().is_ok() {
+                break;
+            }
+            self.absent.insert(directory.to_owned());
+        }
+        self.noted.insert(path.to_owned(), reader.look(path));
+    }
+
+    fn is_known(&self, path: &Path) -> bool {
+        let in_tree = |tree: &Tree| tree.files.contains_key(path);
+        self.noted.contains_key(path) || self.tree.as_ref().is_some_and(in_tree)
+    }
+
+    /// Says whether all files were noted.
+    pub(super) fn has_tree(&self) -> bool {
+        self.tree.is_some()
+    }
+
+    /// Notes all files.
+    pub(super) fn set_tree(&mut self, tree: Tree) {
+        self.tree = Some(tree);
+    }
+
+    /// Compares with what files are like now. There is nothing to record if they are the same.
+    ///
+    /// # Errors
+    ///
+    /// The files cannot be compared; says why. What tools changed is recorded all the same.
+    pub(super) fn finish(
+        self,
+        number: u64,
+        below: &[&Path],
+        reader: Reader<'_>,
+        known: &mut Known,
+    ) -> (Option<Record>, Result<(), String>) {
+        let mut record = Record::new(number, self.prompt.clone());
+        let mut trouble = Ok(());
+        let mut after = BTreeMap::new();
+        if let Some(tree) = &self.tree {
+            match reader.walk(below, false, self.began, known) {
+                Ok(now) => after = compare(tree, now, reader, &mut record),
+                Err(reason) => trouble = Err(reason),
+            }
+        }
+        for path in self.noted.keys() {
+            after
+                .entry(path.clone())
+                .or_insert_with(|| reader.look(path));
+        }
+        for (path, after) in after {
+            let before = self.before(&path);
+            if before != after {
+                record.changed.push(Changed {
+                    path,
+                    before,
+                    after,
+                });
+            }
+        }
+        let made = self.absent.iter().filter(|path| path.is_dir());
+        record.made.extend(made.cloned());
+        record.made.sort();
+        record.made.dedup();
+        ((!record.changed.is_empty()).then_some(record), trouble)
+    }
+
+    fn before(&self, path: &Path) -> Was {
+        let in_tree = || self.tree.as_ref()?.files.get(path);
+        let was = self.noted.get(path).or_else(in_tree);
+        was.cloned().unwrap_or(Was::Missing)
+    }
+}
+
+/// Returns what became of the files of a tree, and those that are new.
+fn compare(
+    tree: &Tree,
+    now: Tree,
+    reader: Reader<'_>,
+    record: &mut Record,
+) -> BTreeMap<PathBuf, Was> {
+    let new = now.directories.difference(&tree.directories);
+    record.made.extend(new.cloned());
+    let Tree {
+        mut files, recent, ..
+    } = now;
+    // One that is no longer ignored is not new, and one that is ignored now is not gone.
+    files.retain(|path, _| tree.files.contains_key(path) || recent.contains(path));
+    for path in tree.files.keys() {
+        files
+            .entry(path.clone())
+            .or_insert_with(|| reader.look(path));
+    }
+    files
+}

@@ -1,0 +1,226 @@
+//! Where checkpoints lie: contents by their digest, and a record per turn.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use ring::digest::{SHA256, digest};
+use serde::{Deserialize, Serialize};
+
+use super::record::Record;
+
+/// How long a turn can be taken back.
+pub(super) const KEPT_FOR: Duration = Duration::from_secs(14 * 24 * 60 * 60);
+/// How much longer contents stay than records: a turn's are older than its record.
+const LONGER: Duration = Duration::from_secs(24 * 60 * 60);
+/// Bytes of a record that is read.
+const RECORD_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Records of a session that are looked at.
+const RECORDS_MAX: usize = 10_000;
+
+/// A content, by its digest in hexadecimal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Id(String);
+
+impl Id {
+    fn of(content: &[u8]) -> Self {
+        Self(hex(content))
+    }
+}
+
+/// The store of one session; contents are shared by all.
+#[derive(Debug, Clone)]
+pub(super) struct Store {
+    objects: PathBuf,
+    records: PathBuf,
+}
+
+impl Store {
+    /// Returns the store below a directory. Nothing is made before something is kept.
+    pub(super) fn new(directory: &Path, session: &str) -> Self {
+        // An id is whatever its maker liked; a digest is a name that every file system takes.
+        let mut name = hex(session.as_bytes());
+        name.truncate(32);
+        Self {
+            objects: directory.join("objects"),
+            records: directory.join("sessions").join(name),
+        }
+    }
+
+    /// Keeps a content.
+    pub(super) fn put(&self, content: &[u8]) -> io::Result<Id> {
+        let id = Id::of(content);
+        let place = self.place(&id);
+        if let Ok(file) = File::options().append(true).open(&place) {
+            // What is in use again is not old.
+            return file.set_modified(now()).map(|()| id);
+        }
+        write(&place, content)?;
+        Ok(id)
+    }
+
+    /// Returns a content as it was kept.
+    pub(super) fn get(&self, id: &Id) -> io::Result<Vec<u8>> {
+        let content = fs::read(self.place(id))?;
+        match Id::of(&content) == *id {
+            true => Ok(content),
+            // After a loss of power, a file may be shorter than it was.
+            false => Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "it is damaged in the store",
+            )),
+        }
+    }
+
+    fn place(&self, id: &Id) -> PathBuf {
+        // An id comes from a record; a damaged one must not lead elsewhere.
+        let name: String = id.0.chars().filter(char::is_ascii_hexdigit).collect();
+        let (first, rest) = name.split_at(name.len().min(2));
+        self.objects.join(first).join(rest)
+    }
+
+    /// Keeps a record, in place of one with its number.
+    pub(super) fn keep(&self, record: &Record) -> io::Result<()> {
+        let text = serde_json::to_vec(record).map_err(io::Error::other)?;
+        write(&self.record(record.number), &text)
+    }
+
+    /// Forgets a record.
+    pub(super) fn forget(&self, number: u64) -> io::Result<()> {
+        fs::remove_file(self.record(number))
+    }
+
+    fn record(&self, number: u64) -> PathBuf {
+        self.records.join(format!("{number:08}.json"))
+    }
+
+    /// Returns the records that can be read, in their order.
+    pub(super) fn records(&self) -> Vec<Record> {
+        let Ok(names) = fs::read_dir(&self.records) else {
+            return Vec::new();
+        };
+        let read = |path: &Path| {
+            let is_small = fs::metadata(path).ok()?.len() <= RECORD_BYTES_MAX;
+            let text = is_small.then(|| fs::read(path).ok()).flatten()?;
+            serde_json::from_slice::<Record>(&text).ok()
+        };
+        let names = names.flatten().take(RECORDS_MAX);
+        let mut records: Vec<_> = names.filter_map(|name| read(&name.path())).collect();
+        records.sort_by_key(|record| record.number);
+        records
+    }
+
+    /// Removes what nobody has used for long, of all sessions.
+    pub(super) fn prune(&self) {
+        for objects in directories(&self.objects) {
+            remove_old(&objects, KEPT_FOR + LONGER);
+        }
+        for session in self.records.parent().into_iter().flat_map(directories) {
+            remove_old(&session, KEPT_FOR);
+        }
+    }
+}
+
+fn directories(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).collect()
+}
+
+fn remove_old(directory: &Path, age: Duration) {
+    for file in directories(directory) {
+        let modified = fs::symlink_metadata(&file).and_then(|stat| stat.modified());
+        let elapsed = |at: SystemTime| now().duration_since(at).unwrap_or_default();
+        let is_old = modified.is_ok_and(|at| elapsed(at) > age);
+        if is_old && let Err(error) = fs::remove_file(&file) {
+            tracing::debug!(%error, "an old checkpoint stays");
+        }
+    }
+    // Only if it is empty.
+    fs::remove_dir(directory).ok();
+}
+
+/// Writes a file that nobody else may read; its name never stands for half of it.
+fn write(place: &Path, content: &[u8]) -> io::Result<()> {
+    let directory = place.parent().unwrap_or(Path::new("/"));
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(directory)?;
+    let mut number = 0_u32;
+    loop {
+        let fresh = directory.join(format!(".new-{}-{number}", std::process::id()));
+        let mut options = File::options();
+        let opened = options
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&fresh);
+        let mut file = match opened {
+            // Another thread writes, or a process of the same number died here.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 64 => {
+                number += 1;
+                continue;
+            }
+            opened => opened?,
+        };
+        let written = file
+            .write_all(content)
+            .and_then(|()| fs::rename(&fresh, place));
+        if written.is_err() {
+            fs::remove_file(&fresh).ok();
+        }
+        return written;
+    }
+}
+
+/// Returns the time by which file systems go.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it is compared with times of files, which no program passes in"
+)]
+pub(super) fn now() -> SystemTime {
+    SystemTime::now()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digest = digest(&SHA256, bytes);
+    digest
+        .as_ref()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_content_comes_back_and_a_damaged_one_does_not() {
+        let place = tempfile::tempdir().unwrap();
+        let store = Store::new(place.path(), "s");
+        let id = store.put(b"one").unwrap();
+        assert_eq!(store.put(b"one").unwrap(), id);
+        assert_eq!(store.get(&id).unwrap(), b"one");
+        fs::write(store.place(&id), "on").unwrap();
+        assert!(store.get(&id).is_err());
+    }
+
+    #[test]
+    fn old_contents_and_records_go_and_new_ones_stay() {
+        let place = tempfile::tempdir().unwrap();
+        let store = Store::new(place.path(), "s");
+        let (old, new) = (store.put(b"old").unwrap(), store.put(b"new").unwrap());
+        let aged = File::options().append(true).open(store.place(&old));
+        let long_ago = now() - KEPT_FOR - LONGER - LONGER;
+        aged.unwrap().set_modified(long_ago).unwrap();
+        store.keep(&Record::new(1, "p")).unwrap();
+        store.prune();
+        assert!(store.get(&old).is_err());
+        assert_eq!(store.get(&new).unwrap(), b"new");
+        assert_eq!(store.records().len(), 1);
+    }
+}
