@@ -13,6 +13,7 @@ mod home;
 mod hub;
 mod json;
 mod man;
+mod mcp;
 mod models;
 mod output;
 mod permits;
@@ -84,6 +85,7 @@ fn start(arguments: Arguments) -> Result<ExitCode, Error> {
         Command::Attach(arguments) => runtime.block_on(hub::attach(arguments)),
         Command::Serve(arguments) => serving()?.block_on(hub::serve(arguments)),
         Command::Hub(arguments) => runtime.block_on(hub::control(arguments)),
+        Command::Mcp(arguments) => runtime.block_on(mcp::run(arguments)),
         Command::Models(arguments) => runtime.block_on(models::run(arguments)),
         Command::Permits(arguments) => runtime.block_on(permits::run(arguments)),
         Command::Send(arguments) => runtime.block_on(hub::send(arguments)),

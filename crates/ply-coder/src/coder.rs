@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ply_agent::{About, Accepts, Agent, Error, Mcp, Result, Session, SessionSetup, Stop, Turn, v2};
 
-use crate::commands::Command;
 use crate::config::{Config, ModelList, Places};
 use crate::model::offline::{self, Offline};
 use crate::model::service::Service;
 use crate::model::{Facts, Model, service};
 use crate::options::{self, Choice};
+use crate::playbook::Playbook;
 use crate::session::State;
 use crate::turn::TurnLoop;
 
@@ -288,14 +288,15 @@ impl Agent for Coder {
             true => self.last_choice(session).await?,
             false => (self.first_choice()?, None),
         };
-        let state = State::new(&self.config, setup, choice, lost)?;
+        let playbook = Playbook::load(&setup.cwd, &self.config).await;
+        let state = State::new(&self.config, session, setup, &playbook, choice, lost)?;
         if setup.reopened {
             state.settle();
         }
         session.set_state(state);
         let told = ids(&self.shared.models());
         self.shared.tell_options(session).await?;
-        session.set_commands(Command::all()).await?;
+        session.set_commands(playbook.available()).await?;
         self.ask_in_background(session, told);
         if let Some(opened) = self.config.opened {
             opened();

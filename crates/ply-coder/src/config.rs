@@ -2,6 +2,8 @@
 
 pub(crate) mod credentials;
 mod file;
+mod hooks;
+mod mcp_servers;
 mod providers;
 mod proxy;
 mod rules;
@@ -11,6 +13,7 @@ mod table;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::hooks::Hook;
 use crate::mcp;
 use crate::model::offline::Offline;
 use crate::model::service::{self, Service};
@@ -48,8 +51,18 @@ pub struct Config {
     pub sandbox: Sandbox,
     /// Where whole outputs of commands are kept.
     pub logs: PathBuf,
+    /// Where it is kept what files were like before each turn, absolute. Without it no turn can be taken back.
+    pub checkpoints: Option<PathBuf>,
     /// Further instructions of the user, for every session.
     pub instructions: Option<String>,
+    /// A file with more of them, absolute. It need not be there.
+    pub instructions_file: Option<PathBuf>,
+    /// Directories with the user's own commands, each a Markdown file, absolute. The first one wins.
+    pub commands: Vec<PathBuf>,
+    /// Directories with the user's own skills, each a directory with `SKILL.md`, absolute. The first one wins.
+    pub skills: Vec<PathBuf>,
+    /// Commands of the user's own that are told what the agent does, and may object.
+    pub hooks: Vec<Hook>,
     /// Files and directories of Ply's own, absolute, which are asked about before they are changed.
     pub own: Vec<PathBuf>,
     /// Directories outside of a session's own that may be read and not changed, absolute: sources of
@@ -57,6 +70,10 @@ pub struct Config {
     pub readable: Vec<PathBuf>,
     /// How MCP servers are started and how long they may take.
     pub mcp: mcp::Settings,
+    /// MCP servers of the user's, besides those that a client names.
+    pub mcp_servers: Vec<mcp::Configured>,
+    /// The variables that entries of MCP servers may name.
+    pub variables: mcp::Variables,
     /// Says what day it is, such as `2026-11-17`, for models to know.
     pub today: Option<fn() -> String>,
     /// Called each time a session is open, before its client is told; for programs that give memory back.
@@ -114,6 +131,8 @@ impl ModelList {
 pub struct Places {
     /// Where whole outputs of commands are kept.
     pub logs: PathBuf,
+    /// Where it is kept what files were like before each turn.
+    pub checkpoints: Option<PathBuf>,
     /// The file that keeps rules which the user allows for good.
     pub user_rules: Option<PathBuf>,
     /// The program that confines itself and becomes a command; see [`Sandbox::helper`].
@@ -181,8 +200,15 @@ impl Config {
             own: Vec::new(),
             readable: Vec::new(),
             mcp: mcp::Settings::default(),
+            mcp_servers: Vec::new(),
+            variables: mcp::Variables::default(),
             logs: places.logs,
+            checkpoints: places.checkpoints,
             instructions: None,
+            instructions_file: None,
+            commands: Vec::new(),
+            skills: Vec::new(),
+            hooks: Vec::new(),
             today: None,
             opened: None,
             lists: Vec::new(),
@@ -230,7 +256,9 @@ impl Config {
             web_fetch: file.web_fetch,
             sandbox,
             mcp,
+            mcp_servers: file.mcp_servers,
             instructions: file.instructions,
+            hooks: file.hooks,
             lists: found.lists,
             problems: found.problems,
             ollama_url: Some(providers::ollama_url(&file.providers, env)),

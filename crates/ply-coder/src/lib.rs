@@ -3,17 +3,21 @@
 //! [`Coder`] implements [`ply_agent::Agent`]; a program gives it a [`Config`] and serves it. The
 //! library reads no environment and no home directory: the program does, and passes in what it found.
 
+mod checkpoint;
 mod coder;
 mod commands;
 pub mod config;
 mod context;
 mod git;
+pub mod hooks;
 pub mod mcp;
 pub mod model;
 mod options;
 pub mod permission;
+mod playbook;
 mod session;
 pub mod shell;
+mod skills;
 mod text;
 pub mod tool;
 mod turn;

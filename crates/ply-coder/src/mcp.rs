@@ -1,29 +1,46 @@
 //! Tools of MCP servers.
 //!
-//! A session has the servers that its client names. They are connected to side by side while the session begins; one that fails
+//! A session has the servers that its client names, those of the user's configuration, and those of the project that the user
+//! allowed. They are connected to side by side while the session begins; one that fails
 //! is told of in [`Servers::failures`] and harms nobody else. What they list becomes tools of the agent, and everything they say
 //! is bounded and not trusted. No process of theirs outlives the session.
 
+mod authorized;
+mod begin;
 mod catalog;
+pub(crate) mod configured;
 mod host;
 mod http;
+mod instructions;
 mod link;
+mod login;
+mod logins;
 mod outcome;
+pub(crate) mod project;
+mod prompts;
 mod remote;
+mod resources;
+pub(crate) mod search;
 mod server;
 mod stdio;
 mod words;
 
 use std::collections::HashSet;
 use std::fmt;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ply_agent::v2;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
+pub use self::begin::project_servers;
+pub use self::configured::{Configured, Variables, Way};
+pub use self::logins::{NewLogin, is_logged_in, log_out};
+pub use self::prompts::ServerPrompt;
+
+use self::configured::Start;
 use self::link::Closing;
 use self::remote::Remote;
 use self::server::Server;
@@ -51,6 +68,8 @@ pub struct Settings {
     /// Variables of the program's environment that servers do not get, besides those that are called
     /// like secrets: such as those with keys of models. Commands of the session do not get them either.
     pub withheld: Vec<String>,
+    /// The directory in which logins at servers are kept, absolute; none logs in nowhere.
+    pub tokens: Option<PathBuf>,
 }
 
 impl Default for Settings {
@@ -60,6 +79,7 @@ impl Default for Settings {
             silence: SILENCE_TIME_MAX,
             search_path: None,
             withheld: Vec::new(),
+            tokens: None,
         }
     }
 }
@@ -85,11 +105,22 @@ impl fmt::Display for Failed {
 /// Dropped without [`Servers::end`], they are killed.
 #[derive(Debug)]
 pub struct Servers {
-    servers: Vec<Arc<Server>>,
+    known: Mutex<Known>,
+    cwd: PathBuf,
     settings: Arc<Settings>,
     /// How many have not yet come up or failed.
-    starting: watch::Receiver<usize>,
+    starting: Arc<watch::Sender<usize>>,
     closing: Arc<watch::Sender<Closing>>,
+}
+
+/// The servers that there are so far. More are added, and none goes before the session does.
+#[derive(Debug, Default)]
+struct Known {
+    servers: Vec<Arc<Server>>,
+    names: HashSet<String>,
+    keys: HashSet<String>,
+    /// Those that could not even be tried.
+    refused: Vec<Failed>,
 }
 
 impl Servers {
@@ -109,41 +140,66 @@ impl Servers {
     /// It must be called within a tokio runtime.
     #[must_use]
     pub fn start(servers: &[v2::McpServer], cwd: &Path, settings: Settings) -> Self {
-        let settings = Arc::new(settings);
-        let closing = Arc::new(watch::Sender::new(Closing::Open));
-        let (mut names, mut keys) = (HashSet::new(), HashSet::new());
-        let name = |way: &v2::McpServer| {
-            let name = unique(server::given_name(way), &mut names);
+        let started = Self {
+            known: Mutex::default(),
+            cwd: cwd.to_owned(),
+            settings: Arc::new(settings),
+            starting: Arc::new(watch::Sender::new(0)),
+            closing: Arc::new(watch::Sender::new(Closing::Open)),
+        };
+        for server in servers {
+            started.add(Start::from(server.clone()));
+        }
+        started
+    }
+
+    /// Begins to connect to one more server, and returns at once.
+    ///
+    /// It must be called within a tokio runtime.
+    pub(crate) fn add(&self, start: Start) {
+        let mut settings = Arc::clone(&self.settings);
+        if start.connect.is_some() || start.silence.is_some() {
+            let own = Arc::make_mut(&mut settings);
+            own.connect = start.connect.unwrap_or(own.connect);
+            own.silence = start.silence.unwrap_or(own.silence);
+        }
+        let server = {
+            let mut known = self.known();
+            let name = unique(server::given_name(&start.server), &mut known.names);
             let key: String = catalog::plain_name(&name)
                 .chars()
                 .take(KEY_CHARS_MAX)
                 .collect();
-            (name, unique(key, &mut keys))
+            let named = (name, unique(key, &mut known.keys));
+            let closing = Arc::clone(&self.closing);
+            let server = Arc::new(Server::new(start, named, &self.cwd, settings, closing));
+            known.servers.push(Arc::clone(&server));
+            server
         };
-        let named: Vec<_> = servers.iter().map(name).collect();
-        let servers: Vec<_> = servers
-            .iter()
-            .zip(named)
-            .map(|(way, named)| {
-                let (settings, closing) = (Arc::clone(&settings), Arc::clone(&closing));
-                Arc::new(Server::new(way.clone(), named, cwd, settings, closing))
-            })
-            .collect();
-        let (started, starting) = watch::channel(servers.len());
-        let started = Arc::new(started);
-        for server in &servers {
-            let (server, started) = (Arc::clone(server), Started(Arc::clone(&started)));
-            tokio::spawn(async move {
-                server.start().await;
-                drop(started);
-            });
-        }
-        Self {
-            servers,
-            settings,
-            starting,
-            closing,
-        }
+        self.starting.send_modify(|left| *left += 1);
+        let started = Started(Arc::clone(&self.starting));
+        tokio::spawn(async move {
+            server.start().await;
+            drop(started);
+        });
+    }
+
+    /// Says that a server cannot even be tried.
+    pub(crate) fn refuse(&self, server: String, message: String) {
+        self.known().refused.push(Failed { server, message });
+    }
+
+    /// Says whether there is a server of that name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.known().names.contains(name)
+    }
+
+    fn servers(&self) -> Vec<Arc<Server>> {
+        self.known().servers.clone()
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Connects to all servers, and returns when each of them came up or failed.
@@ -163,9 +219,11 @@ impl Servers {
     ///
     /// Nothing is lost when it is dropped.
     pub async fn ready(&self) {
-        let mut starting = self.starting.clone();
+        let mut starting = self.starting.subscribe();
         // Connecting has a deadline of its own; after it a failed process is given a moment for its last words.
-        let at_most = self.settings.connect + END_TIME_MAX;
+        let servers = self.servers();
+        let connect = servers.iter().map(|server| server.settings.connect).max();
+        let at_most = connect.unwrap_or_default() + END_TIME_MAX;
         if timeout(at_most, starting.wait_for(|left| *left == 0))
             .await
             .is_err()
@@ -183,7 +241,10 @@ impl Servers {
                 server: server.name.clone(),
             })
         };
-        self.servers.iter().filter_map(failed).collect()
+        let refused = self.known().refused.clone();
+        let servers = self.servers();
+        let failed = servers.iter().filter_map(failed);
+        refused.into_iter().chain(failed).collect()
     }
 
     /// Returns the tools of all servers; those that said that theirs changed are asked anew first.
@@ -192,12 +253,18 @@ impl Servers {
     ///
     /// Nothing is lost when it is dropped; the next call asks again.
     pub async fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        let remotes = self.remotes().await.into_iter();
+        remotes.map(|remote| remote as Arc<dyn Tool>).collect()
+    }
+
+    async fn remotes(&self) -> Vec<Arc<Remote>> {
         let deadline = Instant::now() + self.settings.connect;
-        let refreshes = self.servers.iter().map(|server| server.refresh(deadline));
+        let servers = self.servers();
+        let refreshes = servers.iter().map(|server| server.refresh(deadline));
         futures::future::join_all(refreshes).await;
         let mut taken = HashSet::new();
-        let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
-        for server in &self.servers {
+        let mut tools = Vec::new();
+        for server in &servers {
             for listing in server.listings() {
                 tools.push(Arc::new(Remote {
                     name: catalog::call_name(&server.key, &listing.name, &mut taken),

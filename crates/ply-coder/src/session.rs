@@ -4,16 +4,22 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ply_agent::{Error, Result, SessionSetup};
+use ply_agent::{Error, Result, Session, SessionSetup};
 
 use tokio::sync::OnceCell;
 
 use crate::Config;
+use crate::checkpoint::Checkpoints;
+use crate::context::agents_md::Nested;
+use crate::context::files::Levels;
 use crate::context::git::{self, GitState};
+use crate::mcp::project::Undecided;
+use crate::mcp::search::Taken;
 use crate::mcp::{Failed, Servers};
 use crate::model::{Model, offline};
 use crate::options::Choice;
 use crate::permission::{Mode, Permissions, Stores};
+use crate::playbook::Playbook;
 use crate::shell::{Confinement, Processes, Support};
 use crate::workspace::Workspace;
 
@@ -26,6 +32,11 @@ pub(crate) struct State {
     pub(crate) permissions: Arc<Permissions>,
     pub(crate) processes: Arc<Processes>,
     pub(crate) servers: Servers,
+    pub(crate) checkpoints: Checkpoints,
+    /// The MCP servers of the project that the user is to be asked about.
+    pub(crate) undecided: Undecided,
+    /// The tools of MCP servers that the model looked for.
+    pub(crate) found_tools: Arc<Taken>,
     choice: Mutex<Choice>,
     /// Whether the model is the user's choice, or has been asked something.
     settled: AtomicBool,
@@ -35,10 +46,14 @@ pub(crate) struct State {
     scale: Mutex<(String, f64)>,
     /// The failures of MCP servers that the user knows of.
     failures_told: Mutex<Vec<Failed>>,
+    /// Whether the user knows that nobody could be asked about the project's MCP servers.
+    unasked_told: AtomicBool,
     /// Whether the user knows how commands are confined.
     sandbox_told: AtomicBool,
     /// Whether the user knows what is set up and cannot be used.
     problems_told: AtomicBool,
+    /// Directories whose instructions the model has, or that have none.
+    pub(crate) nested: Arc<Mutex<Nested>>,
     /// The surroundings, as they were when a model was first asked.
     found: OnceCell<Found>,
 }
@@ -56,7 +71,9 @@ const SCALE: std::ops::RangeInclusive<f64> = 0.5..=4.0;
 impl State {
     pub(crate) fn new(
         config: &Config,
+        session: &Session,
         setup: &SessionSetup,
+        playbook: &Playbook,
         choice: Choice,
         lost_model: Option<String>,
     ) -> Result<Self> {
@@ -72,18 +89,17 @@ impl State {
         }
         let workspace = Workspace::new(cwd.clone(), additional.clone())
             .map_err(|error| Error::invalid_params(error.to_string()))?
-            .reading(config.readable.clone());
+            .reading([&*config.readable, &playbook.skills().directories].concat());
         let stores = Stores {
             user: config.user_rules.clone(),
             // As the directory is, not as it was called: rules of a project follow no link.
             project: Some(workspace.cwd().to_path_buf()),
             own: config.own.clone(),
         };
-        let roots = workspace
-            .roots()
-            .into_iter()
-            .map(Path::to_path_buf)
-            .collect();
+        let roots = workspace.roots().into_iter().map(Path::to_path_buf);
+        let roots: Vec<_> = roots.collect();
+        let kept = config.checkpoints.as_deref();
+        let checkpoints = Checkpoints::new(kept, &session.id().0, roots.clone());
         let permissions =
             Permissions::new(roots, config.rules.clone(), stores).reading(workspace.library());
         let processes = Processes::new(config.sandbox.clone(), config.logs.clone())
@@ -93,6 +109,14 @@ impl State {
             return Err(Error::invalid_params(unsupported.to_string()));
         }
         let servers = Servers::start(&setup.mcp_servers, &cwd, config.mcp.clone());
+        servers.add_configured(&config.mcp_servers, &config.variables);
+        let undecided = servers.add_project(
+            &cwd,
+            Levels::find(&cwd).repository.as_deref(),
+            &config.mcp_servers,
+            &permissions,
+            &config.variables,
+        );
         Ok(Self {
             cwd,
             additional,
@@ -100,13 +124,18 @@ impl State {
             permissions: Arc::new(permissions),
             processes: Arc::new(processes),
             servers,
+            checkpoints,
+            undecided,
+            found_tools: Arc::default(),
             choice: Mutex::new(choice),
             settled: AtomicBool::new(false),
             lost_model: Mutex::new(lost_model),
             scale: Mutex::new((String::new(), 1.0)),
             failures_told: Mutex::default(),
+            unasked_told: AtomicBool::new(false),
             sandbox_told: AtomicBool::new(false),
             problems_told: AtomicBool::new(false),
+            nested: Arc::default(),
             found: OnceCell::new(),
         })
     }
@@ -149,6 +178,11 @@ impl State {
     /// Says whether the user is still to be told what cannot be used; from now on they have been.
     pub(crate) fn begin_telling_problems(&self) -> bool {
         !self.problems_told.swap(true, Ordering::Relaxed)
+    }
+
+    /// Says whether the user is still to be told that nobody could be asked; from now on they have been.
+    pub(crate) fn begin_telling_unasked(&self) -> bool {
+        !self.unasked_told.swap(true, Ordering::Relaxed)
     }
 
     /// Returns the model that the session has lost, once.

@@ -17,6 +17,8 @@ pub mod plan;
 pub mod process;
 pub mod read_file;
 pub mod shell;
+pub(crate) mod skill;
+pub mod task;
 pub mod think;
 pub mod web_fetch;
 pub mod write_file;
@@ -41,9 +43,22 @@ pub trait Tool: fmt::Debug + Send + Sync {
     fn spec(&self) -> ToolSpec;
 
     /// Says what sort of tool it is, before the arguments are known. Calls of tools that read, search, fetch
-    /// or think may run beside each other; any other call waits for those before it, and those after it
-    /// wait for it.
+    /// or think may run beside each other (see [`Tool::only_looks`]); any other call waits for those before it,
+    /// and those after it wait for it.
     fn kind(&self) -> v2::ToolKind;
+
+    /// Says whether its calls only look, so that they may run beside each other: by its kind, unless more is known.
+    fn only_looks(&self) -> bool {
+        use v2::ToolKind::{Fetch, Read, Search, Think};
+        matches!(self.kind(), Read | Search | Fetch | Think)
+    }
+
+    /// Says whether a call with these arguments only reads, where the kind does not tell: then it may run
+    /// beside others that do.
+    fn only_reads(&self, arguments: &Value) -> bool {
+        let _ = arguments;
+        false
+    }
 
     /// Says whether a call that is cancelled has more to do than to stop: to end processes, to tell a
     /// server, or to finish what must not be left half done. Others are dropped at once.
@@ -221,6 +236,8 @@ pub enum Order {
     Paths(Vec<PathBuf>),
     /// Nothing else may run beside it.
     Alone,
+    /// It does nothing by itself, and has calls of its own that wait for their turn.
+    Apart,
 }
 
 /// What came of a call.
@@ -255,6 +272,22 @@ impl Outcome {
             text: text.into(),
             failed: true,
             ..Self::default()
+        }
+    }
+
+    /// Adds something that the program has to say about the call, for the model and the user.
+    pub(crate) fn add_note(&mut self, words: &str) {
+        let note = crate::context::notes::note(words);
+        let shown = self.shown.as_mut();
+        for text in shown.into_iter().chain([&mut self.text]) {
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            text.push_str(&note);
+        }
+        if let Some(content) = self.content.take() {
+            let note = v2::ContentBlock::from(note);
+            self.content = Some(content.into_iter().chain([note]).collect());
         }
     }
 
@@ -327,6 +360,14 @@ pub trait Surface: fmt::Debug + Send + Sync {
         Box::pin(std::future::ready(()))
     }
 
+    /// Has a sub-agent do a task, and returns what it reports.
+    fn delegate(&self, task: task::Delegated) -> BoxFuture<'_, Outcome> {
+        drop(task);
+        Box::pin(std::future::ready(Outcome::failed(
+            "There are no sub-agents here; do the task yourself.",
+        )))
+    }
+
     /// Asks the user something, to be answered in words or by one of the choices. None means that
     /// they will not say.
     fn ask<'t>(
@@ -354,6 +395,7 @@ pub(crate) fn built_in(config: &Config, turn: &Turn) -> Vec<Arc<dyn Tool>> {
         Arc::new(process::Process),
         Arc::new(plan::UpdatePlan),
         Arc::new(think::Think),
+        Arc::new(task::Task),
     ];
     if turn.has_forms() {
         tools.push(Arc::new(ask_user::AskUser));

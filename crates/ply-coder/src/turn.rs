@@ -4,31 +4,44 @@ mod answer;
 mod ask;
 mod command;
 mod dispatch;
+mod expand;
 mod failures;
 mod guard;
+mod hooks;
+mod nested;
 mod order;
+mod servers;
 mod shorten;
+mod sub_agent;
 mod surface;
 mod tickets;
 mod toolbox;
+mod undo;
+mod voice;
 
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use ply_agent::{Result, Stop, Turn, v2};
+use tokio::sync::Semaphore;
 
 use self::answer::Answer;
 use self::guard::Guard;
 use self::order::Queue;
 use self::toolbox::Toolbox;
+use self::voice::Voice;
 use crate::Config;
 use crate::commands::Command;
-use crate::context::instructions::{self, Project};
-use crate::context::{conversation, notes};
+use crate::context::agents_md::{self, Project};
+use crate::context::{conversation, instructions, notes};
+use crate::mcp::search::Offered;
 use crate::model::{Content, Facts, Message, Model, Part, Request, Stopped, Usage, offline};
 use crate::options::Choice;
+use crate::playbook::Playbook;
 use crate::session::{State, confinement};
+use crate::tool::skill::ReadSkill;
 use crate::tool::{self, Tool};
 
 /// How long tools may tidy up after the user cancelled. The session waits two seconds in all.
@@ -45,14 +58,49 @@ pub(crate) struct TurnLoop<'t> {
     built_in: Vec<Arc<dyn Tool>>,
     /// The tools of the moment: those of MCP servers come and go.
     tools: Mutex<Arc<Toolbox>>,
-    /// The project's instructions, as they were when the model was first asked.
+    /// The instructions of the project and the user, as they were when the model was first asked.
     project: OnceLock<Project>,
+    shared: Arc<Shared>,
+    /// Whether the window is full of what no summary makes shorter.
+    crowded: AtomicBool,
+    voice: Voice<'t>,
+}
+
+/// What there is once for a turn, however many conversations with a model it has.
+#[derive(Debug)]
+struct Shared {
+    /// The commands of the user and the project, as they were when the turn began.
+    playbook: OnceLock<Arc<Playbook>>,
+    /// What the prompt stands for, if it is one of them.
+    expanded: OnceLock<String>,
     /// Held while the user is asked, so that there is one question at a time.
     asking: tokio::sync::Mutex<()>,
     queue: Queue,
     ids: AtomicU64,
-    /// Whether the window is full of what no summary makes shorter.
-    crowded: AtomicBool,
+    /// Places for sub-agents.
+    sub_agents: Semaphore,
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self {
+            playbook: OnceLock::new(),
+            expanded: OnceLock::new(),
+            asking: tokio::sync::Mutex::new(()),
+            queue: Queue::default(),
+            ids: AtomicU64::new(1),
+            sub_agents: Semaphore::new(sub_agent::SIDE_BY_SIDE_MAX),
+        }
+    }
+}
+
+/// How a conversation with a model ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// The model is done, or may not go on.
+    Stopped(Stop),
+    /// The model gets nowhere; this says why.
+    Stuck(&'static str),
 }
 
 impl<'t> TurnLoop<'t> {
@@ -70,10 +118,9 @@ impl<'t> TurnLoop<'t> {
             built_in: tool::built_in(config, turn),
             tools: Mutex::default(),
             project: OnceLock::new(),
-            asking: tokio::sync::Mutex::new(()),
-            queue: Queue::default(),
-            ids: AtomicU64::new(1),
+            shared: Arc::default(),
             crowded: AtomicBool::new(false),
+            voice: Voice::Agent,
         }
     }
 
@@ -81,7 +128,14 @@ impl<'t> TurnLoop<'t> {
     pub(crate) async fn run(&self) -> Result<Stop> {
         let processes = &self.state.processes;
         let before: Vec<String> = processes.list().into_iter().map(|one| one.id).collect();
+        let checkpoints = &self.state.checkpoints;
+        checkpoints.begin(&self.turn.prompt().text());
         let stop = self.work().await;
+        // Whoever cancelled does not wait for it; the next turn does.
+        let ended = self.turn.unless_cancelled(checkpoints.end()).await;
+        if let Ok(Some(words)) = ended {
+            self.notice(words).await?;
+        }
         if self.turn.is_cancelled() {
             // Whoever cancels wants what the turn began to be over.
             processes.stop_others(&before).await;
@@ -94,28 +148,50 @@ impl<'t> TurnLoop<'t> {
         if let Some(command) = Command::parse(&prompt) {
             return self.command(command).await;
         }
-        let history = self.turn.history().await?;
+        let mut history = self.turn.history().await?;
         if history.transcript().info().title.is_none() {
             let title = crate::text::first_line(&prompt, TITLE_CHARS_MAX);
             if !title.is_empty() {
                 self.turn.session().set_title(title).await?;
             }
         }
-        self.tell_what_is_missing().await?;
+        self.tell_commands(&history).await?;
+        match self.expand(&prompt).await? {
+            Err(words) => {
+                self.turn.say(words).await?;
+                return Ok(Stop::EndTurn);
+            }
+            Ok(()) if self.shared.expanded.get().is_some() => history = self.turn.history().await?,
+            Ok(()) => {}
+        }
         let facts = self.state.choice().model.facts().clone();
+        // The offline model calls no servers.
+        if facts.id != offline::ID {
+            self.ask_about_servers().await?;
+        }
+        self.tell_what_is_missing().await?;
         // The offline model reads no instructions, and is to answer at once.
         if facts.id != offline::ID {
             self.look_around().await?;
             self.tell_what_is_unseen(&facts).await?;
         }
         let mut talk = conversation::project(&history, &facts);
-        self.talk(&mut talk).await
+        self.state.found_tools.add(called(&talk));
+        match self.talk(&mut talk).await? {
+            End::Stopped(stop) => Ok(stop),
+            End::Stuck(words) => {
+                self.turn.say(words).await?;
+                Ok(Stop::EndTurn)
+            }
+        }
     }
 
-    async fn talk(&self, talk: &mut Vec<Message>) -> Result<Stop> {
+    async fn talk(&self, talk: &mut Vec<Message>) -> Result<End> {
         let mut guard = Guard::default();
         let mut nudged = false;
-        for step in 0..self.config.turn_requests_max {
+        let mut continued = 0;
+        for step in 0..self.requests_max() {
+            self.begin_step();
             let noted = self.add_notes(talk);
             let Answer {
                 parts,
@@ -123,7 +199,7 @@ impl<'t> TurnLoop<'t> {
                 stopped,
             } = match self.answer(talk, u64::from(step)).await? {
                 Some(answer) => answer,
-                None => return Ok(Stop::Cancelled),
+                None => return Ok(End::Stopped(Stop::Cancelled)),
             };
             for id in noted {
                 self.state.processes.told(&id);
@@ -135,14 +211,13 @@ impl<'t> TurnLoop<'t> {
                 talk.push(Message::Assistant(parts));
             }
             match stopped {
-                Stopped::Refusal => return Ok(Stop::Refusal),
-                Stopped::MaxTokens => return Ok(Stop::MaxTokens),
+                Stopped::Refusal => return Ok(End::Stopped(Stop::Refusal)),
+                Stopped::MaxTokens => return Ok(End::Stopped(Stop::MaxTokens)),
                 Stopped::End => {}
             }
             if is_empty {
                 if nudged {
-                    self.turn.say("The model gave no answer.").await?;
-                    return Ok(Stop::EndTurn);
+                    return Ok(End::Stuck("The model gave no answer."));
                 }
                 nudged = true;
                 drop_empty(talk);
@@ -151,31 +226,36 @@ impl<'t> TurnLoop<'t> {
                 continue;
             }
             if results.is_empty() {
-                return Ok(Stop::EndTurn);
+                let note = match self.is_kept() {
+                    true => self.turn_end(continued).await?,
+                    // The turn goes on when a sub-agent is done.
+                    false => None,
+                };
+                let Some(note) = note else {
+                    return Ok(End::Stopped(Stop::EndTurn));
+                };
+                continued += 1;
+                user_says(talk, note);
+                continue;
             }
             let verdict = guard.look(talk.last(), &results);
             talk.push(Message::Results(results));
             match verdict {
                 guard::Verdict::Fine => {}
                 guard::Verdict::Warn => user_says(talk, notes::note(guard::WARNING)),
-                guard::Verdict::Stop => {
-                    let words = "I keep making the same call without getting anywhere, so I stop \
-                                 here. Tell me how to go on.";
-                    self.turn.say(words).await?;
-                    return Ok(Stop::EndTurn);
-                }
+                guard::Verdict::Stop => return Ok(End::Stuck(guard::GIVING_UP)),
             }
         }
-        Ok(Stop::MaxTurnRequests)
+        Ok(End::Stopped(Stop::MaxTurnRequests))
     }
 
     /// Puts together the request for what comes next.
     fn request(&self, choice: &Choice, messages: Vec<Message>) -> Request {
-        let read = || instructions::read_project(&self.state.cwd);
-        let project = self.project.get_or_init(read);
+        let project = self.project();
         let today = self.config.today.map(|today| today());
         let found = self.state.found();
         let support = found.map(|found| &found.support);
+        let servers = self.state.servers.instructions();
         let surroundings = instructions::Surroundings {
             cwd: &self.state.cwd,
             additional: &self.state.additional,
@@ -188,30 +268,44 @@ impl<'t> TurnLoop<'t> {
             ),
             git: found.and_then(|found| found.git.as_ref()),
             mode: choice.mode,
-            has_forms: self.turn.has_forms(),
+            // A sub-agent has nobody to ask, in a form or otherwise.
+            has_forms: self.turn.has_forms() || !self.is_kept(),
             is_repository: project.repository.is_some(),
-            user: self.config.instructions.as_deref(),
+            user: project.user.as_deref(),
             project: project.text.as_deref(),
+            servers: servers.as_deref(),
         };
         let facts = choice.model.facts();
+        let skills = self.shared.playbook.get();
+        let skills = skills.and_then(|playbook| playbook.skills().list());
+        let mut system = instructions::system(&surroundings);
+        system.push_str(&instructions::skills(skills.as_deref()));
+        system.extend(self.role());
         Request {
-            system: instructions::system(&surroundings),
+            system,
             messages,
             tools: self.tools().specs().to_vec(),
             effort: choice.effort.filter(|_| facts.efforts),
             output_tokens_max: None,
-            cache_key: Some(self.turn.session().id().0.to_string()),
+            cache_key: Some(self.cache_key()),
         }
     }
 
     /// Asks MCP servers for their tools, if those have changed.
     async fn refresh_tools(&self) -> Result<()> {
-        let foreign = self
-            .turn
-            .unless_cancelled(self.state.servers.tools())
-            .await?;
-        let tools = self.built_in.iter().cloned().chain(foreign).collect();
-        let tools = Arc::new(Toolbox::new(tools));
+        let foreign = match self.has_foreign_tools() {
+            true => {
+                let offered = self.state.servers.offered(&self.state.found_tools);
+                self.turn.unless_cancelled(offered).await?
+            }
+            false => Offered::default(),
+        };
+        let playbook = self.playbook().await?;
+        let has_skills = playbook.skills().models().next().is_some();
+        let skill = has_skills.then(|| Arc::new(ReadSkill(playbook)) as Arc<dyn Tool>);
+        let tools = self.built_in.iter().cloned().chain(skill);
+        let tools = tools.chain(foreign.tools).collect();
+        let tools = Arc::new(Toolbox::new(tools, foreign.hidden));
         *self.tools.lock().unwrap_or_else(PoisonError::into_inner) = tools;
         Ok(())
     }
@@ -224,6 +318,10 @@ impl<'t> TurnLoop<'t> {
     /// Tells the model what happened in the background since it was last told. Returns the processes that
     /// this is about: the model has not heard of them before it answers.
     fn add_notes(&self, talk: &mut Vec<Message>) -> Vec<String> {
+        if !self.is_kept() {
+            // The agent is to hear of it, and hears of it once.
+            return Vec::new();
+        }
         let (ids, news): (Vec<_>, Vec<_>) = self.state.processes.finished().into_iter().unzip();
         if !news.is_empty() {
             let words = format!("in the background: {}", news.join("; "));
@@ -237,6 +335,7 @@ impl<'t> TurnLoop<'t> {
         self.turn
             .unless_cancelled(self.state.servers.ready())
             .await?;
+        self.ask_to_log_in().await?;
         let session = self.turn.session();
         for failed in self.state.take_failures() {
             session
@@ -246,12 +345,15 @@ impl<'t> TurnLoop<'t> {
         Ok(())
     }
 
+    /// Returns the instructions of the project and the user, as they were when the turn first asked for them.
+    fn project(&self) -> &Project {
+        let read = || agents_md::read(&self.state.cwd, self.config);
+        self.project.get_or_init(read)
+    }
+
     /// Finds out, once for the session, what the model is told of its surroundings.
     async fn look_around(&self) -> Result<()> {
-        let project = self
-            .project
-            .get_or_init(|| instructions::read_project(&self.state.cwd));
-        let repository = project.repository.clone();
+        let repository = self.project().repository.clone();
         let look = self.state.look_around(repository);
         self.turn.unless_cancelled(look).await
     }
@@ -276,7 +378,7 @@ impl<'t> TurnLoop<'t> {
 
     /// Returns an id that nothing else in the session has: no other turn has this one's prompt.
     fn fresh_id(&self, what: &str) -> String {
-        let number = self.ids.fetch_add(1, Ordering::Relaxed);
+        let number = self.shared.ids.fetch_add(1, Ordering::Relaxed);
         let prompt = self.turn.prompt().message_id();
         let prompt = prompt.map_or("turn", |id| &*id.0);
         format!("{what}-{prompt}-{number}")
@@ -284,10 +386,20 @@ impl<'t> TurnLoop<'t> {
 
     /// Reports how full the window is after a request.
     async fn report_usage(&self, usage: Usage) -> Result<()> {
+        if !self.is_kept() {
+            // The window that the user sees is that of the session's own conversation.
+            return Ok(());
+        }
         let size = self.state.choice().model.facts().window_tokens;
         let used = usage.input_tokens + usage.output_tokens;
         let update = v2::UsageUpdate::new(used, size);
         self.turn.session().set_usage(update).await
+    }
+}
+
+impl fmt::Debug for TurnLoop<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TurnLoop").finish_non_exhaustive()
     }
 }
 
@@ -298,6 +410,17 @@ fn user_says(talk: &mut Vec<Message>, text: String) {
         Some(Message::User(last)) => last.push(content),
         _ => talk.push(Message::User(vec![content])),
     }
+}
+
+/// Returns the names of tools of servers that were called: in a session that goes on, these tools had been found.
+fn called(talk: &[Message]) -> impl Iterator<Item = &str> {
+    let results = talk.iter().flat_map(|message| match message {
+        Message::Results(results) => results.as_slice(),
+        _ => &[],
+    });
+    // One that failed may not have been there.
+    let done = results.filter(|result| !result.failed && result.name.starts_with("mcp__"));
+    done.map(|result| result.name.as_str())
 }
 
 /// Takes away an answer without words and calls, which some services do not take back.

@@ -210,6 +210,11 @@ impl Directory {
         }
     }
 
+    /// Makes the symbolic link `name`, where nothing may be.
+    pub(crate) fn make_link(&self, name: &OsStr, target: &OsStr) -> Result<(), Error> {
+        Ok(rustix::fs::symlinkat(target, &self.0, name)?)
+    }
+
     /// Removes `name`, which is of this kind; a directory must be empty.
     ///
     /// # Errors
@@ -333,6 +338,14 @@ pub(crate) fn resemble(file: &File, old: &Stat) -> Result<(), Error> {
     // A mode that lends its owner's rights must not lend those of another owner.
     let mode = old.st_mode & if kept { 0o7777 } else { 0o777 };
     Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(mode))?)
+}
+
+/// Gives `file` these rights.
+pub(crate) fn set_rights(file: &File, rights: u32) -> Result<(), Error> {
+    Ok(rustix::fs::fchmod(
+        file,
+        Mode::from_raw_mode(rights & 0o7777),
+    )?)
 }
 
 fn descriptor_path(descriptor: BorrowedFd<'_>) -> String {

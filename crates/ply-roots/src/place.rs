@@ -1,10 +1,10 @@
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use crate::Error;
 use crate::fresh::Fresh;
-use crate::os::{Directory, Stat};
+use crate::os::{self, Directory, Stat};
 
 /// What a path means when its last name is a symbolic link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,6 +137,38 @@ impl Place {
                 fresh.put(&self.name)
             }
         }
+    }
+
+    /// Gives the regular file that is there these rights (`0o755` and the like).
+    ///
+    /// # Errors
+    ///
+    /// There is no regular file, or it belongs to somebody else.
+    pub fn set_rights(&self, rights: u32) -> Result<(), Error> {
+        let (file, _) = self.open()?;
+        os::set_rights(&file, rights)
+    }
+
+    /// Returns where the symbolic link that is there points to; none if it is something else.
+    ///
+    /// # Errors
+    ///
+    /// The system refuses to tell.
+    pub fn target(&self) -> Result<Option<OsString>, Error> {
+        match self.missing.is_empty() {
+            true => self.directory.read_link(&self.name),
+            false => Ok(None),
+        }
+    }
+
+    /// Makes a symbolic link that points to `target`, where nothing may be. Missing directories are created.
+    ///
+    /// # Errors
+    ///
+    /// There is something, or the system refuses.
+    pub fn write_link(&mut self, target: &OsStr) -> Result<(), Error> {
+        self.make_directories()?;
+        self.directory.make_link(&self.name, target)
     }
 
     /// Moves what is there to `target`, where nothing may be. Missing directories are created.

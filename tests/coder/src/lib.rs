@@ -105,6 +105,7 @@ impl World {
         let model = ModelServer::start(script).await;
         let places = Places {
             logs: logs.path().join("logs"),
+            checkpoints: Some(logs.path().join("checkpoints")),
             user_rules: Some(logs.path().join("rules.toml")),
             helper: None,
         };

@@ -16,15 +16,19 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 
 use super::Arguments;
+use super::oauth::Authority;
 use super::tools::Tools;
 
 type Service = StreamableHttpService<Tools, LocalSessionManager>;
-type Answer = Response<BoxBody<Bytes, Infallible>>;
+pub(crate) type Answer = Response<BoxBody<Bytes, Infallible>>;
 
 /// Listens until the process is ended.
 pub(crate) async fn serve(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind(("127.0.0.1", arguments.port)).await?;
-    let address = format!("http://{}/mcp\n", listener.local_addr()?);
+    let base = format!("http://{}", listener.local_addr()?);
+    let address = format!("{base}/mcp\n");
+    let authority = arguments.oauth.then(Authority::default);
+    let authority = Arc::new((base, authority));
     let tools = Tools::default();
     let sessions = Arc::new(LocalSessionManager::default());
     let config = StreamableHttpServerConfig::default();
@@ -36,9 +40,20 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     loop {
         let (stream, _) = listener.accept().await?;
         let (service, arguments) = (service.clone(), Arc::clone(&arguments));
+        let authority = Arc::clone(&authority);
         let answer = service_fn(move |request| {
             let (service, arguments) = (service.clone(), Arc::clone(&arguments));
-            async move { Ok::<_, Infallible>(answer(&service, &arguments, request).await) }
+            let authority = Arc::clone(&authority);
+            async move {
+                let request = match &*authority {
+                    (base, Some(authority)) => authority.answer(base, request).await,
+                    (_, None) => Ok(request),
+                };
+                Ok::<_, Infallible>(match request {
+                    Ok(request) => answer(&service, &arguments, request).await,
+                    Err(answer) => answer,
+                })
+            }
         });
         tokio::spawn(async move {
             let connection = hyper::server::conn::http1::Builder::new();

@@ -1,11 +1,14 @@
 //! An MCP server that does what tests need.
 //!
 //! Without arguments it speaks over standard input and output. `--http FILE` makes it listen on a port of the loopback and write
-//! its address to the file; `--port N` chooses the port, `--token T` wants `Authorization: Bearer T` and `--page` makes it answer
-//! like a page that is no MCP server. `--hostile` makes it list what a server should not.
+//! its address to the file; `--port N` chooses the port, `--oauth` wants a login, `--token T` wants `Authorization: Bearer T` and `--page` makes it answer
+//! like a page that is no MCP server. `--hostile` makes it list what a server should not. `--rich N` makes it one with instructions,
+//! resources and N tools besides.
 
 mod hostile;
 mod http;
+mod oauth;
+mod rich;
 mod tools;
 
 use std::error::Error;
@@ -19,7 +22,9 @@ struct Arguments {
     port: u16,
     token: Option<String>,
     page: bool,
+    oauth: bool,
     hostile: bool,
+    rich: Option<usize>,
 }
 
 fn arguments() -> Result<Arguments, Box<dyn Error>> {
@@ -31,8 +36,10 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
             "--http" => arguments.http = Some(value()?),
             "--port" => arguments.port = value()?.parse()?,
             "--token" => arguments.token = Some(value()?),
+            "--oauth" => arguments.oauth = true,
             "--page" => arguments.page = true,
             "--hostile" => arguments.hostile = true,
+            "--rich" => arguments.rich = Some(value()?.parse()?),
             _ => return Err(format!("what is {argument}?").into()),
         }
     }
@@ -45,7 +52,12 @@ async fn serve() -> Result<(), Box<dyn Error>> {
         return http::serve(arguments).await;
     }
     let transport = (tokio::io::stdin(), tokio::io::stdout());
-    if arguments.hostile {
+    if let Some(tools) = arguments.rich {
+        rmcp::serve_server(rich::Rich::new(tools), transport)
+            .await?
+            .waiting()
+            .await?;
+    } else if arguments.hostile {
         rmcp::serve_server(hostile::Hostile, transport)
             .await?
             .waiting()

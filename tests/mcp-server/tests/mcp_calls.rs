@@ -245,3 +245,19 @@ async fn servers_of_one_name_are_told_apart() {
     assert_ne!(first, second);
     servers.end().await;
 }
+
+#[tokio::test]
+async fn prompts_are_listed_as_commands_and_asked_for() {
+    let rich = ply_mcp_server::stdio("my maps", SERVER, &["--rich", "0"]);
+    let servers = connect(&[v2::McpServer::Stdio(rich)]).await;
+    let prompts = servers.prompts();
+    assert_eq!(prompts.len(), 1, "{prompts:?}");
+    assert_eq!(prompts[0].command, "my_maps:review");
+    assert_eq!(prompts[0].hint.as_deref(), Some("issue"));
+    let expanded = servers.expand_prompt("my_maps:review", " number 7 ").await;
+    assert_eq!(expanded, Some(Ok("Review issue number 7.".to_owned())));
+    let missing = servers.expand_prompt("my_maps:review", "").await;
+    assert!(missing.is_some_and(|missing| missing.is_err()));
+    assert_eq!(servers.expand_prompt("my_maps:other", "").await, None);
+    servers.end().await;
+}

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ply_coder::config::ConfigError;
+use ply_coder::mcp::Variables;
 use ply_coder::model::service::Service;
 use ply_coder::permission::Mode;
 use ply_coder::{Coder, Config};
@@ -177,7 +178,15 @@ impl Setup {
         let mut config = config.map_err(|error| self.problem(&error))?;
         config.sandbox.cache.clone_from(&self.places.cache);
         config.readable.clone_from(&self.places.libraries);
+        config
+            .instructions_file
+            .clone_from(&self.places.instructions);
+        config.commands.clone_from(&self.places.commands);
+        config.skills.clone_from(&self.places.skills);
         config.today = Some(time::today);
+        config.mcp.tokens.clone_from(&self.places.tokens);
+        let variable = Arc::clone(&self.variable);
+        config.variables = Variables::new(move |name| variable(name)?.into_string().ok());
         Ok(config)
     }
 
@@ -195,7 +204,13 @@ pub(super) fn configure(
     store: Option<&Path>,
 ) -> Result<Config, String> {
     let mut config = setup.config()?;
-    let own = [setup.path.as_deref(), Some(&config.logs), store];
+    let own = [
+        setup.path.as_deref(),
+        Some(&config.logs),
+        config.checkpoints.as_deref(),
+        config.mcp.tokens.as_deref(),
+        store,
+    ];
     config.opened = Some(give_back_code);
     config.own = absolute(own.into_iter().flatten())
         .map_err(|error| format!("The working directory is not known: {error}."))?;

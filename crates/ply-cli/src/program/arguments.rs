@@ -46,6 +46,7 @@ pub(crate) enum Command {
     Queue(Queue),
     Send(Send),
     Watch(Watch),
+    Mcp(Mcp),
     Models(Models),
     Permits(Permits),
     Sessions(Sessions),
@@ -89,6 +90,51 @@ pub(crate) struct Agent {
     /// The initial mode: plan, ask, auto-edit or full.
     #[arg(long, value_name = "MODE")]
     pub(crate) mode: Option<String>,
+}
+
+/// Lists the MCP servers of config.toml and of the project, and logs in at them.
+///
+/// Servers that an editor names are not listed.
+///
+/// Exit codes: 0 done, 1 failed, 2 wrong arguments or no such server.
+#[derive(Debug, Args)]
+#[command(
+    arg_required_else_help = true,
+    after_help = "Examples:\n  \
+        ply mcp list\n  \
+        ply mcp login github"
+)]
+pub(crate) struct Mcp {
+    /// The configuration [default: $PLY_CONFIG, else $XDG_CONFIG_HOME/ply/config.toml, else
+    /// ~/.config/ply/config.toml].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    #[command(subcommand)]
+    pub(crate) command: McpCommand,
+}
+
+/// What to do with MCP servers.
+#[derive(Debug, Subcommand)]
+pub(crate) enum McpCommand {
+    /// Lists servers: name, state (on, off or logged in), the file that names it, command or address, separated by tabs.
+    List {
+        /// Prints one JSON array.
+        ///
+        /// Each server is an object with `name`, `source`, `state` and `at`.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Logs in at a server: prints the address to open, and waits.
+    Login {
+        /// The server's name.
+        name: String,
+    },
+    /// Forgets the login at a server.
+    Logout {
+        /// The server's name.
+        name: String,
+    },
 }
 
 /// Lists the available models, and those found on this machine.

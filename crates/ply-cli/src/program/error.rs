@@ -123,6 +123,9 @@ pub(crate) enum Error {
     /// The terminal client could not go on.
     #[error("{}", Line(&.0.to_string()))]
     Client(#[from] ply_tui::Error),
+    /// An MCP server cannot be logged in at.
+    #[error("{}", Line(.0))]
+    Mcp(String),
     /// The hub does not do it.
     #[error("{}", Line(.0))]
     Hub(String),

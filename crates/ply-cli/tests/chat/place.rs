@@ -123,11 +123,11 @@ impl Place {
         }
         let lines = steady.lines().map(|line| {
             let mut words = line.split(' ').map(word).collect::<Vec<_>>();
-            // A number of seconds, as in `working 12 s`.
+            // A number of seconds, as in `working 12 s`, or of tokens, which changes with every word of a tool.
             for place in 1..words.len() {
-                let is_number = words[place - 1].parse::<f64>().is_ok();
-                if is_number && matches!(words[place].trim_end_matches(['.', ';', ')']), "s" | "ms")
-                {
+                let number = words[place - 1].trim_end_matches(['k', 'M']);
+                let unit = words[place].trim_end_matches(['.', ';', ')']);
+                if number.parse::<f64>().is_ok() && matches!(unit, "s" | "ms" | "tokens") {
                     words[place - 1] = "N".to_owned();
                 }
             }

@@ -66,6 +66,8 @@ const MARKED: &[(&str, &str)] = &[
         "a registry; the tests of `ply agents` have one",
     ),
     ("ply agents login", "an agent with a login"),
+    ("ply mcp login", "a server with a login"),
+    ("ply mcp logout", "a server that is configured"),
     ("ply agents update", "a registry"),
     ("ply agents remove", "an agent that is installed"),
 ];

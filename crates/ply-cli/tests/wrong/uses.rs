@@ -163,6 +163,10 @@ pub(crate) const USES: &[Wrong] = &[
         &["run", "-a", "x", "hi"],
         &["strange.toml"],
     ),
+    // mcp
+    bare(&["mcp"]),
+    wrong(&["mcp", "login"], &["NAME"]),
+    wrong(&["mcp", "logout", "nobody"], &["nobody"]),
     // permits
     bare(&["permits"]),
     wrong(&["permits", "revoke"], &["RULE"]),

@@ -4,10 +4,14 @@ use reqwest::header::{HeaderName, HeaderValue};
 use toml::Spanned;
 use toml::de::DeTable;
 
+use super::hooks;
+use super::mcp_servers;
 use super::rules::RuleLines;
 use super::sandbox::{self, SandboxLines};
 use super::table::{Table, Text};
 use super::{ConfigError, TURN_REQUESTS_MAX};
+use crate::hooks::Hook;
+use crate::mcp::Configured;
 use crate::model::Effort;
 use crate::model::service::{Api, Secret};
 use crate::permission::Mode;
@@ -51,6 +55,8 @@ pub(super) struct File {
     pub(super) models: Vec<ModelLines>,
     pub(super) rules: RuleLines,
     pub(super) sandbox: SandboxLines,
+    pub(super) hooks: Vec<Hook>,
+    pub(super) mcp_servers: Vec<Configured>,
 }
 
 /// `[providers.NAME]`.
@@ -105,6 +111,8 @@ pub(super) fn parse(text: &str) -> Result<File, ConfigError> {
         models: models(text, &mut table)?,
         rules: rules(&mut table)?,
         sandbox: sandbox::read(&mut table)?,
+        hooks: hooks::read(text, &mut table)?,
+        mcp_servers: mcp_servers::read(&mut table)?,
     };
     // The clients' part of the file, which they check themselves.
     for key in ["agents", "client", "hub"] {
@@ -146,9 +154,7 @@ fn base_url(text: Text<'_>, table: &mut Table<'_>) -> Result<Option<String>, Con
     let Some(url) = table.string("base_url")? else {
         return Ok(None);
     };
-    let parsed = reqwest::Url::parse(url.get_ref()).ok();
-    let is_web = |url: &reqwest::Url| matches!(url.scheme(), "http" | "https") && url.has_host();
-    match parsed.is_some_and(|parsed| is_web(&parsed)) {
+    match web_address(url.get_ref()) {
         true => Ok(Some(url.into_inner())),
         false => {
             let what =
@@ -158,7 +164,13 @@ fn base_url(text: Text<'_>, table: &mut Table<'_>) -> Result<Option<String>, Con
     }
 }
 
-fn headers(table: &mut Table<'_>) -> Result<Vec<(String, Secret)>, ConfigError> {
+/// Says whether a text is the address of something on the web.
+pub(super) fn web_address(url: &str) -> bool {
+    let is_web = |url: &reqwest::Url| matches!(url.scheme(), "http" | "https") && url.has_host();
+    reqwest::Url::parse(url).is_ok_and(|url| is_web(&url))
+}
+
+pub(super) fn headers(table: &mut Table<'_>) -> Result<Vec<(String, Secret)>, ConfigError> {
     let Some((text, headers)) = table.table("headers")? else {
         return Ok(Vec::new());
     };

@@ -1,4 +1,5 @@
 use super::*;
+use crate::hooks::Event;
 use crate::model::service::Api;
 use crate::permission::Decision;
 
@@ -256,7 +257,7 @@ fn files_that_are_wrong_are_told_with_their_lines() {
     insta::assert_snapshot!(told, @r#"
     `config.toml` cannot be read from line 1 on: string values must be quoted, expected literal string
     line 3 of `config.toml`: there is no key `modle`; did you mean `mode` or `model`?
-    line 1 of `config.toml`: there is no key `zebra`; there are `model`, `max_turn_requests`, `effort`, `mode`, `compact`, `web_fetch`, `instructions`, `providers`, `models`, `permissions`, `sandbox`, `agents`, `client`, `hub`
+    line 1 of `config.toml`: there is no key `zebra`; there are `model`, `max_turn_requests`, `effort`, `mode`, `compact`, `web_fetch`, `instructions`, `providers`, `models`, `permissions`, `sandbox`, `hooks`, `mcp_servers`, `agents`, `client`, `hub`
     line 1 of `config.toml`: `effort` must be one of `low`, `medium`, `high`; did you mean `high`?
     line 1 of `config.toml`: `mode` must be a text in quotes
     line 1 of `config.toml`: `compact` must be `true` or `false`
@@ -397,7 +398,7 @@ fn mistakes_inside_lists_and_addresses_are_told_with_their_line() {
     insta::assert_snapshot!(told, @r"
     line 4 of `config.toml`: `cache` in `writable` must be an absolute path, or begin with `~/`
     line 2 of `config.toml`: `~/cache` in `writable` must be an absolute path, or begin with `~/`
-    line 4 of `config.toml`: the permission rule `shel(ls)`: there is no such kind of rule; take shell, read, write, delete, fetch or mcp
+    line 4 of `config.toml`: the permission rule `shel(ls)`: there is no such kind of rule; take shell, read, write, delete, fetch, mcp or mcp_server
     line 3 of `config.toml`: `base_url` must be an http or https URL, such as `http://localhost:8000/v1`
     line 3 of `config.toml`: `base_url` must be an http or https URL, such as `http://localhost:8000/v1`
     line 4 of `config.toml`: `x y` is no header: a name has letters, digits and `-`, and a value is one line
@@ -495,4 +496,107 @@ fn a_key_that_is_named_and_not_there_is_a_problem() {
         ["`[providers.openai]` takes its key from `MY_KEY`, which is not set."]
     );
     assert!(read(file, &[("MY_KEY", "k")]).unwrap().problems.is_empty());
+}
+
+#[test]
+fn hooks_are_read_in_their_order() {
+    let file = "[[hooks]]\nevent = \"before-tool\"\ntool = \"shell\"\ncommand = \"check\"\n\
+                [[hooks]]\nevent = \"turn-end\"\ncommand = \"make test\"\ntimeout_seconds = 600\n";
+    let hooks = read(file, &[]).unwrap().hooks;
+    let read: Vec<_> = hooks
+        .iter()
+        .map(|hook| {
+            (
+                hook.event.name(),
+                hook.command.as_str(),
+                hook.time.as_secs(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        read,
+        [("before-tool", "check", 60), ("turn-end", "make test", 600)]
+    );
+    let shell = hooks.first().unwrap();
+    assert!(shell.is_for(Event::BeforeTool, Some("shell")));
+    assert!(!shell.is_for(Event::BeforeTool, Some("grep")));
+}
+
+#[test]
+fn a_hook_that_cannot_work_is_told_with_its_line() {
+    let told = told(&[
+        "\n[[hooks]]\ncommand = \"x\"",
+        "[[hooks]]\nevent = \"turn-end\"",
+        "[[hooks]]\nevent = \"before\"\ncommand = \"x\"",
+        "[[hooks]]\nevent = \"turn-end\"\ncommand = \"x\"\ntool = \"shell\"",
+        "[[hooks]]\nevent = \"after-tool\"\ncommand = \"x\"\ntool = \"[\"",
+        "[[hooks]]\nevent = \"turn-end\"\ncommand = \"x\"\ntimeout_seconds = 601",
+        "[[hooks]]\nevent = \"turn-end\"\ncommand = \"x\"\ntimeout = 60",
+        "[hooks]\nevent = \"turn-end\"",
+    ]);
+    insta::assert_snapshot!(told, @r#"
+    line 2 of `config.toml`: a hook needs an event: `event = "before-tool"`, `"after-tool"` or `"turn-end"`
+    line 1 of `config.toml`: a hook needs a command: `command = "…"`
+    line 2 of `config.toml`: `event` must be one of `before-tool`, `after-tool`, `turn-end`; did you mean `before-tool`?
+    line 4 of `config.toml`: a `turn-end` hook is about no tool; remove `tool`
+    line 4 of `config.toml`: `[` is not a valid pattern for tool names, such as `shell` or `edit_*`: unclosed character class; missing ']'
+    line 4 of `config.toml`: `timeout_seconds` must be a whole number from 1 to 600
+    line 4 of `config.toml`: there is no key `timeout` in `[[hooks]]`; did you mean `timeout_seconds`?
+    line 1 of `config.toml`: `hooks` must be tables, each under `[[hooks]]`
+    "#);
+}
+
+#[test]
+fn mcp_servers_are_read_in_the_order_of_the_file() {
+    let file = r#"
+        [mcp_servers.web]
+        url = "https://example.org/mcp"
+        headers = { Authorization = "Bearer ${TOKEN}" }
+        startup_timeout_seconds = 5
+        tool_timeout_seconds = 60
+
+        [mcp_servers.files]
+        command = "npx"
+        args = ["-y", "files"]
+        [mcp_servers.files.env]
+        A = "1"
+
+        [mcp_servers.off]
+        enabled = false
+    "#;
+    let servers = read(file, &[]).unwrap().mcp_servers;
+    let names: Vec<_> = servers.iter().map(|server| server.name.as_str()).collect();
+    assert_eq!(names, ["web", "files", "off"]);
+    assert_eq!(servers[0].connect, Some(std::time::Duration::from_secs(5)));
+    assert_eq!(servers[0].silence, Some(std::time::Duration::from_secs(60)));
+    assert!(
+        matches!(&servers[1].way, Some(mcp::Way::Command { args, env, .. }) if args.len() == 2 && env.len() == 1)
+    );
+    assert!(!servers[2].enabled && servers[2].way.is_none());
+    assert!(!format!("{servers:?}").contains("Bearer"));
+}
+
+#[test]
+fn mcp_servers_that_make_no_sense_are_told_with_their_line() {
+    insta::assert_snapshot!(told(&[
+        "\n[mcp_servers.a]\n",
+        "[mcp_servers.a]\ncommand = \"x\"\nurl = \"https://y\"\n",
+        "[mcp_servers.a]\ncommand = \"x\"\nheaders = { A = \"1\" }\n",
+        "[mcp_servers.a]\nurl = \"https://y\"\nargs = [\"1\"]\n",
+        "[mcp_servers.a]\nurl = \"nonsense\"\n",
+        "[mcp_servers.a]\ncommand = \"x\"\nenv = { A = 1 }\n",
+        "[mcp_servers.a]\ncomand = \"x\"\nenabled = false\n",
+        "[mcp_servers.a]\ncommand = \"x\"\ntool_timeout_seconds = 0\n",
+        "[mcp_servers]\na = 1\n",
+    ]), @r"
+    line 2 of `config.toml`: `[mcp_servers.a]` needs a `command` or a `url`
+    line 3 of `config.toml`: `[mcp_servers.a]` has a `command` and a `url`; keep one of them
+    line 1 of `config.toml`: `[mcp_servers.a]` has a `command`, which takes no `headers`; use `env`
+    line 2 of `config.toml`: `[mcp_servers.a]` has a `url`, which takes no `args` and no `env`
+    line 2 of `config.toml`: `url` must be an http or https URL, such as `https://example.org/mcp`
+    line 3 of `config.toml`: the variable `A` in `env` must have a name without `=` and be a text in quotes
+    line 2 of `config.toml`: there is no key `comand` in `[mcp_servers.a]`; did you mean `command`?
+    line 3 of `config.toml`: `tool_timeout_seconds` must be a whole number from 1 to 86400
+    line 2 of `config.toml`: write `[mcp_servers.a]` on a line of its own
+    ");
 }

@@ -15,8 +15,14 @@ use crate::model::{Call, CallResult, Content, Facts, Message, Part};
 
 /// The key of our metadata on tool calls.
 const META: &str = "ply";
+/// Says there what the card of a call tells the model, although no model called it.
+const TELLS: &str = "tells";
 /// Says there which request of its turn made the call: calls of one request are one message.
 const STEP: &str = "step";
+/// Names there the call whose sub-agent made the call.
+const PARENT: &str = "parent";
+/// The same, beside our own metadata, for clients that show such calls below that one.
+const PARENT_CALL: &str = "parentToolCallId";
 /// Says in a call's raw output what the model was told.
 const TOLD: &str = "text";
 /// What the model is told of a turn that the user ended.
@@ -29,6 +35,68 @@ pub(crate) fn step_meta(step: u64) -> v2::Meta {
     let mut meta = v2::Meta::new();
     meta.insert(META.to_owned(), json!({ STEP: step }));
     meta
+}
+
+/// Returns the metadata of a call that a request of a sub-agent made.
+pub(crate) fn child_meta(step: u64, parent: &v2::ToolCallId) -> v2::Meta {
+    let mut meta = v2::Meta::new();
+    meta.insert(META.to_owned(), json!({ STEP: step, PARENT: parent }));
+    meta.insert(PARENT_CALL.to_owned(), json!(parent));
+    meta
+}
+
+/// What the text of a card tells the model that no model called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tells {
+    /// What the prompt stands for.
+    Prompt,
+    /// A note of the program.
+    Note,
+}
+
+impl Tells {
+    const ALL: [(&str, Self); 2] = [("prompt", Self::Prompt), ("note", Self::Note)];
+
+    fn of(call: &ToolCall) -> Option<Self> {
+        let word = call.meta.get(META)?.get(TELLS)?.as_str()?;
+        if call.status != v2::ToolCallStatus::Completed {
+            // The turn ended before all of it was there.
+            return None;
+        }
+        let mut all = Self::ALL.into_iter();
+        all.find(|(known, _)| *known == word).map(|(_, it)| it)
+    }
+}
+
+/// Returns the metadata of a card that tells the model something. Nothing but the history is kept, so what the
+/// model was told has to be there, and where users see it they know what their words became.
+pub(crate) fn tells(what: Tells) -> v2::Meta {
+    let word = Tells::ALL.into_iter().find(|(_, it)| *it == what);
+    let mut meta = v2::Meta::new();
+    meta.insert(
+        META.to_owned(),
+        json!({ TELLS: word.map(|(word, _)| word) }),
+    );
+    meta
+}
+
+/// Returns a prompt as the model is told: what its words stand for, if they do, and what is attached.
+pub(crate) fn prompt(
+    blocks: &[v2::ContentBlock],
+    expanded: Option<&str>,
+    facts: &Facts,
+) -> Vec<Content> {
+    let Some(expanded) = expanded else {
+        return content::of_blocks(blocks, facts);
+    };
+    let attached = blocks
+        .iter()
+        .filter(|block| !matches!(block, v2::ContentBlock::Text(_)));
+    let attached =
+        attached.flat_map(|block| content::of_blocks(std::slice::from_ref(block), facts));
+    std::iter::once(Content::Text(expanded.to_owned()))
+        .chain(attached)
+        .collect()
 }
 
 /// Returns a call's raw output, which holds what the model is told.
@@ -57,6 +125,8 @@ pub(crate) fn project(history: &History, facts: &Facts) -> Vec<Message> {
         results: Vec::new(),
         step: None,
         local: false,
+        is_told: false,
+        blocks: &[],
         prompt: Vec::new(),
     };
     let mut interrupted = history.interrupted().peekable();
@@ -144,19 +214,26 @@ struct Projection<'f> {
     step: Option<u64>,
     /// Whether the turn was a command that no model heard of.
     local: bool,
-    /// What the user said to begin the turn.
+    /// Whether it should hear what came of that command.
+    is_told: bool,
+    /// What the user sent to begin the turn.
+    blocks: &'f [v2::ContentBlock],
+    /// The same, as the model is told.
     prompt: Vec<Content>,
 }
 
-impl Projection<'_> {
-    fn entry(&mut self, entry: &Entry) {
+impl<'f> Projection<'f> {
+    fn entry(&mut self, entry: &'f Entry) {
         match entry {
             Entry::Message(message) if message.kind == MessageKind::User => {
                 self.flush();
-                self.local = Command::parse(&message.text()).is_some();
+                let command = Command::parse(&message.text());
+                self.local = command.is_some();
+                self.is_told = command.is_some_and(|command| command.changes_files());
                 self.prompt.clear();
                 if !self.local {
-                    self.prompt = content::of_blocks(&message.content, self.facts);
+                    self.blocks = &message.content;
+                    self.prompt = prompt(self.blocks, None, self.facts);
                     self.user(self.prompt.clone());
                 }
             }
@@ -170,6 +247,9 @@ impl Projection<'_> {
                     self.user(self.prompt.clone());
                 }
             }
+            Entry::Message(message) if self.is_told && message.kind == MessageKind::Agent => {
+                self.user(vec![Content::Text(notes::note(&message.text()))]);
+            }
             _ if self.local => {}
             Entry::Message(message) if message.kind == MessageKind::Agent => {
                 if !self.results.is_empty() {
@@ -180,9 +260,29 @@ impl Projection<'_> {
                     self.said.push(Part::Text(text));
                 }
             }
-            Entry::ToolCall(call) => self.call(call),
+            Entry::ToolCall(call) => match Tells::of(call) {
+                Some(Tells::Prompt) => self.expanded(&call.text()),
+                Some(Tells::Note) => {
+                    self.flush();
+                    self.user(vec![Content::Text(call.text())]);
+                }
+                None => self.call(call),
+            },
             _ => {}
         }
+    }
+
+    /// Puts what the prompt stands for in its place.
+    fn expanded(&mut self, text: &str) {
+        let Some(Message::User(last)) = self.messages.last_mut() else {
+            return;
+        };
+        if !self.said.is_empty() || !last.ends_with(&self.prompt) {
+            return;
+        }
+        last.truncate(last.len() - self.prompt.len());
+        self.prompt = prompt(self.blocks, Some(text), self.facts);
+        last.extend(self.prompt.clone());
     }
 
     /// Notes that the user ended the turn before the model had.
@@ -210,10 +310,12 @@ impl Projection<'_> {
         let (Some(name), Some(arguments)) = (&call.name, &call.raw_input) else {
             return;
         };
-        let step = call
-            .meta
-            .get(META)
-            .and_then(|meta| meta.get(STEP)?.as_u64());
+        let meta = call.meta.get(META);
+        if meta.is_some_and(|meta| meta.get(PARENT).is_some()) {
+            // What a sub-agent did is none of the agent's; it got the report.
+            return;
+        }
+        let step = meta.and_then(|meta| meta.get(STEP)?.as_u64());
         if !self.results.is_empty() && step != self.step {
             self.flush();
         }

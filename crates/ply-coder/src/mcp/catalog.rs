@@ -36,6 +36,8 @@ pub(super) struct Listing {
     pub(super) description: String,
     /// The schema of its arguments: always one of an object.
     pub(super) schema: Value,
+    /// Whether the server says that it changes nothing. It decides what may run beside what, and no permission.
+    pub(super) read_only: bool,
 }
 
 impl Listing {
@@ -92,7 +94,9 @@ impl Catalog {
                 for tool in page.tools {
                     let description = tool.description.unwrap_or_default();
                     let schema = Value::Object((*tool.input_schema).clone());
-                    self.add(&tool.name, &description, schema);
+                    let annotations = tool.annotations.as_ref();
+                    let read_only = annotations.and_then(|hints| hints.read_only_hint);
+                    self.add(&tool.name, &description, schema, read_only == Some(true));
                 }
                 Ok(page.next_cursor)
             }
@@ -106,6 +110,7 @@ impl Catalog {
                         text("name"),
                         text("description"),
                         schema.unwrap_or_default(),
+                        tool.pointer("/annotations/readOnlyHint") == Some(&Value::Bool(true)),
                     );
                 }
                 let cursor = page.0.get("nextCursor").and_then(Value::as_str);
@@ -115,7 +120,7 @@ impl Catalog {
         }
     }
 
-    fn add(&mut self, name: &str, description: &str, schema: Value) {
+    fn add(&mut self, name: &str, description: &str, schema: Value, read_only: bool) {
         let schema = object_schema(schema);
         let bytes = schema.to_string().len();
         let fits = self.listings.len() < TOOLS_MAX
@@ -134,6 +139,7 @@ impl Catalog {
             name: name.to_owned(),
             description: words::text(description, DESCRIPTION_BYTES_MAX),
             schema,
+            read_only,
         });
     }
 }
@@ -267,6 +273,7 @@ mod tests {
             name: name.to_owned(),
             description: description.to_owned(),
             schema,
+            read_only: false,
         };
         let first = listing("send", "Sends", json!({ "type": "object" })).version();
         assert_eq!(first.len(), 2 * VERSION_BYTES);

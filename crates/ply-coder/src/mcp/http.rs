@@ -6,17 +6,20 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ply_agent::v2;
-use reqwest::Url;
-use reqwest::header::{HeaderName, HeaderValue};
+use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use reqwest::{StatusCode, Url};
 use rmcp::serve_client;
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::common::client_side_sse::ExponentialBackoff;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use tokio::time::{Instant, timeout_at};
+use serde_json::json;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::Settings;
+use super::authorized::Authorized;
 use super::host::Host;
 use super::link::Running;
+use super::login::tokens::Tokens;
 use super::{stdio, words};
 use crate::web;
 
@@ -49,12 +52,21 @@ pub(super) async fn open(
     settings: &Settings,
     host: Host,
     deadline: Instant,
-) -> Result<Running, String> {
+) -> Result<Running, Refused> {
     let url = address(&server.url)?;
     let client = web::client()
         .map_err(|_| "the certificates of this machine cannot be read; check them".to_owned())?;
+    let headers = headers(&server.headers)?;
+    // Whoever gives a header of their own wants no login.
+    let directory = settings.tokens.as_deref();
+    let directory = directory.filter(|_| !headers.contains_key(&AUTHORIZATION));
+    let tokens = directory.map(|directory| Arc::new(Tokens::of(directory, &url)));
+    let client = Authorized {
+        client,
+        tokens: tokens.clone(),
+    };
     let mut config = StreamableHttpClientTransportConfig::with_uri(String::from(url))
-        .custom_headers(headers(&server.headers)?)
+        .custom_headers(headers)
         .max_sse_event_size(EVENT_BYTES_MAX);
     let mut resumes = ExponentialBackoff::default();
     resumes.max_times = Some(RESUMES_MAX);
@@ -64,7 +76,13 @@ pub(super) async fn open(
     let served = timeout_at(deadline, serve_client(host, transport)).await;
     let service = served
         .map_err(|_| stdio::no_answer(settings.connect))?
-        .map_err(|error| words::handshake(&error))?;
+        .map_err(|error| {
+            let challenge = error.auth_challenge().map(str::to_owned);
+            Refused {
+                words: words::handshake(&error),
+                login: tokens.zip(challenge),
+            }
+        })?;
     Ok(Running {
         service,
         child: None,
@@ -72,7 +90,48 @@ pub(super) async fn open(
     })
 }
 
-fn address(url: &str) -> Result<Url, String> {
+/// Why there is no connection.
+pub(super) struct Refused {
+    /// As a sentence about the server.
+    pub(super) words: String,
+    /// Where a login could be kept, and the server's challenge, if it wants one.
+    pub(super) login: Option<(Arc<Tokens>, String)>,
+}
+
+impl From<String> for Refused {
+    fn from(words: String) -> Self {
+        Self { words, login: None }
+    }
+}
+
+/// Asks a server for its challenge to log in.
+pub(super) async fn challenge(
+    server: &v2::McpServerHttp,
+    settings: &Settings,
+) -> Result<String, String> {
+    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "ping" });
+    let client = web::client()
+        .map_err(|_| "the certificates of this machine cannot be read; check them".to_owned())?;
+    let request = client
+        .post(address(&server.url)?)
+        .header("content-type", "application/json")
+        .header("accept", "application/json, text/event-stream")
+        .body(hello.to_string());
+    let response = timeout(settings.connect, request.send()).await;
+    let response = response
+        .map_err(|_| stdio::no_answer(settings.connect))?
+        .map_err(|error| words::request_failed(&error))?;
+    let challenge = response.headers().get(WWW_AUTHENTICATE);
+    let challenge = challenge.and_then(|challenge| challenge.to_str().ok());
+    match challenge {
+        Some(challenge) if response.status() == StatusCode::UNAUTHORIZED => {
+            Ok(challenge.to_owned())
+        }
+        _ => Err("it does not ask for a login".to_owned()),
+    }
+}
+
+pub(super) fn address(url: &str) -> Result<Url, String> {
     let url = Url::parse(url).map_err(|_| "its address is no URL; correct it".to_owned())?;
     match url.scheme() {
         "http" | "https" => Ok(url),

@@ -51,6 +51,15 @@ fn complete(result: CallToolResult) -> Outcome {
     answer.finish(result.is_error == Some(true))
 }
 
+/// Makes an outcome of a resource that was read.
+pub(super) fn resources(contents: Vec<ResourceContents>) -> Outcome {
+    let mut answer = Answer::default();
+    for resource in contents {
+        answer.add(ContentBlock::resource(resource));
+    }
+    answer.finish(false)
+}
+
 fn odd(result: &Value) -> Outcome {
     let Some(blocks) = result.get("content").and_then(Value::as_array) else {
         return Outcome::failed("The server's answer makes no sense.");

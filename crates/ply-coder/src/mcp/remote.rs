@@ -61,6 +61,10 @@ impl Tool for Remote {
         v2::ToolKind::Other
     }
 
+    fn only_looks(&self) -> bool {
+        self.listing.read_only
+    }
+
     fn tidies_up(&self) -> bool {
         true
     }
@@ -72,6 +76,11 @@ impl Tool for Remote {
 }
 
 impl Remote {
+    /// Returns what the server says of it, without our words.
+    pub(super) fn own_words(&self) -> String {
+        format!("{} {}", self.listing.name, self.listing.description)
+    }
+
     fn prepared<'t>(
         &'t self,
         arguments: Value,
@@ -93,8 +102,11 @@ impl Remote {
                 version: self.listing.version(),
             }],
             // Servers often have a state, such as a page in a browser, on which the calls of one answer build: they go one after
-            // the other. Servers know nothing of each other. No file has such a path.
-            order: Order::Paths(vec![PathBuf::from(format!("mcp:{}", self.server.key))]),
+            // the other, unless the server says that they only read. Servers know nothing of each other. No file has such a path.
+            order: match self.listing.read_only {
+                true => Order::Shared,
+                false => Order::Paths(vec![PathBuf::from(format!("mcp:{}", self.server.key))]),
+            },
             work: Box::pin(self.work(arguments, surface)),
         })
     }

@@ -10,9 +10,12 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
 use super::catalog::{Catalog, Listing};
+use super::configured::Start;
 use super::host::{Host, Told};
+use super::instructions::SERVER_BYTES_MAX;
 use super::link::{Closing, Link, Running};
-use super::{Settings, http, link, stdio, words};
+use super::login::tokens::Tokens;
+use super::{Settings, http, link, prompts, stdio, words};
 
 /// How long the name of a server may be, in characters.
 const NAME_CHARS_MAX: usize = 64;
@@ -26,6 +29,8 @@ pub(super) struct Server {
     pub(super) settings: Arc<Settings>,
     way: v2::McpServer,
     cwd: PathBuf,
+    /// Where its process runs.
+    directory: PathBuf,
     closing: Arc<watch::Sender<Closing>>,
     link: tokio::sync::Mutex<Option<Arc<Link>>>,
     known: Mutex<Known>,
@@ -35,6 +40,17 @@ pub(super) struct Server {
 #[derive(Debug, Default)]
 struct Known {
     listings: Vec<Arc<Listing>>,
+    /// What it said about itself when it was first greeted.
+    instructions: Option<String>,
+    /// Where a login is kept that it wants, and its challenge, until somebody begins that.
+    login: Option<(Arc<Tokens>, String)>,
+    /// Whether the user was asked to log in.
+    has_asked: bool,
+    /// Whether it said that it has resources.
+    has_resources: bool,
+    /// Whether it said that it has prompts.
+    has_prompts: bool,
+    prompts: Vec<prompts::Listed>,
     /// What people should know: why it cannot be used, or what of it cannot.
     problem: Option<String>,
 }
@@ -50,7 +66,7 @@ impl fmt::Debug for Server {
 
 impl Server {
     pub(super) fn new(
-        way: v2::McpServer,
+        start: Start,
         (name, key): (String, String),
         cwd: &Path,
         settings: Arc<Settings>,
@@ -60,8 +76,9 @@ impl Server {
             name,
             key,
             settings,
-            way,
+            way: start.server,
             cwd: cwd.to_owned(),
+            directory: start.directory.unwrap_or_else(|| cwd.to_owned()),
             closing,
             link: tokio::sync::Mutex::default(),
             known: Mutex::default(),
@@ -78,6 +95,44 @@ impl Server {
         self.known().problem.clone()
     }
 
+    /// Returns what it says about itself.
+    pub(super) fn instructions(&self) -> Option<String> {
+        self.known().instructions.clone()
+    }
+
+    /// Returns its prompts.
+    pub(super) fn prompts(&self) -> Vec<prompts::Listed> {
+        self.known().prompts.clone()
+    }
+
+    /// Says whether it has resources.
+    pub(super) fn has_resources(&self) -> bool {
+        self.known().has_resources
+    }
+
+    /// Returns where a login is kept that it wants, and its challenge, once.
+    pub(super) fn take_challenge(&self) -> Option<(Arc<Tokens>, String)> {
+        let mut known = self.known();
+        match known.has_asked {
+            true => None,
+            false => {
+                let login = known.login.take()?;
+                known.has_asked = true;
+                Some(login)
+            }
+        }
+    }
+
+    /// Notes what people should know, if there is something.
+    pub(super) fn has_problem(&self, problem: Option<String>) {
+        self.known().problem = problem;
+    }
+
+    /// Returns what tells when the session wants its servers to end.
+    pub(super) fn closing(&self) -> watch::Receiver<Closing> {
+        self.closing.subscribe()
+    }
+
     /// Connects for the first time and asks for the tools.
     pub(super) async fn start(&self) {
         let deadline = Instant::now() + self.settings.connect;
@@ -87,6 +142,23 @@ impl Server {
             return;
         }
         self.refresh(deadline).await;
+        self.ask_for_prompts(deadline).await;
+    }
+
+    /// Asks for the prompts, if the server has any. Without them it is as good as before.
+    async fn ask_for_prompts(&self, deadline: Instant) {
+        let has_prompts = self.known().has_prompts;
+        let link = match has_prompts {
+            true => self.link().await,
+            false => return,
+        };
+        let Ok(link) = link else { return };
+        match timeout_at(deadline, prompts::ask(&link.peer)).await {
+            Ok(Ok(prompts)) => self.known().prompts = prompts,
+            Ok(Err(_)) | Err(_) => {
+                tracing::debug!(server = self.name, "prompts cannot be listed");
+            }
+        }
     }
 
     /// Asks for the tools anew, if the server said that they changed.
@@ -140,8 +212,22 @@ impl Server {
             running = self.open(Arc::clone(&told)) => running?,
         };
         let fresh = Link::new(running, told, closing);
+        self.greeted(&fresh);
         *link = Some(Arc::clone(&fresh));
         Ok(fresh)
+    }
+
+    /// Notes what the server said in the handshake.
+    fn greeted(&self, link: &Link) {
+        let Some(about) = link.peer.peer_info() else {
+            return;
+        };
+        let mut known = self.known();
+        known.has_resources = about.capabilities.resources.is_some();
+        known.has_prompts = about.capabilities.prompts.is_some();
+        let said = about.instructions.as_deref().unwrap_or_default();
+        let said = || words::text(said, SERVER_BYTES_MAX);
+        known.instructions.get_or_insert_with(said);
     }
 
     async fn open(&self, told: Arc<Told>) -> Result<Running, String> {
@@ -149,9 +235,15 @@ impl Server {
         let deadline = Instant::now() + self.settings.connect;
         match &self.way {
             v2::McpServer::Stdio(server) => {
-                stdio::open(server, &self.cwd, &self.settings, host, deadline).await
+                stdio::open(server, &self.directory, &self.settings, host, deadline).await
             }
-            v2::McpServer::Http(server) => http::open(server, &self.settings, host, deadline).await,
+            v2::McpServer::Http(server) => {
+                let opened = http::open(server, &self.settings, host, deadline).await;
+                opened.map_err(|refused| {
+                    self.known().login = refused.login;
+                    refused.words
+                })
+            }
             other => Err(unsupported(other).unwrap_or_default()),
         }
     }
@@ -189,6 +281,11 @@ pub(super) fn given_name(server: &v2::McpServer) -> String {
         }
         _ => "",
     };
+    clean_name(name)
+}
+
+/// Returns a name as people and rules know it.
+pub(super) fn clean_name(name: &str) -> String {
     match words::line(name, NAME_CHARS_MAX) {
         name if name.is_empty() => "server".to_owned(),
         name => name,

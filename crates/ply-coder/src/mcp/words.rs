@@ -136,7 +136,8 @@ fn http_status(status: u16) -> String {
     format!("it answered with HTTP status {status}: {advice}")
 }
 
-fn request_failed(error: &reqwest::Error) -> String {
+/// Says why a request over HTTP did not get through.
+pub(super) fn request_failed(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         return "it cannot be reached in time; is it running?".to_owned();
     }

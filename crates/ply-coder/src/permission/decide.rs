@@ -207,7 +207,7 @@ impl Permissions {
     }
 
     /// Returns the rules that are known, and what keeps the others from being known.
-    fn current_rules(&self) -> (Arc<[Rule]>, Option<StoreError>) {
+    pub(super) fn current_rules(&self) -> (Arc<[Rule]>, Option<StoreError>) {
         let mut state = self.state();
         let trouble = self.refresh(&mut state).err();
         if let Some(all) = &state.all {

@@ -129,6 +129,7 @@ pub(super) fn phrase(rule: &Rule) -> String {
         Matcher::Write(pattern) => format!("changes to `{}`", pattern.text()),
         Matcher::Delete(pattern) => format!("deleting `{}`", pattern.text()),
         Matcher::Fetch(host) => format!("fetching from `{host}`"),
+        Matcher::Server(pattern) => pattern.phrase(),
         Matcher::Mcp {
             server,
             tool,

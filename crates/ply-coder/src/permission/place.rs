@@ -179,8 +179,15 @@ fn guard(kind: GuardKind, name: &str) -> Guard {
 /// Returns what guards a place from being read.
 fn hiding(parts: &[String]) -> Vec<Guard> {
     let secret = secret_name(parts).map(|name| guard(GuardKind::Secret, name));
-    let own = parts.iter().filter(|name| plain(name) == ".ply");
-    let own = own.map(|name| guard(GuardKind::Own, name));
+    // Skills are there to be read.
+    let is_skills = |place: usize| {
+        parts
+            .get(place + 1)
+            .is_some_and(|next| plain(next) == "skills")
+    };
+    let own = parts.iter().enumerate();
+    let own = own.filter(|(place, name)| plain(name) == ".ply" && !is_skills(*place));
+    let own = own.map(|(_, name)| guard(GuardKind::Own, name));
     secret.into_iter().chain(own).collect()
 }
 

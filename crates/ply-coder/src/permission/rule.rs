@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::address::{Host, host_matches};
 use super::glob::PathPattern;
+use super::server_rule::ServerPattern;
 use super::shell_rule::{self, ShellPattern};
 use crate::tool::Access;
 
@@ -22,7 +23,8 @@ pub enum Decision {
 /// A rule of the user's.
 ///
 /// People write what it matches as `shell(cargo test *)`, `write(src/**)`, `read(**/.env)`,
-/// `delete(target/**)`, `fetch(docs.rs)`, `mcp(server/tool)` or `mcp(server/*)`; see [`Rule::parse`].
+/// `delete(target/**)`, `fetch(docs.rs)`, `mcp(server/tool)`, `mcp(server/*)` or `mcp_server(name)`; see
+/// [`Rule::parse`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     /// What it says.
@@ -49,6 +51,8 @@ pub(super) enum Matcher {
         /// What stands for the description that the tool must have, if it matters.
         version: Option<String>,
     },
+    /// Starting a server that the project names.
+    Server(ServerPattern),
 }
 
 /// Whether a rule that asks or denies concerns something.
@@ -207,6 +211,7 @@ impl fmt::Display for Rule {
             Matcher::Write(pattern) => write!(f, "write({})", pattern.text()),
             Matcher::Delete(pattern) => write!(f, "delete({})", pattern.text()),
             Matcher::Fetch(pattern) => write!(f, "fetch({pattern})"),
+            Matcher::Server(pattern) => write!(f, "mcp_server({pattern})"),
             Matcher::Mcp {
                 server,
                 tool,

@@ -3,6 +3,7 @@
 use super::decide::MOVES;
 use super::glob::PathPattern;
 use super::rule::{Decision, Matcher, Rule, VERSION_BYTES};
+use super::server_rule::ServerPattern;
 use super::shell_rule::ShellPattern;
 use super::text::is_deceptive;
 use super::{launch, line};
@@ -24,7 +25,9 @@ pub enum RuleError {
     #[error("a rule looks like `shell(cargo test *)`: a kind, and in brackets what it matches")]
     Form,
     /// There is no such kind.
-    #[error("there is no such kind of rule; take shell, read, write, delete, fetch or mcp")]
+    #[error(
+        "there is no such kind of rule; take shell, read, write, delete, fetch, mcp or mcp_server"
+    )]
     Kind,
     /// The command is no plain one.
     #[error(
@@ -52,6 +55,12 @@ pub enum RuleError {
     /// Only a rule that allows one tool can say how the tool is described.
     #[error("only a rule that allows one tool has `#` and a version; leave them out")]
     Version,
+    /// It is no server of a project, or allows one by its name alone.
+    #[error(
+        "a rule about MCP servers of projects is a name or `*`; one that allows is a name, `#` and the version that the \
+         question saves"
+    )]
+    Server,
     /// It is a rule that allows what no rule can.
     #[error(
         "a rule cannot allow `cd` and the like, as it is not known then where the next command runs; a \
@@ -76,6 +85,8 @@ impl Rule {
     /// - `fetch(docs.rs)`, `fetch(*.rust-lang.org)`: a host, with its port unless it is the usual one.
     /// - `mcp(server/tool)`, `mcp(server/*)`: a tool of an MCP server. With `#` and a version, as long as the
     ///   server describes it in the same way.
+    /// - `mcp_server(name)`: starting a server that the project names, or `*` for every one. One that allows has `#` and
+    ///   a version.
     ///
     /// # Errors
     ///
@@ -102,6 +113,7 @@ impl Rule {
             "delete" => Matcher::Delete(path(decision, body)?),
             "fetch" => Matcher::Fetch(host(body)?),
             "mcp" => tool(decision, body)?,
+            "mcp_server" => Matcher::Server(ServerPattern::parse(decision, body)?),
             _ => return Err(RuleError::Kind),
         };
         Ok(Self { decision, matcher })

@@ -32,7 +32,7 @@ pub(crate) fn shown(text: &str) -> String {
 }
 
 /// Returns what is shown as code: as it is, between more backticks than it has in a row.
-pub(super) fn code(shown: &str) -> String {
+pub(crate) fn code(shown: &str) -> String {
     let longest = shown.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
     let space = if longest > 0 { " " } else { "" };

@@ -8,7 +8,7 @@ use ply_agent::{Result, ToolCall, v2};
 
 use super::tickets::{Company, Ticket, Tickets};
 use super::{CANCEL_GRACE, TurnLoop};
-use crate::context::{budget, conversation};
+use crate::context::budget;
 use crate::model::{
     Call, CallResult, Delta, Deltas, Failure, FailureClass, Model, Part, Request, Stopped, Usage,
 };
@@ -126,11 +126,11 @@ impl TurnLoop<'_> {
         match delta {
             Delta::Text(text) => {
                 answer.text(&text);
-                self.turn.say(text).await?;
+                self.say(text).await?;
             }
             Delta::Thought(text) => {
                 answer.thought(&text);
-                self.turn.think(text).await?;
+                self.think(text).await?;
             }
             Delta::Signature(signature) => answer.signature(signature),
             Delta::CallStarted { place, name, .. } if !answer.begun.contains_key(&place) => {
@@ -156,14 +156,15 @@ impl TurnLoop<'_> {
     /// Shows a call that begins, and gives it its place among the calls of the answer.
     async fn begin(&self, name: &str, answer: &Building) -> Result<Begun> {
         let tools = self.tools();
-        let kind = tools.find(name).map(|tool| tool.kind());
-        let ticket = answer.tickets.take(Company::of(kind.clone()));
+        let tool = tools.find(name);
+        let kind = tool.map(|tool| tool.kind());
+        let ticket = answer.tickets.take(Company::of(tool));
         let card = self
             .turn
             .tool_call(name.replace('_', " "))
             .name(name)
             .kind(kind.unwrap_or(v2::ToolKind::Other))
-            .meta(conversation::step_meta(answer.step))
+            .meta(self.call_meta(answer.step))
             .await?;
         Ok(Begun { card, ticket })
     }

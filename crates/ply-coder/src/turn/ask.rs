@@ -48,7 +48,10 @@ impl TurnLoop<'_> {
         if let Some(settled) = settled {
             return Ok(settled);
         }
-        let _one_at_a_time = self.turn.unless_cancelled(self.asking.lock()).await?;
+        let _one_at_a_time = self
+            .turn
+            .unless_cancelled(self.shared.asking.lock())
+            .await?;
         // An answer to the question before may have settled this one, or the mode has changed.
         match self.decide(access) {
             Verdict::Allow => Ok(Allowed::Yes(By::Rule)),
@@ -73,7 +76,7 @@ impl TurnLoop<'_> {
 
     async fn ask(&self, card: &ToolCall, question: Question) -> Result<Allowed> {
         use v2::PermissionOptionKind as Kind;
-        let mut permission = Permission::new(question.title.clone());
+        let mut permission = Permission::new(self.question(question.title.clone()));
         if !question.description.is_empty() {
             permission = permission.description(question.description.clone());
         }

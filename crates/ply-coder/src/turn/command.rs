@@ -8,14 +8,18 @@ use crate::commands::Command;
 use crate::context::conversation;
 use crate::options;
 use crate::permission::Mode;
+use crate::playbook::Playbook;
 
 impl TurnLoop<'_> {
     pub(super) async fn command(&self, command: Command) -> Result<Stop> {
         let words = match command {
             Command::Help => {
                 self.refresh_tools().await?;
-                self.help()
+                self.help(&*self.playbook().await?)
             }
+            Command::Diff => self.show_diff().await?,
+            Command::Undo(anyway) => self.undo(anyway).await,
+            Command::Redo(anyway) => self.redo(anyway).await,
             Command::Compact(hint) => self.compact_now(hint.as_deref()).await?,
             Command::Mode(None) => format!("The mode is {}.", self.state.choice().mode.id()),
             Command::Model(None) => self.list_models(),
@@ -72,17 +76,24 @@ impl TurnLoop<'_> {
         words
     }
 
-    fn help(&self) -> String {
+    fn help(&self, playbook: &Playbook) -> String {
         let choice = self.state.choice();
         let modes =
             Mode::ALL.map(|mode| format!("- `/mode {}`: {}", mode.id(), mode.description()));
         let tools = self.tools();
+        let written = playbook.listed().map(|(name, description, hint)| {
+            let hint = hint.map(|hint| format!(" {hint}")).unwrap_or_default();
+            format!("- `/{name}{hint}`: {description}\n")
+        });
+        let written: String = written.collect();
         format!(
             "I am Ply, a coding agent. Model: {}. Mode: {}.\n\n\
              - `/model NAME`: changes the model\n\
              {}\n\
+             - `/diff`, `/undo`, `/redo`: show, take back and do again what I did to files\n\
              - `/compact`: shortens the conversation to a summary\n\
-             - `/help`: this\n\n\
+             - `/help`: this\n\
+             {written}\n\
              Tools: {}.",
             choice.model.facts().id,
             choice.mode.id(),

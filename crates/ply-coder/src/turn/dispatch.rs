@@ -11,8 +11,9 @@ use super::order::Right;
 use super::surface::Live;
 use super::tickets::Ticket;
 use crate::context::conversation;
+use crate::mcp::search;
 use crate::model::{Call, CallResult, Content};
-use crate::permission::trigger;
+use crate::permission::{Mode, Verdict, trigger};
 use crate::tool::{Access, Change, Order, Outcome, Prepared, Tool, ToolContext};
 
 /// Bytes of a call's output that its card shows as text.
@@ -21,8 +22,13 @@ const SHOWN_BYTES_MAX: usize = 16 * 1024;
 impl TurnLoop<'_> {
     /// Takes a call through all its steps. Whatever happens, there is a result for the model, and the
     /// card has a final status.
-    pub(super) async fn dispatch(&self, call: Call, card: ToolCall, ticket: Ticket) -> CallResult {
-        let outcome = match self.carry_out(&call, &card, &ticket).await {
+    pub(super) async fn dispatch(
+        &self,
+        call: Call,
+        card: ToolCall,
+        mut ticket: Ticket,
+    ) -> CallResult {
+        let outcome = match self.carry_out(&call, &card, &mut ticket).await {
             Ok(outcome) => outcome,
             // Only a cancel, or the end of the session, leads here; nobody reads the result.
             Err(error) => Outcome::failed(error.to_string()),
@@ -49,10 +55,23 @@ impl TurnLoop<'_> {
         }
     }
 
-    async fn carry_out(&self, call: &Call, card: &ToolCall, ticket: &Ticket) -> Result<Outcome> {
+    async fn carry_out(
+        &self,
+        call: &Call,
+        card: &ToolCall,
+        ticket: &mut Ticket,
+    ) -> Result<Outcome> {
         card.set_raw_input(call.arguments.clone()).await?;
         let tools = self.tools();
         let Some(tool) = tools.find(&call.name) else {
+            if tools.is_hidden(&call.name) {
+                let words = format!(
+                    "Find `{}` first: call `{}` with its name, and call it in your next answer.",
+                    call.name,
+                    search::NAME
+                );
+                return Ok(Outcome::failed(words));
+            }
             let words = format!(
                 "There is no tool `{}`. There are: {}.",
                 call.name,
@@ -60,9 +79,12 @@ impl TurnLoop<'_> {
             );
             return Ok(Outcome::failed(words));
         };
+        if tool.only_reads(&call.arguments) {
+            ticket.looks();
+        }
         // What it would do may depend on what the calls before it did, and the user is asked in order.
         self.turn.unless_cancelled(ticket.reached()).await?;
-        let surface = Live::new(self.turn, card, self.state);
+        let surface = Live::new(self, card);
         let context = ToolContext {
             workspace: &self.state.workspace,
             processes: &self.state.processes,
@@ -73,7 +95,7 @@ impl TurnLoop<'_> {
                 Ok(prepared) => prepared,
                 Err(refused) => return Ok(refused),
             };
-            self.run_prepared(card, tool, prepared).await
+            self.run_prepared(call, card, tool, prepared).await
         };
         // A tool that breaks must not take the turn with it. What it broke was its own.
         let outcome = match AssertUnwindSafe(work).catch_unwind().await {
@@ -91,20 +113,27 @@ impl TurnLoop<'_> {
 
     async fn run_prepared(
         &self,
+        call: &Call,
         card: &ToolCall,
         tool: &dyn Tool,
         mut prepared: Prepared<'_>,
     ) -> Result<Outcome> {
         note_triggers(&mut prepared.access, &prepared.changes);
+        let touched = prepared.locations.iter().map(|(path, _)| path.clone());
+        let touched: Vec<_> = touched.collect();
         let locations = prepared.locations.into_iter().map(|(path, line)| {
             v2::ToolCallLocation::new(path).line(line.filter(|line| *line > 0))
         });
+        self.does(&prepared.title).await;
         let shown = v2::ToolCallUpdate::new(card.id().clone())
             .title(prepared.title)
             .kind(prepared.kind)
             .locations(locations.collect::<Vec<_>>());
         card.update(v2::SessionUpdate::ToolCallUpdate(shown))
             .await?;
+        if let Some(blocked) = self.before_tool(call).await? {
+            return Ok(Outcome::failed(blocked));
+        }
         if is_shell(&prepared.access) {
             self.tell_about_sandbox().await?;
         }
@@ -126,8 +155,9 @@ impl TurnLoop<'_> {
                 return Ok(Outcome::failed(reason));
             }
         };
+        self.keep_what_is_there(&prepared.access).await?;
         card.start().await?;
-        let outcome = match tool.tidies_up() {
+        let mut outcome = match tool.tidies_up() {
             true => prepared.work.await,
             false => self.turn.unless_cancelled(prepared.work).await?,
         };
@@ -137,7 +167,23 @@ impl TurnLoop<'_> {
             card.set_content(Vec::new()).await?;
             show_changes(card, changes.unwrap_or(&[])).await?;
         }
+        self.after_tool(call, &mut outcome).await;
+        self.add_instructions(touched, &mut outcome).await;
         Ok(outcome)
+    }
+
+    /// Keeps what files are like before a call that may change them, so that the turn can be taken back.
+    async fn keep_what_is_there(&self, access: &[Access]) -> Result<()> {
+        let permissions = &self.state.permissions;
+        if let Verdict::Allow = permissions.decide(Mode::Plan, access) {
+            // Nothing that changes a file is allowed there.
+            return Ok(());
+        }
+        let keeping = self.state.checkpoints.before(access);
+        match self.turn.unless_cancelled(keeping).await? {
+            Some(words) => self.notice(words).await,
+            None => Ok(()),
+        }
     }
 
     /// Waits until a call may run beside the others. What was decided about it is looked at again then:
@@ -150,7 +196,10 @@ impl TurnLoop<'_> {
         mut by: By,
     ) -> Result<std::result::Result<Right<'_>, String>> {
         loop {
-            let right = self.turn.unless_cancelled(self.queue.enter(order)).await?;
+            let right = self
+                .turn
+                .unless_cancelled(self.shared.queue.enter(order))
+                .await?;
             match self.settled(access) {
                 Some(Allowed::Yes(_)) => return Ok(Ok(right)),
                 Some(Allowed::No(reason)) => return Ok(Err(reason)),

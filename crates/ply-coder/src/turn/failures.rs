@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ply_agent::{Error, Result, v2};
+use ply_agent::{Error, Result};
 
 use super::answer::{Answer, Attempt};
 use super::shorten::Why;
@@ -76,11 +76,6 @@ impl TurnLoop<'_> {
 
     async fn notice_of(&self, failure: &Failure) -> Result<()> {
         self.notice(failure.message.clone()).await
-    }
-
-    pub(super) async fn notice(&self, words: String) -> Result<()> {
-        let session = self.turn.session();
-        session.notice(v2::NoticeSeverity::Warning, words).await
     }
 }
 

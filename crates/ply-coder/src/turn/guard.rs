@@ -11,6 +11,10 @@ const STOP_AT: u32 = 6;
 pub(super) const WARNING: &str = "you made the same calls with the same results several times; do something else, or say what keeps \
      you";
 
+/// What the user is told when the turn ends.
+pub(super) const GIVING_UP: &str =
+    "I keep making the same call without getting anywhere, so I stop here. Tell me how to go on.";
+
 /// Counts rounds that are the same as the one before.
 #[derive(Debug, Default)]
 pub(super) struct Guard {

@@ -25,6 +25,7 @@ pub(super) struct Queue {
 #[derive(Debug)]
 #[expect(dead_code, reason = "held, not looked at")]
 pub(super) enum Right<'q> {
+    Apart,
     Alone(RwLockWriteGuard<'q, ()>),
     Shared(
         RwLockReadGuard<'q, ()>,
@@ -47,6 +48,8 @@ impl Queue {
     /// Waits until a call may run.
     pub(super) async fn enter(&self, order: &Order) -> Right<'_> {
         let paths = match order {
+            // It would wait for its own calls, and they for it.
+            Order::Apart => return Right::Apart,
             Order::Alone => return Right::Alone(self.alone.write().await),
             Order::Shared => Vec::new(),
             Order::Paths(paths) => {
@@ -93,6 +96,15 @@ mod tests {
         assert!(queue.enter(&Order::Shared).now_or_never().is_none());
         drop(alone);
         assert!(queue.enter(&Order::Shared).now_or_never().is_some());
+    }
+
+    #[test]
+    fn a_call_that_has_calls_of_its_own_holds_none_of_them_up() {
+        let queue = Queue::default();
+        let apart = queue.enter(&Order::Apart).now_or_never().unwrap();
+        let alone = queue.enter(&Order::Alone).now_or_never().unwrap();
+        assert!(queue.enter(&Order::Apart).now_or_never().is_some());
+        drop((apart, alone));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use futures::StreamExt as _;
 use ply_agent::{Result, v2};
 
 use super::{TurnLoop, user_says};
-use crate::context::{budget, compaction, content};
+use crate::context::{budget, compaction};
 use crate::model::retry::{self, Next, Received};
 use crate::model::{
     Content, Delta, Effort, Failure, FailureClass, Message, Request, Stopped, Usage,
@@ -87,7 +87,7 @@ impl TurnLoop<'_> {
         };
         let facts = self.state.choice().model.facts().clone();
         let prompt = match why {
-            Why::TooLong => content::of_blocks(self.turn.prompt().content(), &facts),
+            Why::TooLong => self.prompted(&facts),
             Why::Asked(_) => Vec::new(),
         };
         // The prompt is kept whole, and need not be there twice.
@@ -96,6 +96,8 @@ impl TurnLoop<'_> {
         let blocks: Vec<_> = kept.iter().cloned().map(v2::ContentBlock::from).collect();
         let end = v2::CompactionUpdate::new(id, v2::CompactionStatus::Completed).summary(blocks);
         self.report_compaction(end).await?;
+        // What it was told of directories is gone with the rest.
+        self.forget_instructions();
         let contents = kept.into_iter().map(Content::Text).chain(prompt);
         *talk = vec![Message::User(contents.collect())];
         let request = self.request(&self.state.choice(), talk.clone());
@@ -108,6 +110,10 @@ impl TurnLoop<'_> {
     }
 
     async fn report_compaction(&self, update: v2::CompactionUpdate) -> Result<()> {
+        if !self.is_kept() {
+            // It would take the place of the session's own conversation.
+            return Ok(());
+        }
         self.turn
             .update(v2::SessionUpdate::CompactionUpdate(update))
             .await

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use ply_agent::{Elicited, ToolCall, Turn, v2};
+use ply_agent::{Elicited, ToolCall, v2};
 use tokio::time::Instant;
 
+use super::TurnLoop;
 use crate::BoxFuture;
-use crate::session::State;
-use crate::tool::{Readable, Surface};
+use crate::tool::task::Delegated;
+use crate::tool::{Outcome, Readable, Surface};
 
 /// How often a line of progress may change.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
@@ -21,21 +22,24 @@ const ANSWER: &str = "answer";
 /// The card of a call that runs.
 #[derive(Debug)]
 pub(super) struct Live<'t> {
-    turn: &'t Turn,
+    within: &'t TurnLoop<'t>,
     card: &'t ToolCall,
-    state: &'t State,
     /// When progress was last shown.
     progressed: Mutex<Option<Instant>>,
 }
 
 impl<'t> Live<'t> {
-    pub(super) fn new(turn: &'t Turn, card: &'t ToolCall, state: &'t State) -> Self {
+    pub(super) fn new(within: &'t TurnLoop<'t>, card: &'t ToolCall) -> Self {
         Self {
-            turn,
+            within,
             card,
-            state,
             progressed: Mutex::new(None),
         }
+    }
+
+    /// Returns the call's id.
+    pub(super) fn call(&self) -> &v2::ToolCallId {
+        self.card.id()
     }
 
     /// A call shows one terminal at most, so its name may be the call's.
@@ -121,43 +125,42 @@ impl Surface for Live<'_> {
     }
 
     fn has_files(&self) -> bool {
-        self.turn.can_read_files() && self.turn.can_write_files()
+        self.within.turn.can_read_files() && self.within.turn.can_write_files()
     }
 
     fn read_text<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<String, String>> {
         Box::pin(async move {
-            let read = self.turn.read_text_file(path).await;
+            let read = self.within.turn.read_text_file(path).await;
             read.map_err(|error| error.to_string())
         })
     }
 
     fn write_text<'a>(&'a self, path: &'a Path, text: String) -> BoxFuture<'a, Result<(), String>> {
         Box::pin(async move {
-            let written = self.turn.write_text_file(path, text).await;
+            let written = self.within.turn.write_text_file(path, text).await;
             written.map_err(|error| error.to_string())
         })
     }
 
     fn cancelled(&self) -> BoxFuture<'_, ()> {
-        Box::pin(self.turn.cancelled())
+        Box::pin(self.within.turn.cancelled())
     }
 
     fn may_reach_private(&self, address: &str) -> bool {
-        self.state.permissions.names_host(address)
+        self.within.state.permissions.names_host(address)
     }
 
     fn readable(&self) -> Readable {
         let (mode, permissions) = (
-            self.state.choice().mode,
-            Arc::clone(&self.state.permissions),
+            self.within.state.choice().mode,
+            Arc::clone(&self.within.state.permissions),
         );
         Arc::new(move |path| permissions.may_read(mode, path))
     }
 
     fn notice<'a>(&'a self, text: &'a str) -> BoxFuture<'a, ()> {
         Box::pin(async move {
-            let session = self.turn.session();
-            let told = session.notice(v2::NoticeSeverity::Warning, text.to_owned());
+            let told = self.within.notice(text.to_owned());
             if let Err(error) = told.await {
                 tracing::debug!(%error, "nobody to tell that the client is silent");
             }
@@ -166,10 +169,14 @@ impl Surface for Live<'_> {
 
     fn plan(&self, entries: Vec<v2::PlanEntry>) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            if let Err(error) = self.turn.plan(entries).await {
+            if let Err(error) = self.within.turn.plan(entries).await {
                 tracing::trace!(%error, "nobody looks at the plan");
             }
         })
+    }
+
+    fn delegate(&self, task: Delegated) -> BoxFuture<'_, Outcome> {
+        Box::pin(self.within.delegate(task, self))
     }
 
     fn ask<'a>(

@@ -5,8 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use ply_agent::v2::ToolKind;
 use tokio::sync::watch;
+
+use crate::tool::Tool;
 
 /// How a call gets along with those before and after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,14 +20,11 @@ pub(super) enum Company {
 
 impl Company {
     /// Returns what is known before the arguments are: what is not known to look may act.
-    pub(super) fn of(kind: Option<ToolKind>) -> Self {
-        match kind {
-            Some(ToolKind::Read | ToolKind::Search | ToolKind::Fetch | ToolKind::Think) => {
-                Self::Looks
-            }
-            // It is told that there is no such tool.
-            None => Self::Looks,
-            Some(_) => Self::Acts,
+    pub(super) fn of(tool: Option<&dyn Tool>) -> Self {
+        // Who calls a tool that is not there is told so.
+        match tool.is_none_or(|tool| tool.only_looks()) {
+            true => Self::Looks,
+            false => Self::Acts,
         }
     }
 }
@@ -69,6 +67,14 @@ impl Tickets {
 }
 
 impl Ticket {
+    /// Notes that the call turned out to only look.
+    pub(super) fn looks(&mut self) {
+        self.company = Company::Looks;
+        self.open.send_modify(|open| {
+            open.insert(self.number, Company::Looks);
+        });
+    }
+
     /// Waits until the calls are done that this one waits for.
     ///
     /// # Cancel safety
@@ -120,6 +126,17 @@ mod tests {
         assert!(is_reached(&acts) && !is_reached(&after));
         drop(acts);
         assert!(is_reached(&after));
+    }
+
+    #[test]
+    fn calls_that_turn_out_to_look_go_side_by_side() {
+        let tickets = Tickets::new();
+        let [mut one, mut two, three] = [(); 3].map(|()| tickets.take(Company::Acts));
+        assert!(is_reached(&one) && !is_reached(&two));
+        two.looks();
+        assert!(!is_reached(&two));
+        one.looks();
+        assert!(is_reached(&two) && !is_reached(&three));
     }
 
     #[test]

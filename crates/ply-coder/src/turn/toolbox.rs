@@ -1,5 +1,6 @@
 //! The tools of the moment, each described once for a request.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::model::ToolSpec;
@@ -10,13 +11,19 @@ use crate::tool::Tool;
 pub(super) struct Toolbox {
     specs: Vec<ToolSpec>,
     tools: Vec<Arc<dyn Tool>>,
+    /// The names of tools that must be found first.
+    hidden: HashSet<String>,
 }
 
 impl Toolbox {
     /// Describes the tools.
-    pub(super) fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
+    pub(super) fn new(tools: Vec<Arc<dyn Tool>>, hidden: HashSet<String>) -> Self {
         let specs = tools.iter().map(|tool| tool.spec()).collect();
-        Self { specs, tools }
+        Self {
+            specs,
+            tools,
+            hidden,
+        }
     }
 
     /// Returns what a model is told about them.
@@ -27,6 +34,11 @@ impl Toolbox {
     /// Returns their names.
     pub(super) fn names(&self) -> Vec<&str> {
         self.specs.iter().map(|spec| spec.name.as_str()).collect()
+    }
+
+    /// Says whether there is a tool of that name that must be found first.
+    pub(super) fn is_hidden(&self, name: &str) -> bool {
+        self.hidden.contains(name)
     }
 
     /// Returns the tool of that name.

@@ -35,10 +35,20 @@ pub async fn run(task: &Task, keep: Option<&Path>) -> Report {
     let world = World::with(setup(task, &questions), task.script.replies()).await;
     task.before.write(&world.path()).unwrap();
     let session = world.session().await;
-    let told = tokio::time::timeout(TURN_TIME_MAX, session.tell(&task.script.prompt)).await;
-    match &told {
-        Ok(story) => problems.extend(story_problems(task, story)),
-        Err(_) => problems.push("the turn does not end".to_owned()),
+    let prompts = std::iter::once(&task.script.prompt).chain(&task.script.then);
+    let mut calls = Vec::new();
+    for (place, prompt) in prompts.enumerate() {
+        let told = tokio::time::timeout(TURN_TIME_MAX, session.tell(prompt)).await;
+        match told {
+            Ok(mut story) => {
+                calls.append(&mut story.calls);
+                if place == task.script.then.len() {
+                    story.calls.clone_from(&calls);
+                    problems.extend(story_problems(task, &story));
+                }
+            }
+            Err(_) => problems.push("the turn does not end".to_owned()),
+        }
     }
     let questions = questions.lock().unwrap().clone();
     if questions.len() != task.script.user.len() {
@@ -70,7 +80,7 @@ pub async fn run(task: &Task, keep: Option<&Path>) -> Report {
         name: task.name.clone(),
         api: task.script.api_name(),
         requests: requests.len(),
-        calls: told.map_or(0, |story| story.calls.len()),
+        calls: calls.len(),
         changed: task.before.changed(&found).len(),
         problems,
     }

@@ -11,6 +11,9 @@ use serde_json::Value;
 pub struct Script {
     /// What the user says.
     pub prompt: String,
+    /// What they say afterwards, prompt by prompt.
+    #[serde(default)]
+    pub then: Vec<String>,
     /// A command line for `/bin/sh` that fails in the repository before and succeeds after.
     pub check: Option<String>,
     /// The API that the model speaks.

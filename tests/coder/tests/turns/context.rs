@@ -26,6 +26,34 @@ async fn project_instructions_are_read_anew_for_each_prompt() {
 }
 
 #[tokio::test]
+async fn a_directory_tells_the_model_its_instructions_when_it_comes_there() {
+    let read = |path: &str| Reply::call("read_file", json!({ "path": path }));
+    let script = [
+        read("web/a.ts"),
+        read("web/b.ts"),
+        Reply::say("ok"),
+        Reply::say("again"),
+    ];
+    let world = World::new(script).await;
+    world.write("AGENTS.md", "Use tabs. @style.md");
+    world.write("style.md", "No tables.");
+    world.write("web/AGENTS.md", "Use pnpm.");
+    for file in ["web/a.ts", "web/b.ts"] {
+        world.write(file, "let x = 1;");
+    }
+    let session = world.session().await;
+    let story = session.tell("Look").await;
+    session.tell("And?").await;
+    let system = world.model.request(0).await.system();
+    assert!(system.contains("No tables.") && !system.contains("pnpm"));
+    for request in [2, 3] {
+        let body = world.model.request(request).await.body.to_string();
+        assert_eq!(body.matches("Use pnpm.").count(), 1, "{body}");
+    }
+    assert!(!story.calls[0].text().contains("pnpm"), "{story:#?}");
+}
+
+#[tokio::test]
 async fn an_image_that_a_tool_returns_is_told_of_where_it_cannot_be_seen() {
     // As much of a picture as it takes to know it for one, and the same in base64.
     let (bytes, pixel) = (b"\x89PNG\r\n\x1a\n", "iVBORw0KGgo=");

@@ -8,8 +8,11 @@
 
 mod ask;
 mod calls;
+mod configured;
 mod ends;
+mod login;
 mod refused;
+mod rich;
 
 use coder_tests::{Setup, User, World};
 use ply_agent::v2;

@@ -21,9 +21,19 @@ pub(in crate::program) struct Places {
     pub(super) rules: Option<PathBuf>,
     /// Whole outputs of commands.
     pub(in crate::program) logs: Option<PathBuf>,
+    /// What files were like before each turn.
+    pub(super) checkpoints: Option<PathBuf>,
     /// Caches of compilers and package managers that run in the sandbox. The user's own are not for
     /// them: the user runs code from there without a sandbox.
     pub(super) cache: Option<PathBuf>,
+    /// The user's instructions for every project.
+    pub(super) instructions: Option<PathBuf>,
+    /// The user's own commands: Ply's, and those that other agents share.
+    pub(super) commands: Vec<PathBuf>,
+    /// The user's own skills, the same way.
+    pub(super) skills: Vec<PathBuf>,
+    /// Logins at MCP servers.
+    pub(super) tokens: Option<PathBuf>,
     /// Where sources of dependencies, headers and toolchains are, of languages that have such places.
     pub(super) libraries: Vec<PathBuf>,
 }
@@ -78,13 +88,25 @@ impl Places {
         });
         let system = SYSTEM_LIBRARIES.iter().map(PathBuf::from);
         let libraries = system.chain(sources).collect();
+        let in_home = |path: &str| home.as_ref().map(|home| home.join(path));
+        let commands = [config("commands"), in_home(".claude/commands")];
+        let skills = [
+            config("skills"),
+            in_home(".agents/skills"),
+            in_home(".claude/skills"),
+        ];
         Self {
+            instructions: config("AGENTS.md"),
+            skills: skills.into_iter().flatten().collect(),
+            commands: commands.into_iter().flatten().collect(),
             libraries,
             rules: config("rules.toml"),
             config_is_named: named.is_some(),
             config: named.or_else(|| config("config.toml")),
             logs: state("logs"),
+            checkpoints: state("checkpoints"),
             cache: state("cache"),
+            tokens: state("mcp"),
         }
     }
 
@@ -97,6 +119,7 @@ impl Places {
     pub(super) fn for_agent(&self, logs: &Path) -> ply_coder::config::Places {
         ply_coder::config::Places {
             logs: self.logs.as_deref().unwrap_or(logs).to_owned(),
+            checkpoints: self.checkpoints.clone(),
             user_rules: self.rules.clone(),
             helper: Some(PathBuf::from(HELPER)),
         }

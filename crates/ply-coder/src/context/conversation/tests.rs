@@ -284,3 +284,30 @@ fn a_repaired_conversation_pairs_every_call() {
     ];
     assert_eq!(lines, expected);
 }
+
+#[test]
+fn calls_of_sub_agents_are_none_of_the_models() {
+    let child = |id: &str, step| {
+        let call = call(id, step)
+            .status(v2::ToolCallStatus::Completed)
+            .raw_output(raw_output("read", false))
+            .meta(child_meta(step, &v2::ToolCallId::new("task")));
+        v2::SessionUpdate::ToolCallUpdate(call)
+    };
+    check(
+        vec![
+            user("u", "go"),
+            done("task", 0),
+            done("other", 0),
+            child("x", 0),
+            child("y", 1),
+            says("a", "Done."),
+        ],
+        &[
+            "user: go",
+            "model: task! other!",
+            "results: task: read, other: read",
+            "model: Done.",
+        ],
+    );
+}

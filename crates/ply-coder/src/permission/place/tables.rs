@@ -57,7 +57,7 @@ pub(super) const CODE: &[(GuardKind, &[&[&str]])] = &[
     (GuardKind::Agent, &[
         &[".claude"], &[".codex"], &[".cursor"], &[".cursorrules"], &[".gemini"], &[".qwen"], &[".continue"],
         &[".aider.conf.yml"], &[".windsurf"], &[".goose"], &[".mcp.json"], &[".roo"], &[".kiro"], &[".opencode"],
-        &["agents.md"], &["claude.md"], &["gemini.md"],
+        &[".agents"], &[".ply", "skills"], &["agents.md"], &["claude.md"], &["gemini.md"],
     ]),
     (GuardKind::Hook, &[
         &[".gitconfig"], &[".gitmodules"], &[".githooks"], &[".husky"], &[".huskyrc*"], &[".pre-commit-config.yaml"],

@@ -16,6 +16,8 @@ fn every_mode_decides_about_every_kind_and_place_as_the_table_says() {
         ("read /p/.env", [Q, Q, Q, Q]),
         ("read /p/a/server.pem", [Q, Q, Q, Q]),
         ("read /p/.ply/x", [Q, Q, Q, Q]),
+        ("read /p/.ply/skills/x/SKILL.md", [A, A, A, A]),
+        ("read /p/.ply/skills/.env", [Q, Q, Q, Q]),
         ("read /etc/hosts", [D, Q, Q, A]),
         ("read /pp/a", [D, Q, Q, A]),
         ("read /home/u/.ssh/id_rsa", [D, Q, Q, Q]),
