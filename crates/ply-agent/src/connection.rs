@@ -7,6 +7,7 @@ mod listing;
 mod ply;
 mod requests;
 mod setup;
+mod steering;
 #[cfg(any(
     feature = "unstable_session_fork",
     feature = "unstable_session_status",
