@@ -123,6 +123,24 @@ impl Shared {
 
 /// Says why the models of a server are not known, and what to do.
 fn no_models(list: &ModelList, why: &str) -> String {
+/// Tells the client of the prompts of MCP servers as soon as these have started, and holds nobody up.
+fn tell_prompts_in_background(session: &Session, config: &Arc<Config>) {
+    let (session, config) = (session.clone(), Arc::clone(config));
+    tokio::spawn(async move {
+        let state: &State = session.state();
+        state.servers.ready().await;
+        let prompts = state.servers.prompts();
+        if prompts.is_empty() {
+            return;
+        }
+        // The files may have changed meanwhile, and a turn may have told of that.
+        let playbook = Playbook::load(&state.cwd, &config).await;
+        if let Err(error) = session.set_commands(playbook.available(&prompts)).await {
+            tracing::debug!(%error, "the session was closed before its servers had started");
+        }
+    });
+}
+
     let provider = list.provider();
     format!(
         "The models of `{provider}` are not known: {why} Name one with `--model {provider}/NAME`, or `model` in \
@@ -296,7 +314,8 @@ impl Agent for Coder {
         session.set_state(state);
         let told = ids(&self.shared.models());
         self.shared.tell_options(session).await?;
-        session.set_commands(playbook.available()).await?;
+        session.set_commands(playbook.available(&[])).await?;
+        tell_prompts_in_background(session, &self.config);
         self.ask_in_background(session, told);
         if let Some(opened) = self.config.opened {
             opened();

@@ -75,6 +75,8 @@ struct Shared {
     expanded: OnceLock<String>,
     /// Held while the user is asked, so that there is one question at a time.
     asking: tokio::sync::Mutex<()>,
+    /// Whether the turn has waited for MCP servers.
+    servers_started: AtomicBool,
     queue: Queue,
     ids: AtomicU64,
     /// Places for sub-agents.
@@ -88,6 +90,7 @@ impl Default for Shared {
             expanded: OnceLock::new(),
             asking: tokio::sync::Mutex::new(()),
             queue: Queue::default(),
+            servers_started: AtomicBool::new(false),
             ids: AtomicU64::new(1),
             sub_agents: Semaphore::new(sub_agent::SIDE_BY_SIDE_MAX),
         }
@@ -155,7 +158,7 @@ impl<'t> TurnLoop<'t> {
                 self.turn.session().set_title(title).await?;
             }
         }
-        self.tell_commands(&history).await?;
+        let told = self.tell_commands(history.transcript().commands()).await?;
         match self.expand(&prompt).await? {
             Err(words) => {
                 self.turn.say(words).await?;
@@ -165,11 +168,9 @@ impl<'t> TurnLoop<'t> {
             Ok(()) => {}
         }
         let facts = self.state.choice().model.facts().clone();
-        // The offline model calls no servers.
-        if facts.id != offline::ID {
-            self.ask_about_servers().await?;
-        }
-        self.tell_what_is_missing().await?;
+        self.start_servers().await?;
+        // Those that were still starting may have prompts.
+        self.tell_commands(&told).await?;
         // The offline model reads no instructions, and is to answer at once.
         if facts.id != offline::ID {
             self.look_around().await?;
@@ -330,8 +331,16 @@ impl<'t> TurnLoop<'t> {
         ids
     }
 
-    /// Waits for MCP servers that are still starting, and tells the user which ones did not.
-    async fn tell_what_is_missing(&self) -> Result<()> {
+    /// Starts the MCP servers that the user allows, waits for those that are still starting, and tells the user which ones
+    /// did not.
+    async fn start_servers(&self) -> Result<()> {
+        if self.shared.servers_started.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        // The offline model calls no servers.
+        if self.state.choice().model.facts().id != offline::ID {
+            self.ask_about_servers().await?;
+        }
         self.turn
             .unless_cancelled(self.state.servers.ready())
             .await?;
