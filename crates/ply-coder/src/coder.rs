@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ply_agent::{About, Accepts, Agent, Error, Mcp, Result, Session, SessionSetup, Stop, Turn, v2};
+use ply_agent::{
+    About, Accepts, Agent, Error, History, Mcp, Result, Session, SessionSetup, Stop, Turn, v2,
+};
 
 use crate::config::{Config, ModelList, Places};
 use crate::model::offline::{self, Offline};
@@ -252,8 +254,7 @@ impl Coder {
     }
 
     /// Returns what a session was left with. A model that is there no more is told by its id.
-    async fn last_choice(&self, session: &Session) -> Result<(Choice, Option<String>)> {
-        let history = session.history().await?;
+    fn last_choice(&self, history: &History) -> Result<(Choice, Option<String>)> {
         let stored = options::model_of(history.transcript());
         let ollama = self.config.ollama_url.as_deref();
         let name = stored.and_then(|id| id.strip_prefix("ollama/"));
@@ -302,15 +303,20 @@ impl Agent for Coder {
         if let Some(problem) = &self.problem {
             return Err(Error::msg(problem.clone()));
         }
-        let (choice, lost) = match setup.reopened {
-            true => self.last_choice(session).await?,
-            false => (self.first_choice()?, None),
+        let history = match setup.reopened {
+            true => Some(session.history().await?),
+            false => None,
+        };
+        let (choice, lost) = match &history {
+            Some(history) => self.last_choice(history)?,
+            None => (self.first_choice()?, None),
         };
         let playbook = Playbook::load(&setup.cwd, &self.config).await;
         let state = State::new(&self.config, session, setup, &playbook, choice, lost)?;
-        if setup.reopened {
+        if let Some(history) = &history {
             state.settle();
         }
+            state.ledger.resume(history.transcript().usage());
         session.set_state(state);
         let told = ids(&self.shared.models());
         self.shared.tell_options(session).await?;

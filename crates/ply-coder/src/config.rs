@@ -4,6 +4,7 @@ pub(crate) mod credentials;
 mod file;
 mod hooks;
 mod mcp_servers;
+mod prices;
 mod providers;
 mod proxy;
 mod rules;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use crate::hooks::Hook;
 use crate::mcp;
 use crate::model::offline::Offline;
+use crate::model::prices::Prices;
 use crate::model::service::{self, Service};
 use crate::model::{Effort, Failure, Model};
 use crate::permission::{Mode, Rule};
@@ -53,6 +55,8 @@ pub struct Config {
     pub logs: PathBuf,
     /// Where it is kept what files were like before each turn, absolute. Without it no turn can be taken back.
     pub checkpoints: Option<PathBuf>,
+    /// What requests to models cost.
+    pub prices: Prices,
     /// Further instructions of the user, for every session.
     pub instructions: Option<String>,
     /// A file with more of them, absolute. It need not be there.
@@ -159,6 +163,14 @@ pub enum ConfigError {
         /// What is wrong, and what to do.
         what: String,
     },
+    /// The file with prices says something that is not understood.
+    #[error("line {line} of `prices.toml`: {what}")]
+    Prices {
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong, and what to do.
+        what: String,
+    },
     /// A permission rule is not understood.
     #[error("line {line} of `config.toml`: the permission rule `{rule}`: {what}")]
     Rule {
@@ -204,6 +216,7 @@ impl Config {
             variables: mcp::Variables::default(),
             logs: places.logs,
             checkpoints: places.checkpoints,
+            prices: Prices::default(),
             instructions: None,
             instructions_file: None,
             commands: Vec::new(),
@@ -234,6 +247,7 @@ impl Config {
     ) -> Result<Self, ConfigError> {
         let file = file::parse(file.unwrap_or_default())?;
         let found = providers::read(&file, env)?;
+        let prices = prices::of(&file, &found);
         let mut models: Vec<Arc<dyn Model>> = Vec::new();
         if providers::is_offline(&file, env) {
             models.push(Arc::new(Offline::new()));
@@ -257,6 +271,7 @@ impl Config {
             sandbox,
             mcp,
             mcp_servers: file.mcp_servers,
+            prices,
             instructions: file.instructions,
             hooks: file.hooks,
             lists: found.lists,
@@ -264,6 +279,18 @@ impl Config {
             ollama_url: Some(providers::ollama_url(&file.providers, env)),
             ..new
         })
+    }
+
+    /// Adds the prices of the text of `prices.toml`. Those of `[[models]]` come before them.
+    ///
+    /// # Errors
+    ///
+    /// The file says something that is not understood.
+    pub fn add_prices(&mut self, file: &str) -> Result<(), ConfigError> {
+        for (id, price) in prices::parse(file)? {
+            self.prices.add(id, price);
+        }
+        Ok(())
     }
 
     /// Returns the models of services that [`Config::read`] would open, with what is needed to reach

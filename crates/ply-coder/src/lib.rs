@@ -10,6 +10,7 @@ pub mod config;
 mod context;
 mod git;
 pub mod hooks;
+mod ledger;
 pub mod mcp;
 pub mod model;
 mod options;

@@ -2,6 +2,7 @@
 
 pub mod catalogue;
 pub mod offline;
+pub mod prices;
 pub mod retry;
 pub mod service;
 
@@ -247,6 +248,8 @@ pub struct Usage {
     pub output_tokens: u64,
     /// Those of the request that came from a cache.
     pub cached_tokens: u64,
+    /// Those of the request that were put into a cache, where that has a price of its own.
+    pub cache_write_tokens: u64,
 }
 
 /// Why a model stopped.

@@ -13,6 +13,7 @@ use crate::checkpoint::Checkpoints;
 use crate::context::agents_md::Nested;
 use crate::context::files::Levels;
 use crate::context::git::{self, GitState};
+use crate::ledger::Ledger;
 use crate::mcp::project::Undecided;
 use crate::mcp::search::Taken;
 use crate::mcp::{Failed, Servers};
@@ -33,6 +34,7 @@ pub(crate) struct State {
     pub(crate) processes: Arc<Processes>,
     pub(crate) servers: Servers,
     pub(crate) checkpoints: Checkpoints,
+    pub(crate) ledger: Ledger,
     /// The MCP servers of the project that the user is to be asked about.
     pub(crate) undecided: Undecided,
     /// The tools of MCP servers that the model looked for.
@@ -125,6 +127,7 @@ impl State {
             processes: Arc::new(processes),
             servers,
             checkpoints,
+            ledger: Ledger::default(),
             undecided,
             found_tools: Arc::default(),
             choice: Mutex::new(choice),

@@ -135,7 +135,10 @@ impl<'t> TurnLoop<'t> {
         checkpoints.begin(&self.turn.prompt().text());
         let stop = self.work().await;
         // Whoever cancelled does not wait for it; the next turn does.
+        self.state.ledger.begin_turn();
         let ended = self.turn.unless_cancelled(checkpoints.end()).await;
+        // A request that was cancelled has cost something as well.
+        self.report_usage().await?;
         if let Ok(Some(words)) = ended {
             self.notice(words).await?;
         }
@@ -393,21 +396,26 @@ impl<'t> TurnLoop<'t> {
         format!("{what}-{prompt}-{number}")
     }
 
-    /// Reports how full the window is after a request.
-    async fn report_usage(&self, usage: Usage) -> Result<()> {
-        if !self.is_kept() {
-            // The window that the user sees is that of the session's own conversation.
-            return Ok(());
+    /// Counts what a request to a model took. The window that the user sees is that of the session's own conversation.
+    fn count(&self, model: &str, usage: Usage) {
+        if usage != Usage::default() {
+            let price = self.config.prices.of(model);
+            self.state.ledger.add(usage, price, self.is_kept());
         }
         let size = self.state.choice().model.facts().window_tokens;
-        let used = usage.input_tokens + usage.output_tokens;
-        let update = v2::UsageUpdate::new(used, size);
-        self.turn.session().set_usage(update).await
+        match self.state.ledger.news(size) {
+            Some(update) => self.turn.session().set_usage(update).await,
+            None => Ok(()),
+        }
     }
 }
 
 impl fmt::Debug for TurnLoop<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    }
+
+    /// Reports how full the window is and what the session has cost, if that has changed.
+    async fn report_usage(&self) -> Result<()> {
         f.debug_struct("TurnLoop").finish_non_exhaustive()
     }
 }

@@ -6,6 +6,7 @@ use toml::de::DeTable;
 
 use super::hooks;
 use super::mcp_servers;
+use super::prices;
 use super::rules::RuleLines;
 use super::sandbox::{self, SandboxLines};
 use super::table::{Table, Text};
@@ -13,6 +14,7 @@ use super::{ConfigError, TURN_REQUESTS_MAX};
 use crate::hooks::Hook;
 use crate::mcp::Configured;
 use crate::model::Effort;
+use crate::model::prices::Price;
 use crate::model::service::{Api, Secret};
 use crate::permission::Mode;
 
@@ -82,6 +84,7 @@ pub(super) struct ModelLines {
     pub(super) images: Option<bool>,
     pub(super) audio: Option<bool>,
     pub(super) efforts: Option<bool>,
+    pub(super) price: Option<Price>,
 }
 
 /// Reads the file.
@@ -212,10 +215,18 @@ fn models(text: Text<'_>, table: &mut Table<'_>) -> Result<Vec<ModelLines>, Conf
             images: lines.flag("images")?,
             audio: lines.flag("audio")?,
             efforts: lines.flag("efforts")?,
+            price: price(&mut lines, &place)?,
         });
         lines.end()?;
     }
     Ok(read)
+}
+
+fn price(table: &mut Table<'_>, at: &Spanned<()>) -> Result<Option<Price>, ConfigError> {
+    let Some((text, price)) = table.table("price")? else {
+        return Ok(None);
+    };
+    prices::read(Table::new(text, "price", price), at).map(Some)
 }
 
 fn rules(table: &mut Table<'_>) -> Result<RuleLines, ConfigError> {
