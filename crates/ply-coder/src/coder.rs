@@ -123,8 +123,6 @@ impl Shared {
     }
 }
 
-/// Says why the models of a server are not known, and what to do.
-fn no_models(list: &ModelList, why: &str) -> String {
 /// Tells the client of the prompts of MCP servers as soon as these have started, and holds nobody up.
 fn tell_prompts_in_background(session: &Session, config: &Arc<Config>) {
     let (session, config) = (session.clone(), Arc::clone(config));
@@ -143,6 +141,8 @@ fn tell_prompts_in_background(session: &Session, config: &Arc<Config>) {
     });
 }
 
+/// Says why the models of a server are not known, and what to do.
+fn no_models(list: &ModelList, why: &str) -> String {
     let provider = list.provider();
     format!(
         "The models of `{provider}` are not known: {why} Name one with `--model {provider}/NAME`, or `model` in \
@@ -297,6 +297,7 @@ impl Agent for Coder {
                 http: true,
             })
             .additional_directories()
+            .steering()
     }
 
     async fn open(&self, session: &Session, setup: &SessionSetup) -> Result<()> {
@@ -315,8 +316,8 @@ impl Agent for Coder {
         let state = State::new(&self.config, session, setup, &playbook, choice, lost)?;
         if let Some(history) = &history {
             state.settle();
-        }
             state.ledger.resume(history.transcript().usage());
+        }
         session.set_state(state);
         let told = ids(&self.shared.models());
         self.shared.tell_options(session).await?;

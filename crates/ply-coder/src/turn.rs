@@ -12,6 +12,7 @@ mod nested;
 mod order;
 mod servers;
 mod shorten;
+mod steering;
 mod sub_agent;
 mod surface;
 mod tickets;
@@ -30,6 +31,7 @@ use tokio::sync::Semaphore;
 use self::answer::Answer;
 use self::guard::Guard;
 use self::order::Queue;
+use self::steering::Listen;
 use self::toolbox::Toolbox;
 use self::voice::Voice;
 use crate::Config;
@@ -73,10 +75,10 @@ struct Shared {
     playbook: OnceLock<Arc<Playbook>>,
     /// What the prompt stands for, if it is one of them.
     expanded: OnceLock<String>,
-    /// Held while the user is asked, so that there is one question at a time.
-    asking: tokio::sync::Mutex<()>,
     /// Whether the turn has waited for MCP servers.
     servers_started: AtomicBool,
+    /// Held while the user is asked, so that there is one question at a time.
+    asking: tokio::sync::Mutex<()>,
     queue: Queue,
     ids: AtomicU64,
     /// Places for sub-agents.
@@ -88,9 +90,9 @@ impl Default for Shared {
         Self {
             playbook: OnceLock::new(),
             expanded: OnceLock::new(),
+            servers_started: AtomicBool::new(false),
             asking: tokio::sync::Mutex::new(()),
             queue: Queue::default(),
-            servers_started: AtomicBool::new(false),
             ids: AtomicU64::new(1),
             sub_agents: Semaphore::new(sub_agent::SIDE_BY_SIDE_MAX),
         }
@@ -133,12 +135,12 @@ impl<'t> TurnLoop<'t> {
         let before: Vec<String> = processes.list().into_iter().map(|one| one.id).collect();
         let checkpoints = &self.state.checkpoints;
         checkpoints.begin(&self.turn.prompt().text());
-        let stop = self.work().await;
-        // Whoever cancelled does not wait for it; the next turn does.
         self.state.ledger.begin_turn();
-        let ended = self.turn.unless_cancelled(checkpoints.end()).await;
+        let stop = self.work().await;
         // A request that was cancelled has cost something as well.
         self.report_usage().await?;
+        // Whoever cancelled does not wait for it; the next turn does.
+        let ended = self.turn.unless_cancelled(checkpoints.end()).await;
         if let Ok(Some(words)) = ended {
             self.notice(words).await?;
         }
@@ -196,6 +198,7 @@ impl<'t> TurnLoop<'t> {
         let mut continued = 0;
         for step in 0..self.requests_max() {
             self.begin_step();
+            self.listen(talk, Listen::On);
             let noted = self.add_notes(talk);
             let Answer {
                 parts,
@@ -230,12 +233,18 @@ impl<'t> TurnLoop<'t> {
                 continue;
             }
             if results.is_empty() {
+                if self.listen(talk, Listen::On) {
+                    continue;
+                }
                 let note = match self.is_kept() {
                     true => self.turn_end(continued).await?,
                     // The turn goes on when a sub-agent is done.
                     false => None,
                 };
                 let Some(note) = note else {
+                    if self.listen(talk, Listen::Last) {
+                        continue;
+                    }
                     return Ok(End::Stopped(Stop::EndTurn));
                 };
                 continued += 1;
@@ -402,6 +411,10 @@ impl<'t> TurnLoop<'t> {
             let price = self.config.prices.of(model);
             self.state.ledger.add(usage, price, self.is_kept());
         }
+    }
+
+    /// Reports how full the window is and what the session has cost, if that has changed.
+    async fn report_usage(&self) -> Result<()> {
         let size = self.state.choice().model.facts().window_tokens;
         match self.state.ledger.news(size) {
             Some(update) => self.turn.session().set_usage(update).await,
@@ -412,10 +425,6 @@ impl<'t> TurnLoop<'t> {
 
 impl fmt::Debug for TurnLoop<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    }
-
-    /// Reports how full the window is and what the session has cost, if that has changed.
-    async fn report_usage(&self) -> Result<()> {
         f.debug_struct("TurnLoop").finish_non_exhaustive()
     }
 }
