@@ -89,7 +89,8 @@ impl Connection {
                 let mut answer =
                     v2::InitializeResponse::new(Version::V2.wire(), about.implementation())
                         .capabilities(about.capabilities())
-                        .auth_methods(offered_methods(about, &client.capabilities));
+                        .auth_methods(offered_methods(about, &client.capabilities))
+                        .meta(steering::advertised(about));
                 match client.version {
                     Version::V2 => {
                         ply::advertise(&client, &mut answer.capabilities.meta);

@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 
 use super::Connection;
 use super::views::Attached;
+use crate::About;
 use crate::client::Client;
 use crate::error::no_such_session;
 use crate::session;
@@ -21,6 +22,13 @@ use crate::session::control::{Control, Heard, Waiter};
 const METHOD: &str = "_session/steering";
 /// The name under which a request says more about it, and under which a prompt is marked.
 const KEY: &str = "steering";
+
+/// Returns what clients are told in the answer to `initialize`, where other agents have it. It is among the capabilities as well.
+pub(super) fn advertised(about: &About) -> Option<v2::Meta> {
+    let mut meta = v2::Meta::new();
+    meta.insert(KEY.to_owned(), json!({"supported": true}));
+    about.steering.then_some(meta)
+}
 
 /// Returns whether a prompt is marked as words for the turn that runs.
 pub(super) fn is_marked(meta: &v2::Meta) -> bool {
