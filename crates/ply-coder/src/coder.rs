@@ -298,6 +298,7 @@ impl Agent for Coder {
             })
             .additional_directories()
             .steering()
+            .session_fork()
     }
 
     async fn open(&self, session: &Session, setup: &SessionSetup) -> Result<()> {
@@ -317,6 +318,15 @@ impl Agent for Coder {
         if let Some(history) = &history {
             state.settle();
             state.ledger.resume(history.transcript().usage());
+            if let Some(forked) = &setup.forked_from {
+                let entries = history.transcript().entries();
+                let messages = entries.filter_map(|entry| entry.as_message());
+                let messages = messages.map(|message| message.id.0.to_string());
+                state
+                    .checkpoints
+                    .inherit(&forked.0, messages.collect())
+                    .await;
+            }
         }
         session.set_state(state);
         let told = ids(&self.shared.models());

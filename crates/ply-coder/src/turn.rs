@@ -134,7 +134,9 @@ impl<'t> TurnLoop<'t> {
         let processes = &self.state.processes;
         let before: Vec<String> = processes.list().into_iter().map(|one| one.id).collect();
         let checkpoints = &self.state.checkpoints;
-        checkpoints.begin(&self.turn.prompt().text());
+        let prompt = self.turn.prompt();
+        let message = prompt.message_id().map(|id| &*id.0);
+        checkpoints.begin(&prompt.text(), message);
         self.state.ledger.begin_turn();
         let stop = self.work().await;
         // A request that was cancelled has cost something as well.

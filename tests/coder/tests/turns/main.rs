@@ -13,6 +13,7 @@ mod context;
 mod cost;
 mod failures;
 mod hooks;
+mod fork;
 mod models;
 mod order;
 mod permission;
