@@ -257,10 +257,17 @@ impl Config {
         let sandbox = file.sandbox.apply(new.sandbox.clone(), env)?;
         // What a server needs of the environment it is given; these are not for it.
         let mcp = mcp::Settings {
-            withheld: providers::key_variables(&file.providers),
+            withheld,
             search_path: env("PATH"),
             ..mcp::Settings::default()
         };
+        let clients = file
+            .mcp_servers
+            .iter()
+            .filter_map(|server| server.client.as_ref());
+        let secrets = clients.filter_map(|client| client.secret_env.clone());
+        let mut withheld = providers::key_variables(&file.providers);
+        withheld.extend(secrets);
         Ok(Self {
             effort: file.effort,
             mode: file.mode,
