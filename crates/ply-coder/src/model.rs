@@ -47,6 +47,8 @@ pub struct Facts {
     pub audio: bool,
     /// Whether how hard it thinks can be chosen.
     pub efforts: bool,
+    /// Whether it is trained to change files by the patches of `apply_patch`.
+    pub patches: bool,
 }
 
 impl Facts {
@@ -61,6 +63,7 @@ impl Facts {
             images: false,
             audio: false,
             efforts: false,
+            patches: false,
         }
     }
 }

@@ -39,7 +39,9 @@ use crate::commands::Command;
 use crate::context::agents_md::{self, Project};
 use crate::context::{conversation, instructions, notes};
 use crate::mcp::search::Offered;
-use crate::model::{Content, Facts, Message, Model, Part, Request, Stopped, Usage, offline};
+use crate::model::{
+    Content, Facts, Message, Model, Part, Request, Stopped, Usage, catalogue, offline,
+};
 use crate::options::Choice;
 use crate::playbook::Playbook;
 use crate::session::{State, confinement};
@@ -280,6 +282,7 @@ impl<'t> TurnLoop<'t> {
                 support,
                 &self.config.sandbox,
                 confinement(choice.mode),
+        let facts = choice.model.facts();
             ),
             git: found.and_then(|found| found.git.as_ref()),
             mode: choice.mode,
@@ -290,7 +293,6 @@ impl<'t> TurnLoop<'t> {
             project: project.text.as_deref(),
             servers: servers.as_deref(),
         };
-        let facts = choice.model.facts();
         let skills = self.shared.playbook.get();
         let skills = skills.and_then(|playbook| playbook.skills().list());
         let mut system = instructions::system(&surroundings);
@@ -298,6 +300,8 @@ impl<'t> TurnLoop<'t> {
         system.extend(self.role());
         Request {
             system,
+            maker: catalogue::maker(&facts.id),
+            patches: facts.patches,
             messages,
             tools: self.tools().specs().to_vec(),
             effort: choice.effort.filter(|_| facts.efforts),
@@ -318,7 +322,10 @@ impl<'t> TurnLoop<'t> {
         let playbook = self.playbook().await?;
         let has_skills = playbook.skills().models().next().is_some();
         let skill = has_skills.then(|| Arc::new(ReadSkill(playbook)) as Arc<dyn Tool>);
-        let tools = self.built_in.iter().cloned().chain(skill);
+        let facts = self.state.choice().model.facts().clone();
+        let built_in = self.built_in.iter();
+        let built_in = built_in.filter(|built_in| tool::is_for(&built_in.spec().name, &facts));
+        let tools = built_in.cloned().chain(skill);
         let tools = tools.chain(foreign.tools).collect();
         let tools = Arc::new(Toolbox::new(tools, foreign.hidden));
         *self.tools.lock().unwrap_or_else(PoisonError::into_inner) = tools;

@@ -17,6 +17,7 @@ mod fork;
 mod models;
 mod order;
 mod permission;
+mod patches;
 mod sessions;
 mod skills;
 mod steering;
