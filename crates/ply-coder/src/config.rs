@@ -1,6 +1,7 @@
 //! What a program tells the agent.
 
 pub(crate) mod credentials;
+mod diagnostics;
 mod file;
 mod hooks;
 mod mcp_servers;
@@ -14,6 +15,7 @@ mod table;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::diagnostics::Diagnostics;
 use crate::hooks::Hook;
 use crate::mcp;
 use crate::model::offline::Offline;
@@ -67,6 +69,8 @@ pub struct Config {
     pub skills: Vec<PathBuf>,
     /// Commands of the user's own that are told what the agent does, and may object.
     pub hooks: Vec<Hook>,
+    /// How changed files are checked; they are not if there is nothing.
+    pub diagnostics: Option<Diagnostics>,
     /// Files and directories of Ply's own, absolute, which are asked about before they are changed.
     pub own: Vec<PathBuf>,
     /// Directories outside of a session's own that may be read and not changed, absolute: sources of
@@ -222,6 +226,7 @@ impl Config {
             commands: Vec::new(),
             skills: Vec::new(),
             hooks: Vec::new(),
+            diagnostics: None,
             today: None,
             opened: None,
             lists: Vec::new(),
@@ -256,11 +261,6 @@ impl Config {
         let new = Self::new(models, places);
         let sandbox = file.sandbox.apply(new.sandbox.clone(), env)?;
         // What a server needs of the environment it is given; these are not for it.
-        let mcp = mcp::Settings {
-            withheld,
-            search_path: env("PATH"),
-            ..mcp::Settings::default()
-        };
         let clients = file
             .mcp_servers
             .iter()
@@ -268,6 +268,11 @@ impl Config {
         let secrets = clients.filter_map(|client| client.secret_env.clone());
         let mut withheld = providers::key_variables(&file.providers);
         withheld.extend(secrets);
+        let mcp = mcp::Settings {
+            withheld,
+            search_path: env("PATH"),
+            ..mcp::Settings::default()
+        };
         Ok(Self {
             effort: file.effort,
             mode: file.mode,
@@ -281,6 +286,7 @@ impl Config {
             prices,
             instructions: file.instructions,
             hooks: file.hooks,
+            diagnostics: file.diagnostics,
             lists: found.lists,
             problems: found.problems,
             ollama_url: Some(providers::ollama_url(&file.providers, env)),

@@ -8,6 +8,7 @@ mod coder;
 mod commands;
 pub mod config;
 mod context;
+pub mod diagnostics;
 mod git;
 pub mod hooks;
 mod ledger;

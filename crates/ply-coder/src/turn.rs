@@ -3,6 +3,7 @@
 mod answer;
 mod ask;
 mod command;
+mod diagnose;
 mod dispatch;
 mod expand;
 mod failures;
@@ -20,7 +21,9 @@ mod toolbox;
 mod undo;
 mod voice;
 
+use std::collections::BTreeSet;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -77,6 +80,8 @@ struct Shared {
     playbook: OnceLock<Arc<Playbook>>,
     /// What the prompt stands for, if it is one of them.
     expanded: OnceLock<String>,
+    /// The files that were changed and not checked since.
+    edited: Mutex<BTreeSet<PathBuf>>,
     /// Whether the turn has waited for MCP servers.
     servers_started: AtomicBool,
     /// Held while the user is asked, so that there is one question at a time.
@@ -92,6 +97,7 @@ impl Default for Shared {
         Self {
             playbook: OnceLock::new(),
             expanded: OnceLock::new(),
+            edited: Mutex::default(),
             servers_started: AtomicBool::new(false),
             asking: tokio::sync::Mutex::new(()),
             queue: Queue::default(),
@@ -257,6 +263,9 @@ impl<'t> TurnLoop<'t> {
             }
             let verdict = guard.look(talk.last(), &results);
             talk.push(Message::Results(results));
+            if let Some(note) = self.diagnose().await? {
+                user_says(talk, note);
+            }
             match verdict {
                 guard::Verdict::Fine => {}
                 guard::Verdict::Warn => user_says(talk, notes::note(guard::WARNING)),
@@ -273,6 +282,7 @@ impl<'t> TurnLoop<'t> {
         let found = self.state.found();
         let support = found.map(|found| &found.support);
         let servers = self.state.servers.instructions();
+        let facts = choice.model.facts();
         let surroundings = instructions::Surroundings {
             cwd: &self.state.cwd,
             additional: &self.state.additional,
@@ -282,7 +292,6 @@ impl<'t> TurnLoop<'t> {
                 support,
                 &self.config.sandbox,
                 confinement(choice.mode),
-        let facts = choice.model.facts();
             ),
             git: found.and_then(|found| found.git.as_ref()),
             mode: choice.mode,
@@ -292,6 +301,8 @@ impl<'t> TurnLoop<'t> {
             user: project.user.as_deref(),
             project: project.text.as_deref(),
             servers: servers.as_deref(),
+            maker: catalogue::maker(&facts.id),
+            patches: facts.patches,
         };
         let skills = self.shared.playbook.get();
         let skills = skills.and_then(|playbook| playbook.skills().list());
@@ -300,8 +311,6 @@ impl<'t> TurnLoop<'t> {
         system.extend(self.role());
         Request {
             system,
-            maker: catalogue::maker(&facts.id),
-            patches: facts.patches,
             messages,
             tools: self.tools().specs().to_vec(),
             effort: choice.effort.filter(|_| facts.efforts),

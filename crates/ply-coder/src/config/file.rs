@@ -4,6 +4,7 @@ use reqwest::header::{HeaderName, HeaderValue};
 use toml::Spanned;
 use toml::de::DeTable;
 
+use super::diagnostics;
 use super::hooks;
 use super::mcp_servers;
 use super::prices;
@@ -11,6 +12,7 @@ use super::rules::RuleLines;
 use super::sandbox::{self, SandboxLines};
 use super::table::{Table, Text};
 use super::{ConfigError, TURN_REQUESTS_MAX};
+use crate::diagnostics::Diagnostics;
 use crate::hooks::Hook;
 use crate::mcp::Configured;
 use crate::model::Effort;
@@ -58,6 +60,7 @@ pub(super) struct File {
     pub(super) rules: RuleLines,
     pub(super) sandbox: SandboxLines,
     pub(super) hooks: Vec<Hook>,
+    pub(super) diagnostics: Option<Diagnostics>,
     pub(super) mcp_servers: Vec<Configured>,
 }
 
@@ -115,6 +118,7 @@ pub(super) fn parse(text: &str) -> Result<File, ConfigError> {
         rules: rules(&mut table)?,
         sandbox: sandbox::read(&mut table)?,
         hooks: hooks::read(text, &mut table)?,
+        diagnostics: diagnostics::read(&mut table)?,
         mcp_servers: mcp_servers::read(&mut table)?,
     };
     // The clients' part of the file, which they check themselves.

@@ -257,7 +257,7 @@ fn files_that_are_wrong_are_told_with_their_lines() {
     insta::assert_snapshot!(told, @r#"
     `config.toml` cannot be read from line 1 on: string values must be quoted, expected literal string
     line 3 of `config.toml`: there is no key `modle`; did you mean `mode` or `model`?
-    line 1 of `config.toml`: there is no key `zebra`; there are `model`, `max_turn_requests`, `effort`, `mode`, `compact`, `web_fetch`, `instructions`, `providers`, `models`, `permissions`, `sandbox`, `hooks`, `mcp_servers`, `agents`, `client`, `hub`
+    line 1 of `config.toml`: there is no key `zebra`; there are `model`, `max_turn_requests`, `effort`, `mode`, `compact`, `web_fetch`, `instructions`, `providers`, `models`, `permissions`, `sandbox`, `hooks`, `diagnostics`, `mcp_servers`, `agents`, `client`, `hub`
     line 1 of `config.toml`: `effort` must be one of `low`, `medium`, `high`; did you mean `high`?
     line 1 of `config.toml`: `mode` must be a text in quotes
     line 1 of `config.toml`: `compact` must be `true` or `false`
