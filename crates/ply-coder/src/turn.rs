@@ -164,6 +164,8 @@ impl<'t> TurnLoop<'t> {
     async fn work(&self) -> Result<Stop> {
         let prompt = self.turn.prompt().text();
         if let Some(command) = Command::parse(&prompt) {
+            // No model listens: what the user says meanwhile is a prompt of its own. What came before is in the history.
+            drop(self.turn.last_steered());
             return self.command(command).await;
         }
         let mut history = self.turn.history().await?;

@@ -299,9 +299,8 @@ impl<'f> Projection<'f> {
     /// Adds what the user said to the turn. Calls of one request stay one message, so it comes after their results, as the model
     /// was told.
     fn steered(&mut self, blocks: &[v2::ContentBlock]) {
-        if self.local {
-            return;
-        }
+        // Whatever the turn was, these words are for a model.
+        (self.local, self.is_told) = (false, false);
         let said = prompt(blocks, None, self.facts);
         self.steered.extend(said);
         if self.results.is_empty() {
