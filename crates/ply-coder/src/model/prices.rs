@@ -194,8 +194,8 @@ fn is_version(name: &str, model: &str) -> bool {
         return rest.is_empty();
     };
     let digits = version.bytes().filter(u8::is_ascii_digit).count();
-    let others = version.bytes().filter(|byte| !byte.is_ascii_digit());
-    let is_date = digits == 8 && others.into_iter().all(|byte| byte == b'-');
+    let mut others = version.bytes().filter(|byte| !byte.is_ascii_digit());
+    let is_date = digits == 8 && others.all(|byte| byte == b'-');
     // `-0` is how Anthropic writes the first of a generation.
     is_date || matches!(version, "latest" | "0")
 }
