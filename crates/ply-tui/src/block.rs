@@ -23,6 +23,7 @@ use ratatui::text::{Line, Span};
 use self::message::Flowing;
 pub(crate) use self::{
     fixed::{Fixed, spinner_frame},
+    message::named_in,
     unit::{FoldKind, Unit},
 };
 use crate::diff::DiffStyle;

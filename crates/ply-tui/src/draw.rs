@@ -59,6 +59,11 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, transcripts: &dyn Trans
     }
 }
 
+/// Looks whether the open question is still about what is on the screen. To be called before a key is taken, which may answer it.
+pub(crate) fn check_question(app: &mut App, transcripts: &dyn Transcripts) {
+    details::check(app, transcripts);
+}
+
 /// Has rows written whole whose width terminals do not agree on: of a sequence of several characters, such as a family of emoji,
 /// some terminals show each one, over the cells behind it, which would stay there for ever.
 fn rewrite_uncertain_rows(buf: &mut Buffer) {
@@ -133,7 +138,7 @@ fn draw_on(
         let notices_area = rest.bottom(u16::try_from(notices.len()).unwrap_or(0).min(rest.half()));
         put_lines(buf, notices_area, &notices);
         let asks_max = (rest.0.height * 2 / 3).max(ASK_ROWS_MIN.min(rest.0.height));
-        let (asks, is_answerable) = asks::lines(app, area.width, asks_max);
+        let (asks, is_answerable) = asks::lines(app, area.width, asks_max, transcripts);
         let asks_area = rest.bottom(u16::try_from(asks.len()).unwrap_or(0));
         put_lines(buf, asks_area, &asks);
         are_answers_shown = is_answerable

@@ -10,7 +10,7 @@ use super::fixed::{Fixed, size, time, title, titled};
 use super::message::named;
 use super::output::{Excerpt, Texts};
 use super::{Fold, Scene, terminal};
-use crate::diff::{self, Sheet};
+use crate::diff::{self, LINE_BYTES_BRIEF, Sheet};
 use crate::highlight;
 use crate::markdown::{Pen, plain_lines};
 use crate::theme::Theme;
@@ -252,6 +252,7 @@ fn others(call: &ToolCall, detail: Detail, scene: Scene<'_>, pen: &mut Pen<'_>, 
                     theme: pen.theme,
                     paths: &scene.look.paths,
                     rows_max: rows,
+                    line_bytes_max: LINE_BYTES_BRIEF,
                 };
                 diff::change_lines(changes, &sheet)
             }
