@@ -49,8 +49,8 @@ fn is_outcome(answer: &Answer) -> bool {
 
 fn saw(answer: &Answer) -> String {
     match answer.error_code() {
-        Some(code) => format!("a permission request was answered with {code}"),
-        None => "a permission request was answered with no outcome".to_owned(),
+        Some(code) => format!("a permission request returned error {code}"),
+        None => "a permission request returned no outcome".to_owned(),
     }
 }
 

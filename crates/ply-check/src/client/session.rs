@@ -60,11 +60,13 @@ async fn hold_new(stage: &mut Stage) -> Result<Option<crate::peer::Held>, Stoppe
 
 async fn early_updates(stage: &mut Stage) -> Result<(), Stopped> {
     let Some(held) = hold_new(stage).await? else {
-        return Err(Stopped::Other("the client makes no new session".to_owned()));
+        return Err(Stopped::Other(
+            "the client creates no new session".to_owned(),
+        ));
     };
     stage.bear(
         &[id::V1_SESS_12, id::V2_SESS_06],
-        "updates that came before the answer to `session/new`",
+        "updates before the `session/new` response",
     );
     let command = match stage.version {
         Version::V1 => json!({"name": "early", "description": "Came early"}),
@@ -84,7 +86,7 @@ async fn early_updates(stage: &mut Stage) -> Result<(), Stopped> {
     let reached = stage.reach_prompt().await;
     let is_kept = reached.is_ok() && stage.session == "check-early";
     let rules = [id::V1_SESS_12, id::V2_SESS_06];
-    let saw = "the client did not go on after updates that came before the answer to `session/new`";
+    let saw = "the client stopped after updates that came before the `session/new` response";
     stage.judge(&rules, is_kept, &[first, second], saw);
     reached
 }
@@ -92,7 +94,9 @@ async fn early_updates(stage: &mut Stage) -> Result<(), Stopped> {
 /// Updates between the answer to `session/new` and the prompt.
 async fn idle_updates(stage: &mut Stage) -> Result<(), Stopped> {
     let Some(held) = hold_new(stage).await? else {
-        return Err(Stopped::Other("the client makes no new session".to_owned()));
+        return Err(Stopped::Other(
+            "the client creates no new session".to_owned(),
+        ));
     };
     let mut setup = stage.house.lock().setup.clone();
     super::stage::merge(&mut setup, &json!({"sessionId": "check-idle"}));

@@ -44,11 +44,9 @@ async fn wrong_params(stage: &mut Stage) -> Result<(), Stopped> {
         let answer = stage.ask("session/request_permission", params).await?;
         let saw = match answer.error_code() {
             Some(code) => {
-                format!("a permission request without its members was answered with {code}")
+                format!("a permission request without its members returned error {code}")
             }
-            None => {
-                "a permission request without its members was answered with a result".to_owned()
-            }
+            None => "a permission request without its members returned a result".to_owned(),
         };
         let is_kept = answer.error_code() == Some(-32602);
         stage.judge(
