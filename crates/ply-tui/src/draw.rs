@@ -19,7 +19,8 @@ use ratatui::buffer::{Buffer, CellDiffOption};
 use ratatui::layout::{Position, Rect};
 
 use self::lines::{put, put_lines};
-use crate::app::tab::ViewWork;
+use crate::app::ask::Ask;
+use crate::app::tab::{Tab, ViewWork};
 use crate::app::{App, Focus, TabId};
 use crate::transcript_view::Look;
 
@@ -185,6 +186,7 @@ fn draw_transcript(app: &mut App, mut area: Rect, buf: &mut Buffer, transcripts:
         show_thoughts: app.show_thoughts,
         paths: app.paths(),
         hides_last_plan: false,
+        asked: app.tab().and_then(Tab::open_ask).and_then(Ask::tool_call),
     };
     let (theme, show_plan) = (app.theme.clone(), app.show_plan);
     let Some(tab) = app.tab_mut() else {

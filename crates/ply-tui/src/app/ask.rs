@@ -75,6 +75,19 @@ impl Ask {
         }
     }
 
+    /// Returns the tool call that it is about, if it is about one.
+    pub(crate) fn tool_call(&self) -> Option<v2::ToolCallId> {
+        let What::Permission(request) = &self.what else {
+            return None;
+        };
+        match &request.subject {
+            Some(v2::RequestPermissionSubject::ToolCall(subject)) => {
+                Some(subject.tool_call.tool_call_id.clone())
+            }
+            _ => None,
+        }
+    }
+
     /// Takes details of the same question that were laid out anew.
     pub(crate) fn set_details(&mut self, details: Details) {
         let old = self.details.replace(details);

@@ -45,7 +45,10 @@ pub(super) enum Detail {
 
 pub(super) fn lay_out(call: &ToolCall, scene: Scene<'_>, pen: &mut Pen<'_>) -> Fixed {
     let mut fixed = Fixed::default();
-    let detail = detail(call, scene.fold);
+    let detail = match scene.look.asked.as_ref() == Some(&call.id) {
+        true if scene.fold == Fold::Unset => Detail::Title,
+        _ => detail(call, scene.fold),
+    };
     let texts = Texts::of(&call.content);
     head(call, detail, &texts, scene, pen, &mut fixed);
     if detail == Detail::Title {

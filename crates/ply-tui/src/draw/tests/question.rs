@@ -49,6 +49,18 @@ fn a_question_that_names_its_call_counts_the_diff_of_the_call() {
 }
 
 #[test]
+fn a_diff_is_on_the_screen_once_while_it_is_asked_about() {
+    let mut app = ready();
+    let told = told(json!([edit("before", "after")]));
+    assert!(screen(&mut app, &told, 80, 24).contains("before"));
+    ask_by_id(&mut app);
+    let shown = screen(&mut app, &told, 80, 24);
+    assert_eq!(shown.matches("before").count(), 1, "{shown}");
+    tell(&mut app, Event::AskClosed(AskId(1)));
+    assert!(screen(&mut app, &told, 80, 24).contains("before"));
+}
+
+#[test]
 fn a_question_that_names_its_call_shows_the_command_and_the_arguments_of_the_call() {
     let call = |input: serde_json::Value| {
         told(json!([{
