@@ -92,7 +92,7 @@ async fn permission(stage: &mut Stage) -> Result<(), Stopped> {
 async fn unseen(stage: &mut Stage) -> Result<(), Stopped> {
     stage.bear(
         &[id::V1_PERM_11, id::V2_PERM_03],
-        "a permission request about a tool call that was not announced",
+        "a permission request about an unknown tool call",
     );
     let params = stage.permission("never-announced");
     let call = stage.begin("session/request_permission", params).await?;

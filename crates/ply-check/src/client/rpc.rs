@@ -114,7 +114,7 @@ async fn ids(stage: &mut Stage) -> Result<(), Stopped> {
 async fn notifications(stage: &mut Stage) -> Result<(), Stopped> {
     stage.bear(
         &[id::V1_RPC_09, id::V2_RPC_01],
-        "notifications that it does not know",
+        "unknown notifications",
     );
     let first = stage.notify("_ply/nothing", json!({"x": 1})).await?;
     let second = stage.notify("foo/bar", json!([1, 2])).await?;
@@ -134,7 +134,7 @@ async fn notifications(stage: &mut Stage) -> Result<(), Stopped> {
         &frames,
         saw,
     );
-    let what = "notifications that it does not know";
+    let what = "unknown notifications";
     stage
         .survives(&[id::V1_RPC_09, id::V2_RPC_01], &frames, what)
         .await
@@ -143,7 +143,7 @@ async fn notifications(stage: &mut Stage) -> Result<(), Stopped> {
 async fn no_messages(stage: &mut Stage) -> Result<(), Stopped> {
     stage.bear(
         &[id::V1_RPC_10, id::V2_RPC_01],
-        "lines that are no messages",
+        "invalid lines",
     );
     let first = stage
         .send_bytes(b"{\n42\n\"x\"\n\n{\"jsonrpc\":\"2.0\"}\nnull\n")
@@ -167,7 +167,7 @@ async fn no_messages(stage: &mut Stage) -> Result<(), Stopped> {
     let rules = [id::V1_RPC_10, id::V2_RPC_01];
     stage.judge(&rules, odd.is_none(), &frames, saw);
     stage
-        .survives(&rules, &frames, "lines that are no messages")
+        .survives(&rules, &frames, "invalid lines")
         .await
 }
 

@@ -113,7 +113,7 @@ async fn idle_updates(stage: &mut Stage) -> Result<(), Stopped> {
     let third = stage.say("Something happened meanwhile.").await?;
     let frames = [first, second, third];
     let reached = stage.reach_prompt().await;
-    let saw = "the client sent no prompt after updates that came outside of a turn";
+    let saw = "the client sent no prompt after updates outside of a turn";
     stage.judge(&rules, reached.is_ok(), &frames, saw);
     reached
 }
@@ -145,7 +145,7 @@ async fn odd_options(stage: &mut Stage) -> Result<(), Stopped> {
         id::V2_CMD_04,
     ];
     let saw =
-        "the client sent no prompt in a session with options or commands that it does not know";
+        "the client sent no prompt in a session with unknown options or commands";
     stage.judge(&rules, reached.is_ok(), &[], saw);
     let is_load = |frame: &Frame| frame.method() == Some("session/load");
     let load = stage.recording().with_frames(|frames| {
@@ -155,7 +155,7 @@ async fn odd_options(stage: &mut Stage) -> Result<(), Stopped> {
             .map(|frame| frame.number)
     });
     if let Some(load) = load {
-        let saw = "the client sent no prompt after a session was loaded with the answer null";
+        let saw = "the client sent no prompt after `session/load` returned null";
         stage.judge(
             &[id::V1_LOAD_07, id::V1_LOAD_08],
             reached.is_ok(),

@@ -35,12 +35,12 @@ async fn states(stage: &mut Stage) -> Result<(), Stopped> {
         (
             id::V2_STATE_08,
             json!({"state": "running"}),
-            "a state was told again",
+            "a state was repeated",
         ),
         (
             id::V2_STATE_10,
             json!({"state": "_paused", "until": "noon"}),
-            "a state was told that it does not know",
+            "an unknown state was reported",
         ),
         (
             id::V2_BG_05,

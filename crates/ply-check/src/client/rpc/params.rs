@@ -80,7 +80,7 @@ async fn future_members(stage: &mut Stage) -> Result<(), Stopped> {
         id::V2_RPC_01,
         id::V2_EXT_04,
     ];
-    stage.bear(&rules, "members that it does not know");
+    stage.bear(&rules, "unknown members");
     let strange = json!({
         "futureField": {"deep": [1, 2, {"x": null}]},
         "_meta": {"example.org/thing": [true], "traceparent": "00-0-0-01"}
@@ -117,7 +117,7 @@ async fn future_members(stage: &mut Stage) -> Result<(), Stopped> {
         .survives(
             &rules,
             &[first, second, third],
-            "members that it does not know",
+            "unknown members",
         )
         .await
 }
