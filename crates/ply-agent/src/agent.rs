@@ -159,6 +159,8 @@ pub struct About {
     pub mcp: Mcp,
     /// Whether a session may have further directories.
     pub additional_directories: bool,
+    /// Whether clients may add to a turn that runs (`_session/steering`); see [`Turn::steered`].
+    pub steering: bool,
     /// How to log in; empty if there is no need to.
     pub auth_methods: Vec<v2::AuthMethod>,
     /// Whether clients may fork sessions (`session/fork`).
@@ -202,6 +204,7 @@ impl About {
             accepts: Accepts::default(),
             mcp: Mcp::default(),
             additional_directories: false,
+            steering: false,
             auth_methods: Vec::new(),
             #[cfg(feature = "unstable_session_fork")]
             session_fork: false,
@@ -240,6 +243,14 @@ impl About {
     #[must_use]
     pub fn additional_directories(mut self) -> Self {
         self.additional_directories = true;
+        self
+    }
+
+    /// Lets clients add to a turn that runs: what they say then comes with [`Turn::steered`]. It is advertised under `steering` in
+    /// the `_meta` of the capabilities, as agents do that know `_session/steering`.
+    #[must_use]
+    pub fn steering(mut self) -> Self {
+        self.steering = true;
         self
     }
 
@@ -333,9 +344,15 @@ impl About {
         if self.session_archive {
             session = session.archive(v2::SessionArchiveCapabilities::new());
         }
-        v2::AgentCapabilities::new()
-            .session(session)
-            .meta(self.meta.clone())
+        let mut meta = self.meta.clone();
+        if self.steering {
+            let meta = meta.get_or_insert_default();
+            meta.insert(
+                "steering".to_owned(),
+                serde_json::json!({"supported": true}),
+            );
+        }
+        v2::AgentCapabilities::new().session(session).meta(meta)
     }
 
     /// Returns whether requests of this method are served; those that are not unstable always are, or say themselves why not.

@@ -7,6 +7,7 @@ mod listing;
 mod ply;
 mod requests;
 mod setup;
+mod steering;
 #[cfg(any(
     feature = "unstable_session_fork",
     feature = "unstable_session_status",
@@ -88,7 +89,8 @@ impl Connection {
                 let mut answer =
                     v2::InitializeResponse::new(Version::V2.wire(), about.implementation())
                         .capabilities(about.capabilities())
-                        .auth_methods(offered_methods(about, &client.capabilities));
+                        .auth_methods(offered_methods(about, &client.capabilities))
+                        .meta(steering::advertised(about));
                 match client.version {
                     Version::V2 => {
                         ply::advertise(&client, &mut answer.capabilities.meta);

@@ -120,6 +120,8 @@ impl Host {
         let about = caller.about.as_deref().unwrap_or(&self.about);
         let mut settings = self.settings;
         settings.accepts = about.accepts;
+        // Words for a turn that does not ask for them would be lost.
+        settings.steering = about.steering;
         settings
     }
 

@@ -71,6 +71,7 @@ pub use self::passing::{Inquiry, Line};
 pub use self::prompt::Prompt;
 pub use self::server::{Server, serve, serve_stdio};
 pub use self::session::Session;
+pub use self::session::steering::Steered;
 pub use self::turn::{
     Decision, Elicited, NewOwnTerminal, NewTerminal, NewToolCall, OwnTerminal, Permission,
     ReadFile, Terminal, ToolCall, Turn,

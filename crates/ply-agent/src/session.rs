@@ -7,6 +7,7 @@ mod inbox;
 pub(crate) mod op;
 mod run;
 mod state;
+pub(crate) mod steering;
 mod store;
 mod task;
 mod watched;
@@ -26,6 +27,7 @@ use self::control::Control;
 use self::inbox::Inbox;
 use self::op::Op;
 use self::state::State;
+use self::steering::Steering;
 pub(crate) use self::store::read_back;
 pub(crate) use self::task::{Origin, Task, close_by_host, core_setup, refuse};
 pub(crate) use self::watched::Watched;
@@ -53,6 +55,8 @@ struct Shared {
     state: State,
     asks: AtomicU64,
     watches: Watches,
+    /// What the user said to the turn that runs.
+    steering: Steering,
     /// What listings say of the session while it is not in the journal.
     unlisted: Mutex<Option<Unlisted>>,
 }
@@ -77,6 +81,7 @@ impl Session {
             state: State::default(),
             asks: AtomicU64::new(1),
             watches: Watches::default(),
+            steering: Steering::default(),
             unlisted: Mutex::new(None),
         }))
     }

@@ -26,6 +26,7 @@ use crate::cancel::Cancel;
 use crate::client::Client;
 use crate::passing::UntilEnd;
 use crate::session::op::Op;
+use crate::session::steering::{Open, Steered};
 use crate::{Error, Prompt, Result, Session};
 
 /// The name under which a turn's plan is reported.
@@ -42,6 +43,8 @@ pub struct Turn {
     numbers: AtomicU64,
     id_prefix: String,
     pub(crate) until_end: UntilEnd,
+    /// Takes what the user says to the turn, as long as its code runs.
+    steering: Open,
 }
 
 /// What everything of a turn needs: where to report, when to stop, whom to ask.
@@ -64,6 +67,7 @@ impl Turn {
         client: Option<(Arc<Client>, ViewId)>,
     ) -> Self {
         Self {
+            steering: session.open_steering(turn),
             prompt,
             context: Context {
                 session,
@@ -81,6 +85,40 @@ impl Turn {
     #[must_use]
     pub fn prompt(&self) -> &Prompt {
         &self.prompt
+    }
+
+    /// Returns what the user said to the turn since this was last called, in its order; only an agent that
+    /// [says so](crate::About::steering) is told. It is part of the history. A good moment to ask is before each request to a model.
+    ///
+    /// ```
+    /// # use ply_agent::{About, Agent, Result, Stop, Turn};
+    /// # struct Counter;
+    /// impl Agent for Counter {
+    ///     fn about(&self) -> About {
+    ///         About::new("counter", "1.0.0").steering()
+    ///     }
+    ///
+    ///     async fn prompt(&self, turn: &mut Turn) -> Result<Stop> {
+    ///         for number in 1..=10 {
+    ///             for steered in turn.steered() {
+    ///                 turn.say(format!("You said: {}\n", steered.text())).await?;
+    ///             }
+    ///             turn.say(format!("{number}\n")).await?;
+    ///         }
+    ///         Ok(Stop::EndTurn)
+    ///     }
+    /// }
+    /// ```
+    #[must_use]
+    pub fn steered(&self) -> Vec<Steered> {
+        self.steering.take()
+    }
+
+    /// Returns what [`steered`](Self::steered) does. If that is nothing, the turn takes no more: what the user says from now on
+    /// begins a turn of its own. For code that is about to end the turn.
+    #[must_use]
+    pub fn last_steered(&self) -> Vec<Steered> {
+        self.steering.take_last()
     }
 
     /// Returns the session, for what belongs to no turn.

@@ -10,7 +10,7 @@ mod restore;
 mod store;
 mod tree;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
@@ -84,11 +84,11 @@ impl Checkpoints {
         Self { inner }
     }
 
-    /// Begins a turn.
-    pub(crate) fn begin(&self, prompt: &str) {
+    /// Begins a turn, whose prompt may have a message.
+    pub(crate) fn begin(&self, prompt: &str, message: Option<&str>) {
         let Some(inner) = &self.inner else { return };
         let prompt = crate::text::first_line(prompt, PROMPT_CHARS_MAX);
-        inner.lock().draft = Some(Draft::new(prompt));
+        inner.lock().draft = Some(Draft::new(prompt, message.map(str::to_owned)));
     }
 
     /// Notes what a call is about to touch. Returns what the user should know.
@@ -145,6 +145,23 @@ impl Checkpoints {
         };
         let going = tokio::task::spawn_blocking(move || inner.go(way, anyway));
         going.await.unwrap_or(Moved::Nothing)
+    }
+
+    /// Takes over the turns that a fork shares with the session that it was copied from, which are those of these messages. What the
+    /// other session does from now on belongs to that one: its files are conflicts here, like those that the user changed.
+    ///
+    /// # Cancel safety
+    ///
+    /// When it is dropped, they are taken over all the same.
+    pub(crate) async fn inherit(&self, session: &str, messages: HashSet<String>) {
+        let Some(inner) = self.inner.clone() else {
+            return;
+        };
+        let session = session.to_owned();
+        let taking = tokio::task::spawn_blocking(move || inner.inherit(&session, &messages));
+        if taking.await.is_err() {
+            tracing::warn!("a fork cannot take turns back that it shares");
+        }
     }
 
     /// Returns what the session did to files, as far as they still differ from what they were before it.
@@ -225,6 +242,20 @@ impl Inner {
         Some(format!(
             "`/undo` cannot take back all of this turn: {reason}."
         ))
+    }
+
+    fn inherit(&self, session: &str, messages: &HashSet<String>) {
+        let _nobody_else = self.lock();
+        let theirs = self.store.of(session);
+        let is_shared = |record: &Record| {
+            let message = record.message.as_ref();
+            message.is_some_and(|message| messages.contains(message))
+        };
+        for record in theirs.records().into_iter().filter(is_shared) {
+            if let Err(error) = self.store.share(&theirs, record.number) {
+                tracing::warn!(%error, "a fork cannot take back a turn that it shares");
+            }
+        }
     }
 
     fn go(&self, way: Way, anyway: bool) -> Moved {

@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ply_agent::{About, Accepts, Agent, Error, Mcp, Result, Session, SessionSetup, Stop, Turn, v2};
+use ply_agent::{
+    About, Accepts, Agent, Error, History, Mcp, Result, Session, SessionSetup, Stop, Turn, v2,
+};
 
 use crate::config::{Config, ModelList, Places};
 use crate::model::offline::{self, Offline};
@@ -121,6 +123,24 @@ impl Shared {
     }
 }
 
+/// Tells the client of the prompts of MCP servers as soon as these have started, and holds nobody up.
+fn tell_prompts_in_background(session: &Session, config: &Arc<Config>) {
+    let (session, config) = (session.clone(), Arc::clone(config));
+    tokio::spawn(async move {
+        let state: &State = session.state();
+        state.servers.ready().await;
+        let prompts = state.servers.prompts();
+        if prompts.is_empty() {
+            return;
+        }
+        // The files may have changed meanwhile, and a turn may have told of that.
+        let playbook = Playbook::load(&state.cwd, &config).await;
+        if let Err(error) = session.set_commands(playbook.available(&prompts)).await {
+            tracing::debug!(%error, "the session was closed before its servers had started");
+        }
+    });
+}
+
 /// Says why the models of a server are not known, and what to do.
 fn no_models(list: &ModelList, why: &str) -> String {
     let provider = list.provider();
@@ -234,8 +254,7 @@ impl Coder {
     }
 
     /// Returns what a session was left with. A model that is there no more is told by its id.
-    async fn last_choice(&self, session: &Session) -> Result<(Choice, Option<String>)> {
-        let history = session.history().await?;
+    fn last_choice(&self, history: &History) -> Result<(Choice, Option<String>)> {
         let stored = options::model_of(history.transcript());
         let ollama = self.config.ollama_url.as_deref();
         let name = stored.and_then(|id| id.strip_prefix("ollama/"));
@@ -278,25 +297,42 @@ impl Agent for Coder {
                 http: true,
             })
             .additional_directories()
+            .steering()
+            .session_fork()
     }
 
     async fn open(&self, session: &Session, setup: &SessionSetup) -> Result<()> {
         if let Some(problem) = &self.problem {
             return Err(Error::msg(problem.clone()));
         }
-        let (choice, lost) = match setup.reopened {
-            true => self.last_choice(session).await?,
-            false => (self.first_choice()?, None),
+        let history = match setup.reopened {
+            true => Some(session.history().await?),
+            false => None,
+        };
+        let (choice, lost) = match &history {
+            Some(history) => self.last_choice(history)?,
+            None => (self.first_choice()?, None),
         };
         let playbook = Playbook::load(&setup.cwd, &self.config).await;
         let state = State::new(&self.config, session, setup, &playbook, choice, lost)?;
-        if setup.reopened {
+        if let Some(history) = &history {
             state.settle();
+            state.ledger.resume(history.transcript().usage());
+            if let Some(forked) = &setup.forked_from {
+                let entries = history.transcript().entries();
+                let messages = entries.filter_map(|entry| entry.as_message());
+                let messages = messages.map(|message| message.id.0.to_string());
+                state
+                    .checkpoints
+                    .inherit(&forked.0, messages.collect())
+                    .await;
+            }
         }
         session.set_state(state);
         let told = ids(&self.shared.models());
         self.shared.tell_options(session).await?;
-        session.set_commands(playbook.available()).await?;
+        session.set_commands(playbook.available(&[])).await?;
+        tell_prompts_in_background(session, &self.config);
         self.ask_in_background(session, told);
         if let Some(opened) = self.config.opened {
             opened();

@@ -1,9 +1,11 @@
 //! What a program tells the agent.
 
 pub(crate) mod credentials;
+mod diagnostics;
 mod file;
 mod hooks;
 mod mcp_servers;
+mod prices;
 mod providers;
 mod proxy;
 mod rules;
@@ -13,9 +15,11 @@ mod table;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::diagnostics::Diagnostics;
 use crate::hooks::Hook;
 use crate::mcp;
 use crate::model::offline::Offline;
+use crate::model::prices::Prices;
 use crate::model::service::{self, Service};
 use crate::model::{Effort, Failure, Model};
 use crate::permission::{Mode, Rule};
@@ -53,6 +57,8 @@ pub struct Config {
     pub logs: PathBuf,
     /// Where it is kept what files were like before each turn, absolute. Without it no turn can be taken back.
     pub checkpoints: Option<PathBuf>,
+    /// What requests to models cost.
+    pub prices: Prices,
     /// Further instructions of the user, for every session.
     pub instructions: Option<String>,
     /// A file with more of them, absolute. It need not be there.
@@ -63,6 +69,8 @@ pub struct Config {
     pub skills: Vec<PathBuf>,
     /// Commands of the user's own that are told what the agent does, and may object.
     pub hooks: Vec<Hook>,
+    /// How changed files are checked; they are not if there is nothing.
+    pub diagnostics: Option<Diagnostics>,
     /// Files and directories of Ply's own, absolute, which are asked about before they are changed.
     pub own: Vec<PathBuf>,
     /// Directories outside of a session's own that may be read and not changed, absolute: sources of
@@ -159,6 +167,14 @@ pub enum ConfigError {
         /// What is wrong, and what to do.
         what: String,
     },
+    /// The file with prices says something that is not understood.
+    #[error("line {line} of `prices.toml`: {what}")]
+    Prices {
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong, and what to do.
+        what: String,
+    },
     /// A permission rule is not understood.
     #[error("line {line} of `config.toml`: the permission rule `{rule}`: {what}")]
     Rule {
@@ -204,11 +220,13 @@ impl Config {
             variables: mcp::Variables::default(),
             logs: places.logs,
             checkpoints: places.checkpoints,
+            prices: Prices::default(),
             instructions: None,
             instructions_file: None,
             commands: Vec::new(),
             skills: Vec::new(),
             hooks: Vec::new(),
+            diagnostics: None,
             today: None,
             opened: None,
             lists: Vec::new(),
@@ -234,6 +252,7 @@ impl Config {
     ) -> Result<Self, ConfigError> {
         let file = file::parse(file.unwrap_or_default())?;
         let found = providers::read(&file, env)?;
+        let prices = prices::of(&file, &found);
         let mut models: Vec<Arc<dyn Model>> = Vec::new();
         if providers::is_offline(&file, env) {
             models.push(Arc::new(Offline::new()));
@@ -242,8 +261,15 @@ impl Config {
         let new = Self::new(models, places);
         let sandbox = file.sandbox.apply(new.sandbox.clone(), env)?;
         // What a server needs of the environment it is given; these are not for it.
+        let clients = file
+            .mcp_servers
+            .iter()
+            .filter_map(|server| server.client.as_ref());
+        let secrets = clients.filter_map(|client| client.secret_env.clone());
+        let mut withheld = providers::key_variables(&file.providers);
+        withheld.extend(secrets);
         let mcp = mcp::Settings {
-            withheld: providers::key_variables(&file.providers),
+            withheld,
             search_path: env("PATH"),
             ..mcp::Settings::default()
         };
@@ -257,13 +283,27 @@ impl Config {
             sandbox,
             mcp,
             mcp_servers: file.mcp_servers,
+            prices,
             instructions: file.instructions,
             hooks: file.hooks,
+            diagnostics: file.diagnostics,
             lists: found.lists,
             problems: found.problems,
             ollama_url: Some(providers::ollama_url(&file.providers, env)),
             ..new
         })
+    }
+
+    /// Adds the prices of the text of `prices.toml`. Those of `[[models]]` come before them.
+    ///
+    /// # Errors
+    ///
+    /// The file says something that is not understood.
+    pub fn add_prices(&mut self, file: &str) -> Result<(), ConfigError> {
+        for (id, price) in prices::parse(file)? {
+            self.prices.add(id, price);
+        }
+        Ok(())
     }
 
     /// Returns the models of services that [`Config::read`] would open, with what is needed to reach

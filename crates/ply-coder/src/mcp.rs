@@ -36,7 +36,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
 pub use self::begin::project_servers;
-pub use self::configured::{Configured, Variables, Way};
+pub use self::configured::{Configured, LoginClient, Variables, Way};
 pub use self::logins::{NewLogin, is_logged_in, log_out};
 pub use self::prompts::ServerPrompt;
 

@@ -2,6 +2,7 @@
 
 pub mod catalogue;
 pub mod offline;
+pub mod prices;
 pub mod retry;
 pub mod service;
 
@@ -46,6 +47,8 @@ pub struct Facts {
     pub audio: bool,
     /// Whether how hard it thinks can be chosen.
     pub efforts: bool,
+    /// Whether it is trained to change files by the patches of `apply_patch`.
+    pub patches: bool,
 }
 
 impl Facts {
@@ -60,6 +63,7 @@ impl Facts {
             images: false,
             audio: false,
             efforts: false,
+            patches: false,
         }
     }
 }
@@ -247,6 +251,8 @@ pub struct Usage {
     pub output_tokens: u64,
     /// Those of the request that came from a cache.
     pub cached_tokens: u64,
+    /// Those of the request that were put into a cache, where that has a price of its own.
+    pub cache_write_tokens: u64,
 }
 
 /// Why a model stopped.

@@ -9,6 +9,7 @@ use crate::commands::arguments;
 use crate::commands::markdown::{self, MarkdownCommand};
 use crate::commands::{self, Command};
 use crate::context::files::Levels;
+use crate::mcp::ServerPrompt;
 use crate::skills::Skills;
 
 /// Commands and skills, as they are on disk at the moment.
@@ -23,8 +24,8 @@ pub(crate) struct Playbook {
 pub(crate) struct Expansion<'p> {
     /// What the user typed to begin with, without the slash.
     pub(crate) name: &'p str,
-    /// The file that the text is from.
-    pub(crate) path: &'p Path,
+    /// The file that the text is from; none for a prompt of an MCP server.
+    pub(crate) path: Option<&'p Path>,
     /// The text for the model.
     pub(crate) text: String,
 }
@@ -57,26 +58,39 @@ impl Playbook {
         &self.skills
     }
 
-    /// Returns all commands for clients, the agent's own first.
-    pub(crate) fn available(&self) -> Vec<v2::AvailableCommand> {
-        let written = self.listed();
-        let written =
-            written.map(|(name, description, hint)| commands::available(name, &description, hint));
-        Command::all().into_iter().chain(written).collect()
+    /// Returns all commands for clients, the agent's own first and the prompts of MCP servers last.
+    pub(crate) fn available(&self, prompts: &[ServerPrompt]) -> Vec<v2::AvailableCommand> {
+        let others = self.listed(prompts);
+        let others =
+            others.map(|(name, description, hint)| commands::available(name, &description, hint));
+        Command::all().into_iter().chain(others).collect()
     }
 
     /// Returns name, description and hint of each command that is not the agent's own.
-    pub(crate) fn listed(&self) -> impl Iterator<Item = (&str, String, Option<&str>)> {
+    pub(crate) fn listed<'p>(
+        &'p self,
+        prompts: &'p [ServerPrompt],
+    ) -> impl Iterator<Item = (&'p str, String, Option<&'p str>)> {
         let commands = self.commands.iter().map(|command| {
             let description = command.description.clone();
             (command.name.as_str(), description, command.hint.as_deref())
         });
         let skills = self.skills.all.iter();
         let skills = skills.filter(|skill| !self.is_command(&skill.name));
-        commands.chain(skills.map(|skill| {
+        let skills = skills.map(|skill| {
             let description = skill.command_description();
             (skill.name.as_str(), description, skill.hint.as_deref())
+        });
+        let prompts = prompts.iter().filter(|prompt| !self.has(&prompt.command));
+        commands.chain(skills).chain(prompts.map(|prompt| {
+            let description = prompt.description.clone();
+            (prompt.command.as_str(), description, prompt.hint.as_deref())
         }))
+    }
+
+    /// Says whether there is a command or a skill of that name.
+    fn has(&self, name: &str) -> bool {
+        self.is_command(name) || self.skills.all.iter().any(|skill| skill.name == name)
     }
 
     /// Says whether a command has a name, which no skill has as a command then.
@@ -97,7 +111,7 @@ impl Playbook {
         if let Some(command) = self.commands.iter().find(|command| command.name == name) {
             return Ok(Some(Expansion {
                 name: &command.name,
-                path: &command.path,
+                path: Some(&command.path),
                 text: arguments::expand(&command.body, rest)?,
             }));
         }
@@ -107,7 +121,7 @@ impl Playbook {
         };
         Ok(Some(Expansion {
             name: &skill.name,
-            path: &skill.path,
+            path: Some(&skill.path),
             text: skill.text(&arguments::expand(&skill.body, rest)?),
         }))
     }

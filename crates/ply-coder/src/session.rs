@@ -13,6 +13,7 @@ use crate::checkpoint::Checkpoints;
 use crate::context::agents_md::Nested;
 use crate::context::files::Levels;
 use crate::context::git::{self, GitState};
+use crate::ledger::Ledger;
 use crate::mcp::project::Undecided;
 use crate::mcp::search::Taken;
 use crate::mcp::{Failed, Servers};
@@ -33,6 +34,7 @@ pub(crate) struct State {
     pub(crate) processes: Arc<Processes>,
     pub(crate) servers: Servers,
     pub(crate) checkpoints: Checkpoints,
+    pub(crate) ledger: Ledger,
     /// The MCP servers of the project that the user is to be asked about.
     pub(crate) undecided: Undecided,
     /// The tools of MCP servers that the model looked for.
@@ -52,6 +54,8 @@ pub(crate) struct State {
     sandbox_told: AtomicBool,
     /// Whether the user knows what is set up and cannot be used.
     problems_told: AtomicBool,
+    /// Whether the user knows that checking changed files takes too long.
+    slow_check_told: AtomicBool,
     /// Directories whose instructions the model has, or that have none.
     pub(crate) nested: Arc<Mutex<Nested>>,
     /// The surroundings, as they were when a model was first asked.
@@ -125,6 +129,7 @@ impl State {
             processes: Arc::new(processes),
             servers,
             checkpoints,
+            ledger: Ledger::default(),
             undecided,
             found_tools: Arc::default(),
             choice: Mutex::new(choice),
@@ -135,6 +140,7 @@ impl State {
             unasked_told: AtomicBool::new(false),
             sandbox_told: AtomicBool::new(false),
             problems_told: AtomicBool::new(false),
+            slow_check_told: AtomicBool::new(false),
             nested: Arc::default(),
             found: OnceCell::new(),
         })
@@ -183,6 +189,11 @@ impl State {
     /// Says whether the user is still to be told that nobody could be asked; from now on they have been.
     pub(crate) fn begin_telling_unasked(&self) -> bool {
         !self.unasked_told.swap(true, Ordering::Relaxed)
+    }
+
+    /// Says whether the user is still to be told that checks take too long; from now on they have been.
+    pub(crate) fn begin_telling_slow_check(&self) -> bool {
+        !self.slow_check_told.swap(true, Ordering::Relaxed)
     }
 
     /// Returns the model that the session has lost, once.

@@ -4,6 +4,7 @@
 //! changes nothing; what it returns says how the call is shown, what it needs permission for and how it
 //! gets along with others. Then the dispatcher decides. Then [`Prepared::work`] is awaited.
 
+pub mod apply_patch;
 mod arguments;
 pub mod ask_user;
 pub mod delete;
@@ -32,7 +33,7 @@ use std::sync::Arc;
 use ply_agent::{Turn, v2};
 use serde_json::Value;
 
-use crate::model::{Content, ToolSpec};
+use crate::model::{Content, Facts, ToolSpec};
 use crate::shell::Processes;
 use crate::workspace::Workspace;
 use crate::{BoxFuture, Config};
@@ -380,7 +381,15 @@ pub trait Surface: fmt::Debug + Send + Sync {
     }
 }
 
-/// Returns the tools that are built in.
+/// Says whether a model gets a tool: each gets those for changing files that it is trained on.
+pub(crate) fn is_for(tool: &str, facts: &Facts) -> bool {
+    match facts.patches {
+        true => !apply_patch::REPLACED.contains(&tool),
+        false => tool != apply_patch::NAME,
+    }
+}
+
+/// Returns the tools that are built in, for any model; see [`is_for`].
 pub(crate) fn built_in(config: &Config, turn: &Turn) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = vec![
         Arc::new(read_file::ReadFile),
@@ -389,6 +398,7 @@ pub(crate) fn built_in(config: &Config, turn: &Turn) -> Vec<Arc<dyn Tool>> {
         Arc::new(grep::Grep),
         Arc::new(edit_file::EditFile),
         Arc::new(write_file::WriteFile),
+        Arc::new(apply_patch::ApplyPatch),
         Arc::new(delete::Delete),
         Arc::new(move_file::MoveFile),
         Arc::new(shell::Shell),

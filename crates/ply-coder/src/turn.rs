@@ -3,6 +3,7 @@
 mod answer;
 mod ask;
 mod command;
+mod diagnose;
 mod dispatch;
 mod expand;
 mod failures;
@@ -12,6 +13,7 @@ mod nested;
 mod order;
 mod servers;
 mod shorten;
+mod steering;
 mod sub_agent;
 mod surface;
 mod tickets;
@@ -19,7 +21,9 @@ mod toolbox;
 mod undo;
 mod voice;
 
+use std::collections::BTreeSet;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -30,6 +34,7 @@ use tokio::sync::Semaphore;
 use self::answer::Answer;
 use self::guard::Guard;
 use self::order::Queue;
+use self::steering::Listen;
 use self::toolbox::Toolbox;
 use self::voice::Voice;
 use crate::Config;
@@ -37,7 +42,9 @@ use crate::commands::Command;
 use crate::context::agents_md::{self, Project};
 use crate::context::{conversation, instructions, notes};
 use crate::mcp::search::Offered;
-use crate::model::{Content, Facts, Message, Model, Part, Request, Stopped, Usage, offline};
+use crate::model::{
+    Content, Facts, Message, Model, Part, Request, Stopped, Usage, catalogue, offline,
+};
 use crate::options::Choice;
 use crate::playbook::Playbook;
 use crate::session::{State, confinement};
@@ -73,6 +80,10 @@ struct Shared {
     playbook: OnceLock<Arc<Playbook>>,
     /// What the prompt stands for, if it is one of them.
     expanded: OnceLock<String>,
+    /// The files that were changed and not checked since.
+    edited: Mutex<BTreeSet<PathBuf>>,
+    /// Whether the turn has waited for MCP servers.
+    servers_started: AtomicBool,
     /// Held while the user is asked, so that there is one question at a time.
     asking: tokio::sync::Mutex<()>,
     queue: Queue,
@@ -86,6 +97,8 @@ impl Default for Shared {
         Self {
             playbook: OnceLock::new(),
             expanded: OnceLock::new(),
+            edited: Mutex::default(),
+            servers_started: AtomicBool::new(false),
             asking: tokio::sync::Mutex::new(()),
             queue: Queue::default(),
             ids: AtomicU64::new(1),
@@ -129,8 +142,13 @@ impl<'t> TurnLoop<'t> {
         let processes = &self.state.processes;
         let before: Vec<String> = processes.list().into_iter().map(|one| one.id).collect();
         let checkpoints = &self.state.checkpoints;
-        checkpoints.begin(&self.turn.prompt().text());
+        let prompt = self.turn.prompt();
+        let message = prompt.message_id().map(|id| &*id.0);
+        checkpoints.begin(&prompt.text(), message);
+        self.state.ledger.begin_turn();
         let stop = self.work().await;
+        // A request that was cancelled has cost something as well.
+        self.report_usage().await?;
         // Whoever cancelled does not wait for it; the next turn does.
         let ended = self.turn.unless_cancelled(checkpoints.end()).await;
         if let Ok(Some(words)) = ended {
@@ -146,6 +164,8 @@ impl<'t> TurnLoop<'t> {
     async fn work(&self) -> Result<Stop> {
         let prompt = self.turn.prompt().text();
         if let Some(command) = Command::parse(&prompt) {
+            // No model listens: what the user says meanwhile is a prompt of its own. What came before is in the history.
+            drop(self.turn.last_steered());
             return self.command(command).await;
         }
         let mut history = self.turn.history().await?;
@@ -155,7 +175,7 @@ impl<'t> TurnLoop<'t> {
                 self.turn.session().set_title(title).await?;
             }
         }
-        self.tell_commands(&history).await?;
+        let told = self.tell_commands(history.transcript().commands()).await?;
         match self.expand(&prompt).await? {
             Err(words) => {
                 self.turn.say(words).await?;
@@ -165,11 +185,9 @@ impl<'t> TurnLoop<'t> {
             Ok(()) => {}
         }
         let facts = self.state.choice().model.facts().clone();
-        // The offline model calls no servers.
-        if facts.id != offline::ID {
-            self.ask_about_servers().await?;
-        }
-        self.tell_what_is_missing().await?;
+        self.start_servers().await?;
+        // Those that were still starting may have prompts.
+        self.tell_commands(&told).await?;
         // The offline model reads no instructions, and is to answer at once.
         if facts.id != offline::ID {
             self.look_around().await?;
@@ -192,6 +210,7 @@ impl<'t> TurnLoop<'t> {
         let mut continued = 0;
         for step in 0..self.requests_max() {
             self.begin_step();
+            self.listen(talk, Listen::On);
             let noted = self.add_notes(talk);
             let Answer {
                 parts,
@@ -226,12 +245,18 @@ impl<'t> TurnLoop<'t> {
                 continue;
             }
             if results.is_empty() {
+                if self.listen(talk, Listen::On) {
+                    continue;
+                }
                 let note = match self.is_kept() {
                     true => self.turn_end(continued).await?,
                     // The turn goes on when a sub-agent is done.
                     false => None,
                 };
                 let Some(note) = note else {
+                    if self.listen(talk, Listen::Last) {
+                        continue;
+                    }
                     return Ok(End::Stopped(Stop::EndTurn));
                 };
                 continued += 1;
@@ -240,6 +265,9 @@ impl<'t> TurnLoop<'t> {
             }
             let verdict = guard.look(talk.last(), &results);
             talk.push(Message::Results(results));
+            if let Some(note) = self.diagnose().await? {
+                user_says(talk, note);
+            }
             match verdict {
                 guard::Verdict::Fine => {}
                 guard::Verdict::Warn => user_says(talk, notes::note(guard::WARNING)),
@@ -256,6 +284,7 @@ impl<'t> TurnLoop<'t> {
         let found = self.state.found();
         let support = found.map(|found| &found.support);
         let servers = self.state.servers.instructions();
+        let facts = choice.model.facts();
         let surroundings = instructions::Surroundings {
             cwd: &self.state.cwd,
             additional: &self.state.additional,
@@ -274,8 +303,9 @@ impl<'t> TurnLoop<'t> {
             user: project.user.as_deref(),
             project: project.text.as_deref(),
             servers: servers.as_deref(),
+            maker: catalogue::maker(&facts.id),
+            patches: facts.patches,
         };
-        let facts = choice.model.facts();
         let skills = self.shared.playbook.get();
         let skills = skills.and_then(|playbook| playbook.skills().list());
         let mut system = instructions::system(&surroundings);
@@ -303,7 +333,10 @@ impl<'t> TurnLoop<'t> {
         let playbook = self.playbook().await?;
         let has_skills = playbook.skills().models().next().is_some();
         let skill = has_skills.then(|| Arc::new(ReadSkill(playbook)) as Arc<dyn Tool>);
-        let tools = self.built_in.iter().cloned().chain(skill);
+        let facts = self.state.choice().model.facts().clone();
+        let built_in = self.built_in.iter();
+        let built_in = built_in.filter(|built_in| tool::is_for(&built_in.spec().name, &facts));
+        let tools = built_in.cloned().chain(skill);
         let tools = tools.chain(foreign.tools).collect();
         let tools = Arc::new(Toolbox::new(tools, foreign.hidden));
         *self.tools.lock().unwrap_or_else(PoisonError::into_inner) = tools;
@@ -330,8 +363,16 @@ impl<'t> TurnLoop<'t> {
         ids
     }
 
-    /// Waits for MCP servers that are still starting, and tells the user which ones did not.
-    async fn tell_what_is_missing(&self) -> Result<()> {
+    /// Starts the MCP servers that the user allows, waits for those that are still starting, and tells the user which ones
+    /// did not.
+    async fn start_servers(&self) -> Result<()> {
+        if self.shared.servers_started.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        // The offline model calls no servers.
+        if self.state.choice().model.facts().id != offline::ID {
+            self.ask_about_servers().await?;
+        }
         self.turn
             .unless_cancelled(self.state.servers.ready())
             .await?;
@@ -384,16 +425,21 @@ impl<'t> TurnLoop<'t> {
         format!("{what}-{prompt}-{number}")
     }
 
-    /// Reports how full the window is after a request.
-    async fn report_usage(&self, usage: Usage) -> Result<()> {
-        if !self.is_kept() {
-            // The window that the user sees is that of the session's own conversation.
-            return Ok(());
+    /// Counts what a request to a model took. The window that the user sees is that of the session's own conversation.
+    fn count(&self, model: &str, usage: Usage) {
+        if usage != Usage::default() {
+            let price = self.config.prices.of(model);
+            self.state.ledger.add(usage, price, self.is_kept());
         }
+    }
+
+    /// Reports how full the window is and what the session has cost, if that has changed.
+    async fn report_usage(&self) -> Result<()> {
         let size = self.state.choice().model.facts().window_tokens;
-        let used = usage.input_tokens + usage.output_tokens;
-        let update = v2::UsageUpdate::new(used, size);
-        self.turn.session().set_usage(update).await
+        match self.state.ledger.news(size) {
+            Some(update) => self.turn.session().set_usage(update).await,
+            None => Ok(()),
+        }
     }
 }
 

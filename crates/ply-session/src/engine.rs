@@ -249,6 +249,7 @@ impl Engine {
             message: message.clone(),
         });
         out.push(Action::Steer {
+            prompt: prompt.id,
             turn,
             message,
             content: prompt.content,

@@ -19,6 +19,8 @@ pub struct History {
     refused: Vec<Range<usize>>,
     /// Where turns ended that the user cancelled.
     interrupted: Vec<usize>,
+    /// What the user said to turns that ran.
+    steered: Vec<usize>,
     /// Where the turn that runs began.
     turn_began: Option<usize>,
     edits: Edits,
@@ -157,7 +159,9 @@ impl History {
         match update {
             // A prompt is inserted where its turn begins.
             v2::SessionUpdate::UserMessage(_) if matches!(change, Change::Added(_)) => {
-                self.turn_began.get_or_insert(before);
+                if *self.turn_began.get_or_insert(before) < before {
+                    self.steered.push(before);
+                }
             }
             v2::SessionUpdate::StateUpdate(v2::StateUpdate::Running(_)) => {
                 self.turn_began.get_or_insert(before);
@@ -202,6 +206,12 @@ impl History {
     /// their order.
     pub fn interrupted(&self) -> impl Iterator<Item = usize> {
         self.interrupted.iter().copied()
+    }
+
+    /// Returns whether the entry at a place of the transcript is what the user said to a turn that ran.
+    #[must_use]
+    pub fn is_steered(&self, place: usize) -> bool {
+        self.steered.binary_search(&place).is_ok()
     }
 
     /// Returns whether foreground work goes on.

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub use self::report::Report;
 pub use self::run::run;
-pub use self::script::{Answer, Call, Said, Script};
+pub use self::script::{Answer, Call, HookLines, Said, Script, Steer};
 pub use self::tree::{File, Tree};
 
 /// Tasks that run at a time; most of the time of one is spent waiting for a compiler.

@@ -27,7 +27,9 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind(("127.0.0.1", arguments.port)).await?;
     let base = format!("http://{}", listener.local_addr()?);
     let address = format!("{base}/mcp\n");
-    let authority = arguments.oauth.then(Authority::default);
+    let authority = arguments
+        .oauth
+        .then(|| Authority::new(arguments.secret.clone()));
     let authority = Arc::new((base, authority));
     let tools = Tools::default();
     let sessions = Arc::new(LocalSessionManager::default());

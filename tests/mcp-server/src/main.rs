@@ -1,7 +1,7 @@
 //! An MCP server that does what tests need.
 //!
 //! Without arguments it speaks over standard input and output. `--http FILE` makes it listen on a port of the loopback and write
-//! its address to the file; `--port N` chooses the port, `--oauth` wants a login, `--token T` wants `Authorization: Bearer T` and `--page` makes it answer
+//! its address to the file; `--port N` chooses the port, `--oauth` wants a login, `--secret S` lets only the client `known` with that secret in, `--token T` wants `Authorization: Bearer T` and `--page` makes it answer
 //! like a page that is no MCP server. `--hostile` makes it list what a server should not. `--rich N` makes it one with instructions,
 //! resources and N tools besides.
 
@@ -23,6 +23,7 @@ struct Arguments {
     token: Option<String>,
     page: bool,
     oauth: bool,
+    secret: Option<String>,
     hostile: bool,
     rich: Option<usize>,
 }
@@ -36,6 +37,7 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
             "--http" => arguments.http = Some(value()?),
             "--port" => arguments.port = value()?.parse()?,
             "--token" => arguments.token = Some(value()?),
+            "--secret" => arguments.secret = Some(value()?),
             "--oauth" => arguments.oauth = true,
             "--page" => arguments.page = true,
             "--hostile" => arguments.hostile = true,

@@ -21,7 +21,11 @@ const REQUESTS_OF_A_TOKEN: usize = 4;
 
 /// The authorization server.
 #[derive(Debug, Default)]
-pub(crate) struct Authority(Mutex<State>);
+pub(crate) struct Authority {
+    state: Mutex<State>,
+    /// The secret of the one client that it knows; anybody may register if there is none.
+    secret: Option<String>,
+}
 
 #[derive(Debug, Default)]
 struct State {
@@ -40,6 +44,14 @@ struct Begun {
 }
 
 impl Authority {
+    /// Returns one at which nobody registers, if it knows the secret of a client.
+    pub(crate) fn new(secret: Option<String>) -> Self {
+        Self {
+            state: Mutex::default(),
+            secret,
+        }
+    }
+
     /// Answers what is not for the MCP server, or refuses what comes without a token.
     pub(crate) async fn answer(
         &self,
@@ -53,14 +65,21 @@ impl Authority {
                 "authorization_servers": [base],
                 "scopes_supported": ["tools"],
             }))),
-            "/.well-known/oauth-authorization-server" => Err(document(&json!({
-                "issuer": base,
-                "authorization_endpoint": format!("{base}/authorize"),
-                "token_endpoint": format!("{base}/token"),
-                "registration_endpoint": format!("{base}/register"),
-                "code_challenge_methods_supported": ["S256"],
-            }))),
-            "/register" => Err(document(&json!({ "client_id": "registered" }))),
+            "/.well-known/oauth-authorization-server" => {
+                let mut about = json!({
+                    "issuer": base,
+                    "authorization_endpoint": format!("{base}/authorize"),
+                    "token_endpoint": format!("{base}/token"),
+                    "code_challenge_methods_supported": ["S256"],
+                });
+                if self.secret.is_none() {
+                    about["registration_endpoint"] = json!(format!("{base}/register"));
+                }
+                Err(document(&about))
+            }
+            "/register" if self.secret.is_none() => {
+                Err(document(&json!({ "client_id": "registered" })))
+            }
             "/authorize" => Err(self.authorize(&pairs(request.uri().query().unwrap_or_default()))),
             "/token" => {
                 let body = request.into_body().collect().await;
@@ -122,7 +141,11 @@ impl Authority {
                 .is_some_and(|known| known == text("refresh_token")),
             _ => false,
         };
-        let bound = text("resource") == format!("{base}/mcp") && text("client_id") == "registered";
+        let client = match &self.secret {
+            None => text("client_id") == "registered",
+            Some(secret) => text("client_id") == "known" && text("client_secret") == secret,
+        };
+        let bound = text("resource") == format!("{base}/mcp") && client;
         if !right || !bound {
             let wrong = json!({ "error": "invalid_grant" }).to_string();
             return answer(
@@ -145,7 +168,7 @@ impl Authority {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -184,5 +184,6 @@ fn counted(usage: Option<Usage>) -> Usage {
         input: 0,
         output: 0,
         cached: 0,
+        written: 0,
     })
 }

@@ -46,6 +46,8 @@ pub struct Usage {
     pub output: u64,
     /// Those of the request that came from a cache.
     pub cached: u64,
+    /// Those of the request that were put into a cache, as Anthropic counts them.
+    pub written: u64,
 }
 
 /// A failure that each service words in its own way.
@@ -109,6 +111,7 @@ impl Reply {
                 input: 100,
                 output: 20,
                 cached: 0,
+                written: 0,
             }),
             split_bytes: None,
             line_end: "\n",

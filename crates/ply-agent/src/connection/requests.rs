@@ -10,6 +10,7 @@ use ply_wire::{convert, v2};
 
 use super::Connection;
 use super::ply;
+use super::steering;
 use super::views::{Attached, Leaving};
 use crate::Asker;
 use crate::client::Client;
@@ -104,6 +105,9 @@ impl Connection {
                 &convert::unstable::unarchive_up(&request).session_id,
                 responder,
             ),
+            In::Extension(extension) if self.steers(&extension) => {
+                self.steer(client, &extension, responder);
+            }
             In::Extension(extension) => self.extension(client, extension, responder),
             // Served before the version is known, or not a request.
             _ => responder.respond::<()>(Err(RpcError::method_not_found())),
@@ -155,13 +159,16 @@ impl Connection {
             In::ArchiveSession(request) => self.archive(&request.session_id, responder),
             #[cfg(feature = "unstable_session_archive")]
             In::UnarchiveSession(request) => self.unarchive(&request.session_id, responder),
+            In::Extension(extension) if self.steers(&extension) => {
+                self.steer(client, &extension, responder);
+            }
             In::Extension(extension) => self.extension(client, extension, responder),
             // Served before the version is known, or not a request.
             _ => responder.respond::<()>(Err(RpcError::method_not_found())),
         }
     }
 
-    fn attached(&self, session: &v2::SessionId) -> Option<Attached> {
+    pub(super) fn attached(&self, session: &v2::SessionId) -> Option<Attached> {
         self.views.get(session)
     }
 
@@ -186,13 +193,15 @@ impl Connection {
         let operation = meta.as_ref();
         let operation = operation.and_then(|meta| meta.get(ply::OPERATION)?.as_str());
         let operation = operation.map(str::to_owned);
+        let steers = meta.as_ref().is_some_and(steering::is_marked);
+        let steers = steers && self.attached(id).is_some_and(|to| to.session.is_steered());
         self.request(client, id, (responder, meta), |view, request| {
             Input::Prompt(Prompt {
                 request,
                 view,
                 content,
                 operation,
-                steers: false,
+                steers,
             })
         });
     }

@@ -50,11 +50,22 @@ pub(crate) enum Waiter {
     /// A client that closes the session.
     Leaver(Responder, Leaving),
     Host(oneshot::Sender<()>),
+    /// A client that has something to say to the turn that runs. Dropped, it was not heard.
+    Steering(oneshot::Sender<Result<Heard, v2::Error>>),
     /// A program that hosts the session and wants to know what came of it.
     Told(oneshot::Sender<Result<(), v2::Error>>),
     /// Whoever copies the session. Dropped, it looks for the session anew.
     #[cfg(feature = "unstable_session_fork")]
     Fork(oneshot::Sender<ForkAnswer>),
+}
+
+/// What became of words for the turn that runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Heard {
+    /// They are part of it.
+    Injected,
+    /// They began one of their own.
+    StartedNewTurn,
 }
 
 /// How many records of a session are in its journal, or why it cannot be copied.

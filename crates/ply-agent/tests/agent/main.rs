@@ -27,6 +27,7 @@ mod questions;
 mod queue;
 mod services;
 mod states;
+mod steering;
 mod stop;
 mod stubborn;
 mod terminals;

@@ -26,6 +26,9 @@ use crate::program::{home, hub, output, store, time};
 /// The variable that names the model.
 const MODEL: &str = "PLY_MODEL";
 
+/// The file with prices of models, beside the configuration.
+const PRICES: &str = "prices.toml";
+
 /// How long the client has the agent for itself before leftovers are looked for.
 const LEFTOVERS_AFTER: Duration = Duration::from_millis(300);
 
@@ -151,6 +154,22 @@ impl Setup {
         })
     }
 
+    /// Reads the file with prices, if there is one beside the configuration.
+    fn prices(&self) -> Result<Option<String>, String> {
+        let Some(path) = self.prices_path() else {
+            return Ok(None);
+        };
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(format!("{} cannot be read: {error}.", path.display())),
+        }
+    }
+
+    fn prices_path(&self) -> Option<PathBuf> {
+        Some(self.path.as_ref()?.with_file_name(PRICES))
+    }
+
     fn variable(&self, name: &str) -> Option<String> {
         match (name, &self.model) {
             (MODEL, Some(model)) => Some(model.clone()),
@@ -167,6 +186,10 @@ impl Setup {
                 format!("The argument `--model`: {what}.")
             }
             (ConfigError::Variable { .. }, _) | (_, None) => error.to_string(),
+            (ConfigError::Prices { .. }, Some(path)) => {
+                let path = path.with_file_name(PRICES);
+                format!("{}: {error}", path.display())
+            }
             (error, Some(path)) => format!("{}: {error}", path.display()),
         }
     }
@@ -176,6 +199,10 @@ impl Setup {
         let places = self.places.for_agent(&self.scratch);
         let config = Config::read(self.text.as_deref(), &|name| self.variable(name), places);
         let mut config = config.map_err(|error| self.problem(&error))?;
+        if let Some(prices) = self.prices()? {
+            let added = config.add_prices(&prices);
+            added.map_err(|error| self.problem(&error))?;
+        }
         config.sandbox.cache.clone_from(&self.places.cache);
         config.readable.clone_from(&self.places.libraries);
         config

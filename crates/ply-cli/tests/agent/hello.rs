@@ -23,11 +23,13 @@ async fn the_first_answer_of_version_1_names_what_there_is() {
                 "promptCapabilities": { "image": false, "audio": false, "embeddedContext": true },
                 "mcpCapabilities": { "http": true, "sse": false },
                 "sessionCapabilities": {
-                    "additionalDirectories": {}, "close": {}, "delete": {}, "list": {}, "resume": {}
+                    "additionalDirectories": {}, "close": {}, "delete": {}, "fork": {}, "list": {}, "resume": {}
                 },
                 "auth": {},
+                "_meta": { "steering": { "supported": true } },
             },
             "authMethods": [],
+            "_meta": { "steering": { "supported": true } },
         })
     );
 }
@@ -47,8 +49,11 @@ async fn the_first_answer_of_version_2_names_what_there_is() {
                     "mcp": { "stdio": {}, "http": {} },
                     "delete": {},
                     "additionalDirectories": {},
+                    "fork": {},
                 },
+                "_meta": { "steering": { "supported": true } },
             },
+            "_meta": { "steering": { "supported": true } },
         })
     );
 }
@@ -79,12 +84,23 @@ async fn use_everything(agent: &mut Raw, place: &Place, v2: bool) {
         agent.call("session/set_mode", mode).await.unwrap();
         agent.call("session/close", this.clone()).await.unwrap();
     }
+    let forked = agent.call("session/fork", here.clone()).await.unwrap();
+    let fork = json!({ "sessionId": forked["sessionId"] });
+    agent.call("session/delete", fork).await.unwrap();
+    let idle = json!({ "steering": { "idleBehavior": "promptRequired" } });
+    let resumed = agent.call("session/resume", here.clone()).await;
+    resumed.unwrap();
+    let steer = json!({ "sessionId": id, "prompt": [], "_meta": idle });
+    let steered = agent.call("_session/steering", steer).await.unwrap();
+    assert_eq!(steered["outcome"], "promptRequired", "{steered}");
     agent.call("session/delete", this).await.unwrap();
     let listed = agent.call("session/list", json!({})).await.unwrap();
     assert_eq!(listed["sessions"], json!([]));
     let gone = agent.call("session/resume", here).await.unwrap_err();
     assert_eq!(gone["code"], -32002, "{gone}");
-    let none = agent.call("session/fork", json!({ "sessionId": id })).await;
+    let none = agent
+        .call("session/status", json!({ "sessionId": id }))
+        .await;
     assert_eq!(none.unwrap_err()["code"], -32601);
 }
 

@@ -13,6 +13,7 @@ use super::tree::{Known, Reader, Tree};
 pub(super) struct Draft {
     began: SystemTime,
     prompt: String,
+    message: Option<String>,
     /// Files that a tool was about to touch.
     noted: BTreeMap<PathBuf, Was>,
     /// Directories that were not there.
@@ -22,10 +23,11 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    pub(super) fn new(prompt: String) -> Self {
+    pub(super) fn new(prompt: String, message: Option<String>) -> Self {
         Self {
             began: now(),
             prompt,
+            message,
             noted: BTreeMap::new(),
             absent: BTreeSet::new(),
             tree: None,
@@ -89,6 +91,7 @@ impl Draft {
         known: &mut Known,
     ) -> (Option<Record>, Result<(), String>) {
         let mut record = Record::new(number, self.prompt.clone());
+        record.message.clone_from(&self.message);
         let mut trouble = Ok(());
         let mut after = BTreeMap::new();
         if let Some(tree) = &self.tree {

@@ -57,6 +57,9 @@ pub(super) struct Record {
     pub(super) number: u64,
     /// How the prompt began.
     pub(super) prompt: String,
+    /// The id of the prompt's message, by which a fork knows the turns that it shares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) message: Option<String>,
     /// Whether the user took it back.
     #[serde(default)]
     pub(super) undone: bool,
@@ -70,6 +73,7 @@ impl Record {
         Self {
             number,
             prompt: prompt.into(),
+            message: None,
             undone: false,
             changed: Vec::new(),
             made: Vec::new(),

@@ -41,12 +41,31 @@ pub(super) struct Store {
 impl Store {
     /// Returns the store below a directory. Nothing is made before something is kept.
     pub(super) fn new(directory: &Path, session: &str) -> Self {
-        // An id is whatever its maker liked; a digest is a name that every file system takes.
-        let mut name = hex(session.as_bytes());
-        name.truncate(32);
         Self {
             objects: directory.join("objects"),
-            records: directory.join("sessions").join(name),
+            records: directory.join("sessions").join(name(session)),
+        }
+    }
+
+    /// Returns the store of another session.
+    pub(super) fn of(&self, session: &str) -> Self {
+        let sessions = self.records.parent().unwrap_or(Path::new("/"));
+        Self {
+            objects: self.objects.clone(),
+            records: sessions.join(name(session)),
+        }
+    }
+
+    /// Keeps a record of another session, as long as that one does: its contents do not stay longer.
+    pub(super) fn share(&self, theirs: &Self, number: u64) -> io::Result<()> {
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&self.records)?;
+        // A record is replaced and never written to.
+        match fs::hard_link(theirs.record(number), self.record(number)) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            linked => linked,
         }
     }
 
@@ -122,6 +141,14 @@ impl Store {
             remove_old(&session, KEPT_FOR);
         }
     }
+}
+
+/// Returns what the directory of a session is called. An id is whatever its maker liked; a digest is a name that every file system
+/// takes.
+fn name(session: &str) -> String {
+    let mut name = hex(session.as_bytes());
+    name.truncate(32);
+    name
 }
 
 fn directories(directory: &Path) -> Vec<PathBuf> {

@@ -32,7 +32,7 @@ impl Project {
     }
 
     async fn turn(&self, prompt: &str, access: Access, work: impl FnOnce()) {
-        self.checkpoints.begin(prompt);
+        self.checkpoints.begin(prompt, Some(prompt));
         assert_eq!(self.checkpoints.before(&[access]).await, None);
         work();
         assert_eq!(self.checkpoints.end().await, None);
@@ -249,7 +249,7 @@ async fn a_large_file_is_named_and_not_brought_back() {
 #[tokio::test]
 async fn without_a_place_there_is_nothing_to_take_back() {
     let checkpoints = Checkpoints::new(None, "s", Vec::new());
-    checkpoints.begin("p");
+    checkpoints.begin("p", None);
     assert_eq!(checkpoints.end().await, None);
     assert_eq!(checkpoints.undo(false).await, Moved::Nothing);
 }

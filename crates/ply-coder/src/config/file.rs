@@ -4,15 +4,19 @@ use reqwest::header::{HeaderName, HeaderValue};
 use toml::Spanned;
 use toml::de::DeTable;
 
+use super::diagnostics;
 use super::hooks;
 use super::mcp_servers;
+use super::prices;
 use super::rules::RuleLines;
 use super::sandbox::{self, SandboxLines};
 use super::table::{Table, Text};
 use super::{ConfigError, TURN_REQUESTS_MAX};
+use crate::diagnostics::Diagnostics;
 use crate::hooks::Hook;
 use crate::mcp::Configured;
 use crate::model::Effort;
+use crate::model::prices::Price;
 use crate::model::service::{Api, Secret};
 use crate::permission::Mode;
 
@@ -56,6 +60,7 @@ pub(super) struct File {
     pub(super) rules: RuleLines,
     pub(super) sandbox: SandboxLines,
     pub(super) hooks: Vec<Hook>,
+    pub(super) diagnostics: Option<Diagnostics>,
     pub(super) mcp_servers: Vec<Configured>,
 }
 
@@ -82,6 +87,7 @@ pub(super) struct ModelLines {
     pub(super) images: Option<bool>,
     pub(super) audio: Option<bool>,
     pub(super) efforts: Option<bool>,
+    pub(super) price: Option<Price>,
 }
 
 /// Reads the file.
@@ -112,6 +118,7 @@ pub(super) fn parse(text: &str) -> Result<File, ConfigError> {
         rules: rules(&mut table)?,
         sandbox: sandbox::read(&mut table)?,
         hooks: hooks::read(text, &mut table)?,
+        diagnostics: diagnostics::read(&mut table)?,
         mcp_servers: mcp_servers::read(&mut table)?,
     };
     // The clients' part of the file, which they check themselves.
@@ -212,10 +219,18 @@ fn models(text: Text<'_>, table: &mut Table<'_>) -> Result<Vec<ModelLines>, Conf
             images: lines.flag("images")?,
             audio: lines.flag("audio")?,
             efforts: lines.flag("efforts")?,
+            price: price(&mut lines, &place)?,
         });
         lines.end()?;
     }
     Ok(read)
+}
+
+fn price(table: &mut Table<'_>, at: &Spanned<()>) -> Result<Option<Price>, ConfigError> {
+    let Some((text, price)) = table.table("price")? else {
+        return Ok(None);
+    };
+    prices::read(Table::new(text, "price", price), at).map(Some)
 }
 
 fn rules(table: &mut Table<'_>) -> Result<RuleLines, ConfigError> {

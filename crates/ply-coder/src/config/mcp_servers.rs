@@ -8,7 +8,7 @@ use toml::de::DeValue;
 use super::ConfigError;
 use super::file::{headers, web_address};
 use super::table::Table;
-use crate::mcp::{Configured, Way};
+use crate::mcp::{Configured, LoginClient, Way};
 use crate::model::service::Secret;
 
 /// The most that can be said of a timeout.
@@ -34,6 +34,7 @@ pub(super) fn read(table: &mut Table<'_>) -> Result<Vec<Configured>, ConfigError
         let env = env(&mut lines)?;
         let url = lines.string("url")?;
         let headers = headers(&mut lines)?;
+        let client = client(text, &mut lines)?;
         let enabled = lines.flag("enabled")?.unwrap_or(true);
         let mut seconds = |key| {
             let seconds = lines.number(key, TIMEOUT_SECONDS_MAX);
@@ -71,9 +72,14 @@ pub(super) fn read(table: &mut Table<'_>) -> Result<Vec<Configured>, ConfigError
             }
             (None, None) => None,
         };
+        if client.is_some() && !matches!(way, Some(Way::Url { .. })) {
+            let what = format!("`client_id` in `{title}` is for servers with a `url`");
+            return Err(text.error(&name, what));
+        }
         let line = text.line(name.span().start);
         let server = Configured {
             enabled,
+            client,
             connect,
             silence,
             ..Configured::of(name.get_ref().clone().into_owned(), way)
@@ -82,6 +88,29 @@ pub(super) fn read(table: &mut Table<'_>) -> Result<Vec<Configured>, ConfigError
     }
     read.sort_by_key(|(line, _)| *line);
     Ok(read.into_iter().map(|(_, server)| server).collect())
+}
+
+/// Reads who the agent is where it logs in.
+fn client(
+    text: super::table::Text<'_>,
+    table: &mut Table<'_>,
+) -> Result<Option<LoginClient>, ConfigError> {
+    let id = table.string("client_id")?;
+    let secret_env = table.string("client_secret_env")?;
+    match (id, secret_env) {
+        (None, None) => Ok(None),
+        (None, Some(secret)) => {
+            let what = "`client_secret_env` needs a `client_id` beside it";
+            Err(text.error(&secret, what))
+        }
+        (Some(id), _) if id.get_ref().trim().is_empty() => {
+            Err(text.error(&id, "`client_id` is empty"))
+        }
+        (Some(id), secret_env) => Ok(Some(LoginClient {
+            secret_env: secret_env.map(Spanned::into_inner),
+            ..LoginClient::new(id.into_inner())
+        })),
+    }
 }
 
 /// Checks an address, unless a variable in it is still to get its value.

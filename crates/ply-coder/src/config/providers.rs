@@ -261,6 +261,11 @@ fn with_provider(id: &str, source: Source) -> Result<String, ConfigError> {
         })
 }
 
+/// Returns the id of a model with its provider, as far as that is known.
+pub(super) fn full_id(id: &str) -> String {
+    with_provider(id, Source::Line(0)).unwrap_or_else(|_| id.to_owned())
+}
+
 fn base_url(
     provider: &str,
     lines: Option<&Provider>,

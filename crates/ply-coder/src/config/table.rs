@@ -8,6 +8,8 @@ use super::ConfigError;
 
 /// How alike a word must be to be what was meant.
 const ALIKE: f32 = 0.6;
+/// The most that a million tokens may cost.
+const DOLLARS_MAX: f64 = 100_000.0;
 
 /// The text of the file, to tell lines by.
 #[derive(Debug, Clone, Copy)]
@@ -118,6 +120,27 @@ impl<'t> Table<'t> {
         number
             .map(Some)
             .ok_or_else(|| self.wrong(&value, key, &format!("a whole number from 1 to {most}")))
+    }
+
+    /// Takes an amount in US dollars.
+    pub(super) fn dollars(&mut self, key: &'static str) -> Result<Option<f64>, ConfigError> {
+        let Some(value) = self.take(key) else {
+            return Ok(None);
+        };
+        let number = match value.get_ref() {
+            DeValue::Integer(number) => number.as_str().parse().ok(),
+            DeValue::Float(number) => number.as_str().parse().ok(),
+            _ => None,
+        };
+        let number = number.filter(|number: &f64| (0.0..=DOLLARS_MAX).contains(number));
+        number.map(Some).ok_or_else(|| {
+            let wanted = format!("US dollars for a million tokens, from 0 to {DOLLARS_MAX}");
+            self.wrong(&value, key, &wanted)
+        })
+    }
+
+    pub(super) fn error<T>(&self, at: &Spanned<T>, what: impl Into<String>) -> ConfigError {
+        self.text.error(at, what)
     }
 
     /// Takes a list of texts, each with its line.

@@ -257,7 +257,7 @@ fn files_that_are_wrong_are_told_with_their_lines() {
     insta::assert_snapshot!(told, @r#"
     `config.toml` cannot be read from line 1 on: string values must be quoted, expected literal string
     line 3 of `config.toml`: there is no key `modle`; did you mean `mode` or `model`?
-    line 1 of `config.toml`: there is no key `zebra`; there are `model`, `max_turn_requests`, `effort`, `mode`, `compact`, `web_fetch`, `instructions`, `providers`, `models`, `permissions`, `sandbox`, `hooks`, `mcp_servers`, `agents`, `client`, `hub`
+    line 1 of `config.toml`: there is no key `zebra`; there are `model`, `max_turn_requests`, `effort`, `mode`, `compact`, `web_fetch`, `instructions`, `providers`, `models`, `permissions`, `sandbox`, `hooks`, `diagnostics`, `mcp_servers`, `agents`, `client`, `hub`
     line 1 of `config.toml`: `effort` must be one of `low`, `medium`, `high`; did you mean `high`?
     line 1 of `config.toml`: `mode` must be a text in quotes
     line 1 of `config.toml`: `compact` must be `true` or `false`
@@ -599,4 +599,48 @@ fn mcp_servers_that_make_no_sense_are_told_with_their_line() {
     line 3 of `config.toml`: `tool_timeout_seconds` must be a whole number from 1 to 86400
     line 2 of `config.toml`: write `[mcp_servers.a]` on a line of its own
     ");
+}
+
+#[test]
+fn prices_are_read_from_both_files_and_the_configuration_comes_first() {
+    let file = "[[models]]\nid = \"anthropic/claude-sonnet-5\"\nprice = { input = 3, output = 15.5 }\n\
+                [providers.openai]\nbase_url = \"http://localhost:1/v1\"\n";
+    let none = |_: &str| None;
+    let mut config = Config::read(Some(file), &none, Places::default()).unwrap();
+    let prices = "[\"claude-sonnet-5\"]\ninput = 1\noutput = 1\n\n[\"local/x\"]\ninput = 0\noutput = 0.5\ncached = 0.1\n";
+    config.add_prices(prices).unwrap();
+    let price = |id: &str| {
+        let price = config.prices.of(id);
+        price.map(|price| (price.input, price.output, price.cached))
+    };
+    let own = (3_000_000, 15_500_000, 3_000_000);
+    assert_eq!(price("anthropic/claude-sonnet-5"), Some(own));
+    assert_eq!(price("local/x"), Some((0, 500_000, 100_000)));
+    // It is somewhere else.
+    assert_eq!(price("openai/gpt-5"), None);
+}
+
+#[test]
+fn what_is_wrong_with_prices_is_said_with_its_line() {
+    let mut config = Config::new(Vec::new(), Places::default());
+    let mut check = |text: &str, expected: &str| {
+        let error = config.add_prices(text).unwrap_err().to_string();
+        assert_eq!(error, expected, "{text}");
+    };
+    check(
+        "\n[\"a/b\"]\ninput = 1\n",
+        "line 2 of `prices.toml`: a price needs `input` and `output`, in US dollars for a million tokens",
+    );
+    check(
+        "[\"a/b\"]\ninput = -1\noutput = 1\n",
+        "line 2 of `prices.toml`: `input` must be US dollars for a million tokens, from 0 to 100000",
+    );
+    check(
+        "[\"a/b\"]\ninput = 1\noutput = 1\ncache = 1\n",
+        "line 4 of `prices.toml`: there is no key `cache` in `[\"a/b\"]`; did you mean `cached` or `cache_write`?",
+    );
+    check(
+        "price = 1\n",
+        "line 1 of `prices.toml`: write `[\"price\"]` on a line of its own, and its prices below",
+    );
 }

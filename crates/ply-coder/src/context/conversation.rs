@@ -126,6 +126,7 @@ pub(crate) fn project(history: &History, facts: &Facts) -> Vec<Message> {
         step: None,
         local: false,
         is_told: false,
+        steered: Vec::new(),
         blocks: &[],
         prompt: Vec::new(),
     };
@@ -134,8 +135,14 @@ pub(crate) fn project(history: &History, facts: &Facts) -> Vec<Message> {
         if interrupted.next_if(|at| *at <= place).is_some() {
             projection.interrupted();
         }
-        if !history.is_refused(place) {
-            projection.entry(entry);
+        if history.is_refused(place) {
+            continue;
+        }
+        match entry {
+            Entry::Message(message) if history.is_steered(place) => {
+                projection.steered(&message.content)
+            }
+            entry => projection.entry(entry),
         }
     }
     projection.flush();
@@ -216,6 +223,8 @@ struct Projection<'f> {
     local: bool,
     /// Whether it should hear what came of that command.
     is_told: bool,
+    /// What the user said to the turn while it ran, until the request that was told of it.
+    steered: Vec<Content>,
     /// What the user sent to begin the turn.
     blocks: &'f [v2::ContentBlock],
     /// The same, as the model is told.
@@ -242,9 +251,11 @@ impl<'f> Projection<'f> {
                     // What was being said is part of the summary too; what it is about stays whole.
                     self.said.clear();
                     self.results.clear();
+                    let steered = std::mem::take(&mut self.steered);
                     self.messages.clear();
                     self.user(kept);
                     self.user(self.prompt.clone());
+                    self.user(steered);
                 }
             }
             Entry::Message(message) if self.is_told && message.kind == MessageKind::Agent => {
@@ -252,7 +263,7 @@ impl<'f> Projection<'f> {
             }
             _ if self.local => {}
             Entry::Message(message) if message.kind == MessageKind::Agent => {
-                if !self.results.is_empty() {
+                if !self.results.is_empty() || !self.steered.is_empty() {
                     self.flush();
                 }
                 let text = message.text();
@@ -283,6 +294,18 @@ impl<'f> Projection<'f> {
         last.truncate(last.len() - self.prompt.len());
         self.prompt = prompt(self.blocks, Some(text), self.facts);
         last.extend(self.prompt.clone());
+    }
+
+    /// Adds what the user said to the turn. Calls of one request stay one message, so it comes after their results, as the model
+    /// was told.
+    fn steered(&mut self, blocks: &[v2::ContentBlock]) {
+        // Whatever the turn was, these words are for a model.
+        (self.local, self.is_told) = (false, false);
+        let said = prompt(blocks, None, self.facts);
+        self.steered.extend(said);
+        if self.results.is_empty() {
+            self.flush();
+        }
     }
 
     /// Notes that the user ended the turn before the model had.
@@ -344,6 +367,8 @@ impl<'f> Projection<'f> {
             let results = std::mem::take(&mut self.results);
             self.messages.push(Message::Results(results));
         }
+        let steered = std::mem::take(&mut self.steered);
+        self.user(steered);
         self.step = None;
     }
 }

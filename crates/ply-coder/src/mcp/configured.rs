@@ -23,10 +23,55 @@ pub struct Configured {
     pub way: Option<Way>,
     /// Whether it is used. One that is not keeps others of its name from being used.
     pub enabled: bool,
+    /// Who the agent is to the authorization server, where it cannot register itself.
+    pub client: Option<LoginClient>,
     /// How long it may take from its start to its list of tools, where that is not the usual time.
     pub connect: Option<Duration>,
     /// How long it may say nothing during a call, where that is not the usual time.
     pub silence: Option<Duration>,
+}
+
+/// An OAuth client that the user registered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LoginClient {
+    /// Its id.
+    pub id: String,
+    /// The variable that holds its secret, if it has one.
+    pub secret_env: Option<String>,
+}
+
+impl LoginClient {
+    /// Returns a client without a secret.
+    #[must_use]
+    pub fn new(id: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            secret_env: None,
+        }
+    }
+
+    fn resolve(&self, variables: &Variables) -> Result<KnownClient, String> {
+        let secret = self.secret_env.as_ref().map(|name| {
+            let value = variables.get(name).filter(|value| !value.is_empty());
+            value.ok_or_else(|| {
+                format!(
+                    "the variable `{name}` with the secret for its login is not set; set it where Ply is started"
+                )
+            })
+        });
+        Ok(KnownClient {
+            id: self.id.clone(),
+            secret: secret.transpose()?.map(Secret::new),
+        })
+    }
+}
+
+/// An OAuth client with the value of its secret.
+#[derive(Debug, Clone)]
+pub(crate) struct KnownClient {
+    pub(crate) id: String,
+    pub(crate) secret: Option<Secret>,
 }
 
 /// How a server is reached. `${NAME}` in a value stands for a variable.
@@ -63,6 +108,7 @@ impl Configured {
             name: name.into(),
             way,
             enabled: true,
+            client: None,
             connect: None,
             silence: None,
         }
@@ -107,9 +153,12 @@ impl Configured {
                 v2::McpServer::Http(server)
             }
         };
+        let client = self.client.as_ref();
+        let client = client.map(|client| client.resolve(variables)).transpose()?;
         Ok(Start {
             server,
             directory,
+            client,
             connect: self.connect,
             silence: self.silence,
         })
@@ -121,6 +170,8 @@ pub(crate) struct Start {
     pub(crate) server: v2::McpServer,
     /// Where its process runs, if not in the session's directory.
     pub(crate) directory: Option<PathBuf>,
+    /// Who the agent is where it logs in.
+    pub(crate) client: Option<KnownClient>,
     pub(crate) connect: Option<Duration>,
     pub(crate) silence: Option<Duration>,
 }
@@ -130,6 +181,7 @@ impl From<v2::McpServer> for Start {
         Self {
             server,
             directory: None,
+            client: None,
             connect: None,
             silence: None,
         }
@@ -146,6 +198,10 @@ impl Variables {
     /// Returns variables that are looked up like this.
     pub fn new(lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(lookup)))
+    }
+
+    fn get(&self, name: &str) -> Option<String> {
+        self.0.as_ref().and_then(|lookup| lookup(name))
     }
 
     /// Puts values in the place of `${NAME}` and `${NAME:-default}`. What only looks like one of these stays.
@@ -166,7 +222,7 @@ impl Variables {
                 rest = after;
                 continue;
             };
-            let value = self.0.as_ref().and_then(|lookup| lookup(name));
+            let value = self.get(name);
             let value = value.as_deref().or(default).ok_or_else(|| {
                 format!(
                     "the variable `{name}` that it needs is not set; set it where Ply is started"

@@ -20,6 +20,7 @@ use tokio::time::timeout;
 use self::discovery::Authority;
 use self::redirect::Redirect;
 use self::tokens::Grant;
+use super::configured::KnownClient;
 use super::words;
 use crate::web;
 
@@ -48,15 +49,26 @@ pub(super) struct Login {
 }
 
 impl Login {
-    /// Finds out where to log in at a server that answered with this challenge, and registers there.
+    /// Finds out where to log in at a server that answered with this challenge, and registers there, unless the user has done that.
     ///
     /// Its error says what is wrong, as a sentence about the server.
-    pub(super) async fn begin(server: &Url, challenge: &str) -> Result<Self, String> {
+    pub(super) async fn begin(
+        server: &Url,
+        challenge: &str,
+        client: Option<&KnownClient>,
+    ) -> Result<Self, String> {
         let authority = discovery::find(server, challenge).await?;
         let redirect = Redirect::listen()
             .await
             .map_err(|error| format!("no port is free for the login to come back to ({error})"))?;
-        let (client_id, client_secret) = register(&authority, &redirect.uri()).await?;
+        let (client_id, client_secret) = match client {
+            Some(client) => {
+                let secret = client.secret.as_ref();
+                let secret = secret.map(|secret| secret.reveal().to_owned());
+                (client.id.clone(), secret)
+            }
+            None => register(&authority, &redirect.uri()).await?,
+        };
         let (state, verifier) = (random()?, random()?);
         let hash = digest(&SHA256, verifier.as_bytes());
         let challenge = URL_SAFE_NO_PAD.encode(hash.as_ref());
@@ -137,8 +149,8 @@ async fn register(
 ) -> Result<(String, Option<String>), String> {
     let Some(endpoint) = &authority.register else {
         return Err(
-            "it wants a login, but its authorization server lets no client register itself; give the server an \
-             `Authorization` header"
+            "it wants a login, but its authorization server lets no client register itself; register one there and set \
+             `client_id`, or give the server an `Authorization` header"
                 .to_owned(),
         );
     };

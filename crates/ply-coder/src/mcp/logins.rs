@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ply_agent::v2;
 
-use super::configured::{Configured, Variables};
+use super::configured::{Configured, KnownClient, Variables};
 use super::link::{self, Closing};
 use super::login::Login;
 use super::login::tokens::Tokens;
@@ -23,7 +23,7 @@ impl Servers {
         let servers = self.servers();
         let logins = servers.iter().map(|server| async move {
             let (tokens, challenge) = server.take_challenge()?;
-            match Login::begin(tokens.server(), &challenge).await {
+            match Login::begin(tokens.server(), &challenge, server.client()).await {
                 Ok(login) => {
                     let url = login.url.clone();
                     tokio::spawn(accompany(Arc::clone(server), tokens, login));
@@ -86,9 +86,9 @@ impl NewLogin {
             server: name.clone(),
             message,
         };
-        let (way, tokens) = kept(server, settings, variables).map_err(failed)?;
+        let (way, tokens, client) = kept(server, settings, variables).map_err(failed)?;
         let challenge = http::challenge(&way, settings).await.map_err(failed)?;
-        let login = Login::begin(tokens.server(), &challenge).await;
+        let login = Login::begin(tokens.server(), &challenge, client.as_ref()).await;
         let login = login.map_err(failed)?;
         Ok(Self { login, tokens })
     }
@@ -113,7 +113,7 @@ impl NewLogin {
 /// Says whether a login at a server is kept. A server that is no HTTP server has none.
 #[must_use]
 pub fn is_logged_in(server: &Configured, settings: &Settings, variables: &Variables) -> bool {
-    kept(server, settings, variables).is_ok_and(|(_, tokens)| tokens.is_kept())
+    kept(server, settings, variables).is_ok_and(|(_, tokens, _)| tokens.is_kept())
 }
 
 /// Forgets the login at a server, and says whether there was one.
@@ -126,7 +126,7 @@ pub fn log_out(
     settings: &Settings,
     variables: &Variables,
 ) -> Result<bool, String> {
-    let (_, tokens) = kept(server, settings, variables)?;
+    let (_, tokens, _) = kept(server, settings, variables)?;
     let forgotten = tokens.forget();
     forgotten.map_err(|error| format!("its tokens cannot be removed: {error}"))
 }
@@ -135,7 +135,7 @@ fn kept(
     server: &Configured,
     settings: &Settings,
     variables: &Variables,
-) -> Result<(v2::McpServerHttp, Tokens), String> {
+) -> Result<(v2::McpServerHttp, Tokens, Option<KnownClient>), String> {
     let start = server.resolve(variables, None)?;
     let v2::McpServer::Http(way) = start.server else {
         return Err("it is a program and has no login; give it what it needs in `env`".to_owned());
@@ -144,5 +144,5 @@ fn kept(
     let directory: &Path =
         directory.ok_or_else(|| "there is no place to keep a login; set HOME".to_owned())?;
     let tokens = Tokens::of(directory, &http::address(&way.url)?);
-    Ok((way, tokens))
+    Ok((way, tokens, start.client))
 }

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
 use super::catalog::{Catalog, Listing};
-use super::configured::Start;
+use super::configured::{KnownClient, Start};
 use super::host::{Host, Told};
 use super::instructions::SERVER_BYTES_MAX;
 use super::link::{Closing, Link, Running};
@@ -31,6 +31,8 @@ pub(super) struct Server {
     cwd: PathBuf,
     /// Where its process runs.
     directory: PathBuf,
+    /// Who the agent is where it logs in, if the user said so.
+    client: Option<KnownClient>,
     closing: Arc<watch::Sender<Closing>>,
     link: tokio::sync::Mutex<Option<Arc<Link>>>,
     known: Mutex<Known>,
@@ -79,10 +81,16 @@ impl Server {
             way: start.server,
             cwd: cwd.to_owned(),
             directory: start.directory.unwrap_or_else(|| cwd.to_owned()),
+            client: start.client,
             closing,
             link: tokio::sync::Mutex::default(),
             known: Mutex::default(),
         }
+    }
+
+    /// Returns who the agent is where it logs in, if the user said so.
+    pub(super) fn client(&self) -> Option<&KnownClient> {
+        self.client.as_ref()
     }
 
     /// Returns what can be called.

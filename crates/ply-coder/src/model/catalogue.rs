@@ -26,9 +26,10 @@ enum Takes {
     Images,
     Audio,
     Efforts,
+    Patches,
 }
 
-use Takes::{Audio, Efforts, Images};
+use Takes::{Audio, Efforts, Images, Patches};
 
 const fn family(
     prefix: &'static str,
@@ -53,16 +54,16 @@ const FAMILIES: &[Family] = &[
     family("claude-opus-4-0", 200 * K, 32 * K, &[Images, Efforts]),
     family("claude-opus-4-1", 200 * K, 32 * K, &[Images, Efforts]),
     family("claude-opus-4-2025", 200 * K, 32 * K, &[Images, Efforts]),
-    family("gpt-6", 400 * K, 128 * K, &[Images, Efforts]),
-    family("gpt-5", 400 * K, 128 * K, &[Images, Efforts]),
-    family("gpt-4.1", 1_047_576, 32_768, &[Images]),
+    family("gpt-6", 400 * K, 128 * K, &[Images, Efforts, Patches]),
+    family("gpt-5", 400 * K, 128 * K, &[Images, Efforts, Patches]),
+    family("gpt-4.1", 1_047_576, 32_768, &[Images, Patches]),
     family("gpt-4o", 128 * K, 16_384, &[Images]),
     family("gpt-oss", 131_072, 32_768, &[Efforts]),
-    family("codex", 200 * K, 100 * K, &[Images, Efforts]),
+    family("codex", 200 * K, 100 * K, &[Images, Efforts, Patches]),
     family("o1", 200 * K, 100 * K, &[Images, Efforts]),
-    family("o3", 200 * K, 100 * K, &[Images, Efforts]),
+    family("o3", 200 * K, 100 * K, &[Images, Efforts, Patches]),
     family("o3-mini", 200 * K, 100 * K, &[Efforts]),
-    family("o4", 200 * K, 100 * K, &[Images, Efforts]),
+    family("o4", 200 * K, 100 * K, &[Images, Efforts, Patches]),
     family("gemini-2.0", GEMINI_WINDOW, 8_192, &[Images, Audio]),
     family(
         "gemini-2.5",
@@ -110,8 +111,31 @@ pub fn facts(id: &str) -> Facts {
         facts.images = family.takes.contains(&Images);
         facts.audio = family.takes.contains(&Audio);
         facts.efforts = family.takes.contains(&Efforts);
+        facts.patches = family.takes.contains(&Patches);
     }
     facts
+}
+
+/// Who trained a model, as far as that matters for what it is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Maker {
+    Anthropic,
+    OpenAi,
+    Google,
+    Other,
+}
+
+/// Returns who trained a model, by its id.
+pub(crate) fn maker(id: &str) -> Maker {
+    let name = id.rsplit('/').next().unwrap_or(id).to_ascii_lowercase();
+    let makers: [(Maker, &[&str]); 3] = [
+        (Maker::Anthropic, &["claude"]),
+        (Maker::OpenAi, &["gpt-", "codex", "o1", "o3", "o4"]),
+        (Maker::Google, &["gemini"]),
+    ];
+    let is_its = |prefixes: &&[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    let found = makers.iter().find(|(_, prefixes)| is_its(prefixes));
+    found.map_or(Maker::Other, |(maker, _)| *maker)
 }
 
 /// Returns what is known about a model that runs on the user's own machine: its window is smaller than
@@ -136,6 +160,7 @@ mod tests {
         assert_eq!(facts.images, takes.contains(&Images), "{id}");
         assert_eq!(facts.audio, takes.contains(&Audio), "{id}");
         assert_eq!(facts.efforts, takes.contains(&Efforts), "{id}");
+        assert_eq!(facts.patches, takes.contains(&Patches), "{id}");
     }
 
     #[test]
@@ -158,10 +183,20 @@ mod tests {
             8_192,
             &[Images],
         );
-        check("openai/gpt-5-codex", 400_000, 128_000, &[Images, Efforts]);
-        check("openai/gpt-4.1-mini", 1_047_576, 32_768, &[Images]);
+        check(
+            "openai/gpt-5-codex",
+            400_000,
+            128_000,
+            &[Images, Efforts, Patches],
+        );
+        check("openai/gpt-4.1-mini", 1_047_576, 32_768, &[Images, Patches]);
         check("openai/o3-mini", 200_000, 100_000, &[Efforts]);
-        check("openai/o4-mini", 200_000, 100_000, &[Images, Efforts]);
+        check(
+            "openai/o4-mini",
+            200_000,
+            100_000,
+            &[Images, Efforts, Patches],
+        );
         check(
             "gemini/gemini-2.5-pro",
             1_048_576,
@@ -192,6 +227,15 @@ mod tests {
     fn nothing_is_claimed_about_a_model_that_is_not_known() {
         assert_eq!(facts("some/thing"), Facts::new("some/thing"));
         assert_eq!(facts(""), Facts::new(""));
+    }
+
+    #[test]
+    fn makers_are_known_by_the_names_of_their_models() {
+        assert_eq!(maker("anthropic/claude-sonnet-5"), Maker::Anthropic);
+        assert_eq!(maker("openrouter/openai/gpt-5"), Maker::OpenAi);
+        assert_eq!(maker("openai/o3-mini"), Maker::OpenAi);
+        assert_eq!(maker("gemini/gemini-2.5-pro"), Maker::Google);
+        assert_eq!(maker("ollama/qwen3-coder:30b"), Maker::Other);
     }
 
     #[test]

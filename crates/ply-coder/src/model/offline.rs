@@ -98,7 +98,7 @@ fn deltas(request: &Request) -> Vec<Delta> {
     deltas.push(Delta::Usage(Usage {
         input_tokens: budget::tokens(request),
         output_tokens: reply.text.len().div_ceil(4) as u64,
-        cached_tokens: 0,
+        ..Usage::default()
     }));
     deltas.push(Delta::Stopped(Stopped::End));
     deltas

@@ -11,9 +11,9 @@ use super::{Access, Change, Order, Outcome, Prepared, Preparing, Tool, ToolConte
 use crate::model::ToolSpec;
 use crate::workspace::{Error, Landed, Loaded, READ_BYTES_MAX, Spot, Text};
 
-mod apply;
-mod ladder;
-mod words;
+pub(super) mod apply;
+pub(super) mod ladder;
+pub(super) mod words;
 
 #[cfg(test)]
 mod tests;

@@ -67,6 +67,7 @@ impl TurnLoop<'_> {
                 biased;
                 () = self.turn.cancelled() => {
                     drop(deltas);
+                    self.count(asked.model, answer.usage);
                     // What a tool had done by then is kept, and a process tree ends in peace.
                     let tidy = async { while running.next().await.is_some() {} };
                     if tokio::time::timeout(CANCEL_GRACE, tidy).await.is_err() {
@@ -106,7 +107,8 @@ impl TurnLoop<'_> {
         if answer.usage != Usage::default() {
             self.state
                 .counted(asked.model, asked.tokens, answer.usage.input_tokens);
-            self.report_usage(answer.usage).await?;
+            self.count(asked.model, answer.usage);
+            self.report_usage().await?;
         }
         let results = results.into_values().collect();
         let parts = answer.parts;

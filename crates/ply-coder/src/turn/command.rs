@@ -81,7 +81,8 @@ impl TurnLoop<'_> {
         let modes =
             Mode::ALL.map(|mode| format!("- `/mode {}`: {}", mode.id(), mode.description()));
         let tools = self.tools();
-        let written = playbook.listed().map(|(name, description, hint)| {
+        let prompts = self.state.servers.prompts();
+        let written = playbook.listed(&prompts).map(|(name, description, hint)| {
             let hint = hint.map(|hint| format!(" {hint}")).unwrap_or_default();
             format!("- `/{name}{hint}`: {description}\n")
         });

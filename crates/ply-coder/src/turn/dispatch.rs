@@ -121,6 +121,7 @@ impl TurnLoop<'_> {
         note_triggers(&mut prepared.access, &prepared.changes);
         let touched = prepared.locations.iter().map(|(path, _)| path.clone());
         let touched: Vec<_> = touched.collect();
+        let edits = !prepared.changes.is_empty();
         let locations = prepared.locations.into_iter().map(|(path, line)| {
             v2::ToolCallLocation::new(path).line(line.filter(|line| *line > 0))
         });
@@ -166,6 +167,9 @@ impl TurnLoop<'_> {
         if changes.is_some() || not_made {
             card.set_content(Vec::new()).await?;
             show_changes(card, changes.unwrap_or(&[])).await?;
+        }
+        if edits && !outcome.failed {
+            self.changed(touched.clone());
         }
         self.after_tool(call, &mut outcome).await;
         self.add_instructions(touched, &mut outcome).await;

@@ -101,11 +101,12 @@ impl TurnLoop<'_> {
         let contents = kept.into_iter().map(Content::Text).chain(prompt);
         *talk = vec![Message::User(contents.collect())];
         let request = self.request(&self.state.choice(), talk.clone());
-        let usage = Usage {
-            input_tokens: self.state.in_tokens_of(&facts.id, budget::tokens(&request)),
-            ..Usage::default()
-        };
-        self.report_usage(usage).await?;
+        if self.is_kept() {
+            let tokens = budget::tokens(&request);
+            let tokens = self.state.in_tokens_of(&facts.id, tokens);
+            self.state.ledger.fill(tokens);
+        }
+        self.report_usage().await?;
         Ok(Ok(()))
     }
 
@@ -129,12 +130,14 @@ impl TurnLoop<'_> {
         let mut tries = retry::History::default();
         loop {
             let model = self.state.choice().model;
+            let mut spent = Usage::default();
             let work = async {
                 let mut deltas = model.stream(&request).await?;
                 let mut text = String::new();
                 while let Some(delta) = deltas.next().await {
                     match delta? {
                         Delta::Text(more) => text.push_str(&more),
+                        Delta::Usage(usage) => spent = usage,
                         Delta::Stopped(Stopped::End) if !text.trim().is_empty() => return Ok(text),
                         Delta::Stopped(_) => break,
                         _ => {}
@@ -143,7 +146,11 @@ impl TurnLoop<'_> {
                 let words = "The model did not sum the conversation up.";
                 Err(Failure::new(FailureClass::Malformed, words))
             };
-            let failure = match self.turn.unless_cancelled(work).await? {
+            let done = self.turn.unless_cancelled(work).await;
+            // The summary takes the place of what fills the window.
+            let price = self.config.prices.of(&model.facts().id);
+            self.state.ledger.add(spent, price, false);
+            let failure = match done? {
                 Ok(text) => return Ok(Ok(text)),
                 Err(failure) => failure,
             };

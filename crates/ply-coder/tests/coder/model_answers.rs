@@ -209,6 +209,7 @@ async fn tokens_are_counted() {
             input: 1200,
             output: 34,
             cached: 1000,
+            written: 150,
         });
         let server = ModelServer::start([reply, Reply::say("hi").no_usage()]).await;
         let counted = answer(&model(&server, api), &ask("go")).await;
@@ -216,6 +217,8 @@ async fn tokens_are_counted() {
             input_tokens: 1200,
             output_tokens: 34,
             cached_tokens: 1000,
+            // The others have no such price, and count no such tokens.
+            cache_write_tokens: if api == Api::Anthropic { 150 } else { 0 },
         };
         assert_eq!(counted.usage, Some(expected), "{api:?}");
         assert!(matches!(counted.deltas.last(), Some(Delta::Stopped(_))));

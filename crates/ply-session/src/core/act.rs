@@ -22,7 +22,7 @@ pub(super) enum Gated {
     Settled(RequestId, v2::StopReason),
     Passed(u64),
     Respond(RequestId, Response),
-    Steer(TurnId, v2::MessageId, Vec<v2::ContentBlock>),
+    Steer(RequestId, TurnId, v2::MessageId, Vec<v2::ContentBlock>),
 }
 
 impl Core {
@@ -59,10 +59,11 @@ impl Core {
             } => self.refused(prompt, view, refusal, out),
             Action::StartTurn(start) => self.gate(Gated::Start(start)),
             Action::Steer {
+                prompt,
                 turn,
                 message,
                 content,
-            } => self.gate(Gated::Steer(turn, message, content)),
+            } => self.gate(Gated::Steer(RequestId(prompt.0), turn, message, content)),
             Action::CancelTurn { turn } => self.cancel_turn(turn, out),
             Action::AbandonTurn { turn } => out.push(Effect::Abandon { turn }),
             Action::Settle { prompt, stop } => self.settled(prompt, stop),
@@ -93,7 +94,7 @@ impl Core {
         let visible = self.window.visible();
         while let Some((_, what)) = self.gated.pop_front_if(|(place, _)| *place <= visible) {
             let is_late =
-                matches!(what, Gated::Steer(turn, ..) if self.engine.running() != Some(turn));
+                matches!(what, Gated::Steer(_, turn, ..) if self.engine.running() != Some(turn));
             if is_late {
                 continue;
             }
@@ -112,7 +113,8 @@ impl Core {
                     request,
                     response: Ok(response),
                 },
-                Gated::Steer(turn, message, content) => Effect::Steer {
+                Gated::Steer(request, turn, message, content) => Effect::Steer {
+                    request,
                     turn,
                     message,
                     content,

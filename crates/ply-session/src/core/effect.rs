@@ -37,6 +37,8 @@ pub enum Effect {
     Start(Start),
     /// Pass a prompt to the turn that runs.
     Steer {
+        /// The request that brought the prompt.
+        request: RequestId,
         /// The turn.
         turn: TurnId,
         /// The prompt's message.

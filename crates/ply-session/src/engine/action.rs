@@ -38,6 +38,8 @@ pub enum Action {
     StartTurn(Start),
     /// Pass a prompt to the turn that runs.
     Steer {
+        /// The prompt.
+        prompt: PromptId,
         /// The turn.
         turn: TurnId,
         /// The prompt's message.

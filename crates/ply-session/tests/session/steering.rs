@@ -55,6 +55,7 @@ fn a_steering_prompt_joins_the_turn_and_ends_with_it() {
     );
     let content = vec!["rather so".into()];
     let steer = Action::Steer {
+        prompt: PromptId(2),
         turn,
         message,
         content,

@@ -1,7 +1,7 @@
 //! One session on the screen, from before it is opened until it is closed.
 
 pub(crate) mod queue;
-mod trace;
+pub(crate) mod trace;
 
 use std::collections::VecDeque;
 
@@ -96,6 +96,8 @@ pub(crate) struct Tab {
     pub(crate) trace: Option<End>,
     /// When the turn began.
     began: Tick,
+    /// What the session had cost then.
+    cost_before: f64,
     /// What the turn took.
     tally: Option<Tally>,
     pub(crate) composer: Composer,
@@ -141,6 +143,7 @@ impl Tab {
             last_end: None,
             trace: None,
             began: 0,
+            cost_before: 0.0,
             tally: None,
             composer: Composer::default(),
             refused: None,
@@ -257,6 +260,7 @@ impl Tab {
             self.sent = Some(next);
             self.phase = Phase::Working(now);
             self.began = now;
+            self.cost_before = self.cost();
             self.tally = None;
             self.trace = None;
             self.last_end = None;
@@ -374,10 +378,21 @@ impl Tab {
         self.is_held |= (is_kept || was_held) && !self.queue.is_empty();
     }
 
+    /// Returns what the session has cost, in its currency.
+    fn cost(&self) -> f64 {
+        let cost = self.usage.as_ref().and_then(|usage| usage.cost.as_ref());
+        cost.map_or(0.0, |(amount, _)| *amount)
+    }
+
     /// Keeps what the turn took and how it ended, where it ended.
     fn leave_trace(&mut self, ended: &Ended, now: Tick) {
         let tally = self.tally.take();
-        let took = trace::took(now.saturating_sub(self.began), tally, self.usage.as_ref());
+        let took = trace::took(
+            now.saturating_sub(self.began),
+            tally,
+            self.usage.as_ref(),
+            self.cost_before,
+        );
         let Some(end) = trace::end(ended, &took) else {
             return;
         };

@@ -7,6 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::lines::{clean, put, put_lines, span, styled, wrap};
+use crate::app::tab::trace::money;
 use crate::app::tab::{Attention, Phase, Tab, Trouble};
 use crate::app::{App, Care, Focus, Tick};
 use crate::block::spinner_frame;
@@ -97,10 +98,7 @@ fn usage(tab: &Tab) -> String {
         parts.push(format!("context {percent}%"));
     }
     if let Some((amount, currency)) = &usage.cost {
-        parts.push(match currency.as_str() {
-            "USD" => format!("${amount:.2}"),
-            currency => format!("{amount:.2} {}", clean(currency)),
-        });
+        parts.push(money(*amount, currency));
     }
     format!("{} ", parts.join(" · "))
 }

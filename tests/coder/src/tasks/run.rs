@@ -4,9 +4,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ply_client::{Decision, transcript::ToolCall, v2};
+use ply_client::{Decision, Session, transcript::ToolCall, v2};
+use ply_model_server::Gate;
+use serde_json::{Value, json};
 
 use super::check::{Checked, check};
+use super::script::HookLines;
 use super::{Answer, Report, Task, Tree, conversation};
 use crate::{Setup, Story, Tell as _, World};
 
@@ -32,13 +35,32 @@ pub async fn run(task: &Task, keep: Option<&Path>) -> Report {
         }
     }
     let questions = Arc::default();
-    let world = World::with(setup(task, &questions), task.script.replies()).await;
+    let gate = Gate::new();
+    let world = World::with(setup(task, &questions), task.script.replies(&gate)).await;
     task.before.write(&world.path()).unwrap();
-    let session = world.session().await;
+    let mut session = world.session().await;
     let prompts = std::iter::once(&task.script.prompt).chain(&task.script.then);
     let mut calls = Vec::new();
     for (place, prompt) in prompts.enumerate() {
-        let told = tokio::time::timeout(TURN_TIME_MAX, session.tell(prompt)).await;
+        if place == 1 && task.script.fork {
+            session = session.fork().await.unwrap();
+        }
+        let turn = async {
+            let steering = async {
+                let told = match &task.script.steer {
+                    // It is said once.
+                    Some(steer) if place == 0 => steered(&world, &session, &gate, &steer.say).await,
+                    _ => None,
+                };
+                problems.extend(told);
+                std::future::pending::<Story>().await
+            };
+            tokio::select! {
+                story = session.tell(prompt) => story,
+                story = steering => story,
+            }
+        };
+        let told = tokio::time::timeout(TURN_TIME_MAX, turn).await;
         match told {
             Ok(mut story) => {
                 calls.append(&mut story.calls);
@@ -86,18 +108,34 @@ pub async fn run(task: &Task, keep: Option<&Path>) -> Report {
     }
 }
 
+/// Says something to the turn that runs, once the model is at the gate. Returns what is wrong with what came of it.
+async fn steered(world: &World, session: &Session, gate: &Gate, say: &str) -> Option<String> {
+    gate.reached().await;
+    let prompt = [json!({ "type": "text", "text": say })];
+    let params = json!({ "sessionId": session.id(), "prompt": prompt });
+    let told = world.agent.call::<Value>("_session/steering", params).await;
+    gate.open();
+    match told {
+        Ok(told) if told["outcome"] == "injected" => None,
+        told => Some(format!("the turn was not steered: {told:?}")),
+    }
+}
+
 fn setup(task: &Task, questions: &Arc<Mutex<Vec<String>>>) -> Setup {
-    let window = task.script.window_tokens;
+    let (window, patches) = (task.script.window_tokens, task.script.patches);
+    let hooks: Vec<_> = task.script.hooks.iter().map(HookLines::hook).collect();
     let policy = answers(task.script.user.clone(), Arc::clone(questions));
     Setup {
         api: task.script.api,
         mode: task.script.mode,
         facts: Box::new(move |facts| {
             facts.images = true;
+            facts.patches = patches;
             if let Some(window) = window {
                 facts.window_tokens = window;
             }
         }),
+        configure: Box::new(|config| config.hooks = hooks),
         client: Box::new(|client| client.permissions(policy)),
         ..Setup::default()
     }
@@ -139,10 +177,12 @@ fn story_problems(task: &Task, story: &Story) -> Vec<String> {
         .iter()
         .map(|said| said.calls.len())
         .sum();
-    if story.calls.len() != calls {
+    // Cards without a name are none of the model's.
+    let seen = story.calls.iter().filter(|call| call.name.is_some());
+    let seen = seen.count();
+    if seen != calls {
         problems.push(format!(
-            "the model makes {calls} calls, and the user saw {}",
-            story.calls.len()
+            "the model makes {calls} calls, and the user saw {seen}"
         ));
     }
     let status = |status: &v2::PlanEntryStatus| {

@@ -1,7 +1,8 @@
 //! What `task.json` says.
 
+use ply_coder::hooks::{Event, Hook};
 use ply_coder::permission::Mode;
-use ply_model_server::{Api, Reply};
+use ply_model_server::{Api, Gate, Reply};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
@@ -14,6 +15,17 @@ pub struct Script {
     /// What they say afterwards, prompt by prompt.
     #[serde(default)]
     pub then: Vec<String>,
+    /// Whether they say that in a fork of the session.
+    #[serde(default)]
+    pub fork: bool,
+    /// What they say while a turn runs.
+    pub steer: Option<Steer>,
+    /// The user's hooks.
+    #[serde(default)]
+    pub hooks: Vec<HookLines>,
+    /// Whether the model is trained to change files by patches.
+    #[serde(default)]
+    pub patches: bool,
     /// A command line for `/bin/sh` that fails in the repository before and succeeds after.
     pub check: Option<String>,
     /// The API that the model speaks.
@@ -35,6 +47,44 @@ pub struct Script {
     pub plan: Vec<(String, String)>,
     /// What the model answers, request by request. There have to be as many requests.
     pub replies: Vec<Said>,
+}
+
+/// What the user says while a turn runs.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Steer {
+    /// Which reply of the model is being made then, counted from 1.
+    pub reply: usize,
+    /// What they say.
+    pub say: String,
+}
+
+/// A hook of the user's.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HookLines {
+    /// When it runs, as in `config.toml`.
+    pub event: String,
+    /// Which tools it is about.
+    #[serde(default = "any")]
+    pub tool: String,
+    /// What it runs.
+    pub command: String,
+}
+
+impl HookLines {
+    /// Returns the hook.
+    pub(super) fn hook(&self) -> Hook {
+        let mut events = Event::ALL.into_iter();
+        let event = events.find(|(name, _)| *name == self.event);
+        let (_, event) = event.expect("the hook's event is known");
+        let hook = Hook::new(event, &self.command).for_tools(&self.tool);
+        hook.expect("the hook's pattern is understood")
+    }
+}
+
+fn any() -> String {
+    "*".to_owned()
 }
 
 /// What the user answers when asked for permission.
@@ -76,10 +126,14 @@ pub struct Call {
 }
 
 impl Script {
-    /// Returns what the model service is to answer.
-    pub(super) fn replies(&self) -> Vec<Reply> {
-        let replies = self.replies.iter().map(|said| {
+    /// Returns what the model service is to answer. The reply during which the user says something waits at the gate.
+    pub(super) fn replies(&self, gate: &Gate) -> Vec<Reply> {
+        let steered = self.steer.as_ref().map(|steer| steer.reply);
+        let replies = self.replies.iter().enumerate().map(|(place, said)| {
             let mut reply = Reply::empty();
+            if steered == Some(place + 1) {
+                reply = reply.and_wait(gate);
+            }
             if let Some(thought) = &said.think {
                 reply = reply.and_think(thought);
             }

@@ -23,6 +23,7 @@ async fn text_is_streamed_and_the_turn_ends() {
             input: 1_200,
             output: 34,
             cached: 0,
+            written: 0,
         };
         let world = world(api, [Reply::say("Hello there.").usage(usage)]).await;
         let story = world.turn("Hi").await;

@@ -2,7 +2,9 @@
 
 use coder_tests::{Reply, Setup, Story, Tell as _, User, World};
 use ply_client::Session;
-use ply_coder::mcp::{Configured, NewLogin, Settings, Variables, Way, is_logged_in, log_out};
+use ply_coder::mcp::{
+    Configured, LoginClient, NewLogin, Settings, Variables, Way, is_logged_in, log_out,
+};
 use ply_coder::permission::Mode;
 use ply_mcp_server::scratch::Scratch;
 use ply_mcp_server::{Listening, soon};
@@ -146,4 +148,59 @@ async fn a_server_that_wants_no_login_says_so() {
         failed.message.contains("does not ask for a login"),
         "{failed}"
     );
+}
+
+/// Names a server at which only a client that the user registered may log in.
+fn registered(web: &Listening, id: &str) -> (Configured, Variables) {
+    let mut client = LoginClient::new(id);
+    client.secret_env = Some("CLIENT_SECRET".to_owned());
+    let mut server = named(web);
+    server.client = Some(client);
+    let variables =
+        Variables::new(|name| (name == "CLIENT_SECRET").then(|| "open sesame".to_owned()));
+    (server, variables)
+}
+
+#[tokio::test]
+async fn a_client_that_the_user_registered_logs_in_where_none_registers_itself() {
+    let place = Scratch::new();
+    let web = Listening::start(SERVER, &["--oauth", "--secret", "open sesame"]).await;
+    let mut settings = Settings::default();
+    settings.tokens = Some(place.path("tokens"));
+    let (nobody, unset) = (named(&web), Variables::default());
+    let failed = NewLogin::begin(&nobody, &settings, &unset);
+    let failed = soon(failed).await.unwrap_err();
+    assert!(failed.message.contains("set `client_id`"), "{failed}");
+    let (unknown, variables) = registered(&web, "unknown");
+    let login = soon(NewLogin::begin(&unknown, &settings, &variables));
+    let login = login.await.unwrap();
+    let url = login.url().to_owned();
+    let (refused, _) = tokio::join!(soon(login.finish()), soon(browse(&url)));
+    assert!(refused.unwrap_err().contains("refused"));
+    let unset = NewLogin::begin(&unknown, &settings, &unset);
+    let unset = soon(unset).await.unwrap_err();
+    assert!(unset.message.contains("`CLIENT_SECRET`"), "{unset}");
+
+    let (server, variables) = registered(&web, "known");
+    let setup = Setup {
+        configure: Box::new(move |config| {
+            config.mcp_servers = vec![server];
+            config.mcp = settings;
+            config.variables = variables;
+        }),
+        ..setup(&web, &place)
+    };
+    let world = World::with(setup, [Reply::say("Done.")]).await;
+    let session = open(&world, []).await;
+    let story = soon(session.tell("Go")).await;
+    let answer = soon(browse(&address(&story))).await;
+    assert!(answer.contains("You are logged in."), "{answer}");
+    until_listed(&world, &session).await;
+    // Beyond what one token is good for: it is renewed with the secret.
+    for number in 0..6 {
+        world.model.push(echo(&number.to_string()));
+        world.model.push(Reply::say("Done."));
+        let story = soon(session.tell("Echo")).await;
+        assert_eq!(story.told().last(), Some(&number.to_string().as_str()));
+    }
 }

@@ -1,7 +1,7 @@
 //! What servers offer besides a few tools.
 
 use coder_tests::{Reply, Tell as _, World};
-use ply_agent::v2::{McpServer, ToolCallStatus};
+use ply_agent::v2::{AvailableCommand, McpServer, ToolCallStatus};
 use ply_mcp_server::{soon, stdio};
 use serde_json::json;
 
@@ -139,4 +139,68 @@ async fn without_resources_there_are_no_tools_for_them() {
         !tools.iter().any(|tool| tool.contains("resource")),
         "{tools:?}"
     );
+}
+
+fn commands(session: &ply_client::Session) -> Vec<String> {
+    session.with_transcript(|transcript| {
+        let commands = transcript.commands().iter();
+        let names = commands.filter_map(|command| match command {
+            AvailableCommand::Command(command) => Some(command.name.clone()),
+            _ => None,
+        });
+        names.collect()
+    })
+}
+
+#[tokio::test]
+async fn a_prompt_of_a_server_is_a_command_that_the_model_gets_the_text_of() {
+    for versions in VERSIONS {
+        let script = [Reply::say("Done."), Reply::say("On.")];
+        let world = World::with(full(versions), script).await;
+        // At once: the server is still starting.
+        let session = open(&world, [rich("maps", 0)]).await;
+        let story = soon(session.tell("/maps:review number 7")).await;
+        assert_eq!(story.text, "Done.", "{story:#?}");
+        assert_eq!(
+            story.calls[0].title.as_deref(),
+            Some("Command `/maps:review`")
+        );
+        assert_eq!(commands(&session).last().unwrap(), "maps:review");
+        let help = soon(session.tell("/help")).await.text;
+        let line = "- `/maps:review issue`: Reviews an issue.";
+        assert!(help.contains(line), "{help}");
+        soon(session.tell("And then?")).await;
+        for request in [0, 1] {
+            let body = world.model.request(request).await.body.to_string();
+            assert!(body.contains("Review issue number 7."), "{body}");
+            assert!(!body.contains("/maps:review"), "{body}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn prompts_of_servers_are_told_of_before_the_first_turn() {
+    let world = World::with(full(VERSIONS[1]), []).await;
+    let session = open(&world, [rich("maps", 0)]).await;
+    soon(async {
+        while commands(&session).last().unwrap() != "maps:review" {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_prompt_that_lacks_an_argument_says_so_and_a_file_of_that_name_comes_first() {
+    let world = World::with(full(VERSIONS[1]), [Reply::say("Done.")]).await;
+    let session = open(&world, [rich("maps", 0)]).await;
+    let story = soon(session.tell("/maps:review")).await;
+    assert_eq!(story.text, "This command needs more: issue.");
+    world.write(".ply/commands/maps/review.md", "Mine.");
+    soon(session.tell("/maps:review")).await;
+    let body = world.model.request(0).await.body.to_string();
+    assert!(body.contains("Mine."), "{body}");
+    let names = commands(&session);
+    let same = names.iter().filter(|name| *name == "maps:review");
+    assert_eq!(same.count(), 1, "{names:?}");
 }

@@ -44,9 +44,9 @@ impl Words for Anthropic {
         if self.usage.is_some() {
             let usage = counted(self.usage);
             message["usage"] = json!({
-                "input_tokens": usage.input - usage.cached,
+                "input_tokens": usage.input - usage.cached - usage.written,
                 "cache_read_input_tokens": usage.cached,
-                "cache_creation_input_tokens": 0,
+                "cache_creation_input_tokens": usage.written,
                 "output_tokens": 1,
             });
         }

@@ -7,9 +7,10 @@ use ply_wire::link::rpc_error_v2;
 use ply_wire::v2;
 
 use super::Task;
-use crate::session::control::{Attaching, Control, Waiter};
+use crate::session::control::{Attaching, Control, Heard, Waiter};
 use crate::session::op::{Op, OwnWork};
 use crate::session::run::{Running, guarded};
+use crate::session::steering::Steered;
 use crate::session::store::Then;
 use crate::{Error, SessionSetup};
 
@@ -52,7 +53,20 @@ impl Task {
                     call.take_back();
                 }
             }
-            Effect::Start(start) => self.start_turn(start),
+            Effect::Start(start) => {
+                self.heard(RequestId(start.prompt.0), Heard::StartedNewTurn);
+                self.start_turn(start);
+            }
+            Effect::Steer {
+                request,
+                turn,
+                message,
+                content,
+            } => {
+                self.metas.remove(&request);
+                self.session.steer(turn, Steered::new(message, content));
+                self.heard(request, Heard::Injected);
+            }
             Effect::Cancel { turn } => {
                 if let Some(running) = self.running.as_ref().filter(|run| run.turn == turn) {
                     running.cancel();
@@ -123,6 +137,14 @@ impl Task {
             // Whoever waited may have gone away.
             Some(Waiter::Host(tell)) => drop(tell.send(())),
             Some(Waiter::Told(tell)) => drop(tell.send(response.map(|_| ()))),
+            Some(Waiter::Steering(tell)) => {
+                let prompt = self.core.engine().running_prompt();
+                let heard = match prompt.is_some_and(|prompt| prompt.0 == request.0) {
+                    true => Heard::StartedNewTurn,
+                    false => Heard::Injected,
+                };
+                drop(tell.send(response.map(|_| heard)));
+            }
             #[cfg(feature = "unstable_session_fork")]
             Some(Waiter::Fork(tell)) => {
                 if let Err(error) = response {
@@ -130,6 +152,16 @@ impl Task {
                 }
             }
             None => {}
+        }
+    }
+
+    /// Tells a client what became of its words for the turn, if it waits to hear that.
+    fn heard(&mut self, request: RequestId, heard: Heard) {
+        if let Some(Waiter::Steering(_)) = self.waiters.get(&request)
+            && let Some(Waiter::Steering(tell)) = self.waiters.remove(&request)
+        {
+            // Whoever waited may have gone away.
+            drop(tell.send(Ok(heard)));
         }
     }
 

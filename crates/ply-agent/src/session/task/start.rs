@@ -293,6 +293,7 @@ pub(crate) fn refuse(control: Control, error: &v2::Error) {
         // Whoever waited may have gone away.
         Waiter::Host(tell) => drop(tell.send(())),
         Waiter::Told(tell) => drop(tell.send(Err(error.clone()))),
+        Waiter::Steering(tell) => drop(tell.send(Err(error.clone()))),
         // It looks for the session anew.
         #[cfg(feature = "unstable_session_fork")]
         Waiter::Fork(tell) => drop(tell),

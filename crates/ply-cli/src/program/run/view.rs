@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use ply_agent::transcript::Transcript;
-use ply_client::{Event, Session, text};
+use ply_client::{Event, Session, text, v2};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -277,10 +277,31 @@ fn last_line(conclusion: &Conclusion, report: &Report, transcript: &Transcript) 
             0 => format!("{} tokens", thousands(usage.used)),
             size => format!("{} of {} tokens", thousands(usage.used), thousands(size)),
         });
-        let cost = usage.cost.as_ref();
-        parts.extend(cost.map(|cost| format!("{:.2} {}", cost.amount, text::Line(&cost.currency))));
+        let ours = usage.meta.as_ref().and_then(|meta| meta.get("ply"));
+        let cached = ours.and_then(|ours| ours.get("cachedTokens")?.as_u64());
+        parts.extend(cached.map(|cached| format!("{} cached", thousands(cached))));
+        let of_turn = ours.and_then(|ours| ours.get("turnCost")?.get("amount")?.as_f64());
+        parts.extend(usage.cost.as_ref().map(|cost| cost_of(cost, of_turn)));
     }
     format!("— {}", parts.join(" · "))
+}
+
+/// Returns what the session cost, and what the turn did, if that is less.
+fn cost_of(cost: &v2::Cost, of_turn: Option<f64>) -> String {
+    let currency = text::Line(&cost.currency);
+    let (of_turn, all) = (of_turn.map(amount), amount(cost.amount));
+    match of_turn.filter(|of_turn| *of_turn != all) {
+        Some(of_turn) => format!("{of_turn} {currency} ({all} in this session)"),
+        None => format!("{all} {currency}"),
+    }
+}
+
+/// Returns an amount of money with as many digits as say something.
+fn amount(amount: f64) -> String {
+    match amount {
+        0.0..0.01 if amount > 0.0 => format!("{amount:.4}"),
+        _ => format!("{amount:.2}"),
+    }
 }
 
 /// Returns a number of tokens as it is easiest to read.

@@ -311,3 +311,28 @@ fn calls_of_sub_agents_are_none_of_the_models() {
         ],
     );
 }
+
+#[test]
+fn words_for_a_turn_come_after_the_results_of_the_request_that_ran() {
+    check(
+        vec![
+            user("u1", "go"),
+            done("a", 0),
+            user("u2", "/help in German"),
+            done("b", 0),
+            done("c", 1),
+            user("u3", "and briefly"),
+            says("m1", "Gut."),
+        ],
+        &[
+            "user: go",
+            "model: a! b!",
+            "results: a: read, b: read",
+            "user: /help in German",
+            "model: c!",
+            "results: c: read",
+            "user: and briefly",
+            "model: Gut.",
+        ],
+    );
+}

@@ -6,31 +6,27 @@ use super::ladder::{self, Edit, Miss, Splice};
 
 /// A text with all edits done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Applied {
-    pub(super) text: String,
+pub(in crate::tool) struct Applied {
+    pub(in crate::tool) text: String,
     /// What was taken out and what was put in, in the order of the edits: what a user agreed to.
-    pub(super) replaced: Vec<(String, String)>,
+    pub(in crate::tool) replaced: Vec<(String, String)>,
     /// Where the new text is, in order.
-    pub(super) regions: Vec<Range<usize>>,
+    pub(in crate::tool) regions: Vec<Range<usize>>,
 }
 
 /// An edit that could not be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Failed {
+pub(in crate::tool) struct Failed {
     /// Which one, counted from 0.
-    pub(super) edit: usize,
-    pub(super) miss: Miss,
+    pub(in crate::tool) edit: usize,
+    pub(in crate::tool) miss: Miss,
     /// The text it was tried on, with the edits before it done.
-    pub(super) text: String,
+    pub(in crate::tool) text: String,
 }
 
 /// Does the edits, each to what the one before it left.
-pub(super) fn apply(text: &str, edits: &[Edit]) -> Result<Applied, Failed> {
-    let mut applied = Applied {
-        text: text.to_owned(),
-        replaced: Vec::new(),
-        regions: Vec::new(),
-    };
+pub(in crate::tool) fn apply(text: &str, edits: &[Edit]) -> Result<Applied, Failed> {
+    let mut applied = Applied::new(text);
     for (place, edit) in edits.iter().enumerate() {
         let found = match applied.text.is_empty() && edit.old.is_empty() {
             // An empty file, or none yet, is filled.
@@ -55,7 +51,16 @@ pub(super) fn apply(text: &str, edits: &[Edit]) -> Result<Applied, Failed> {
 }
 
 impl Applied {
-    fn splice(&mut self, splices: Vec<Splice>) {
+    /// Returns a text to which nothing was done yet.
+    pub(in crate::tool) fn new(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            replaced: Vec::new(),
+            regions: Vec::new(),
+        }
+    }
+
+    pub(in crate::tool) fn splice(&mut self, splices: Vec<Splice>) {
         let mut text = String::with_capacity(self.text.len());
         let mut regions = Vec::new();
         let mut earlier = std::mem::take(&mut self.regions).into_iter().peekable();

@@ -18,22 +18,22 @@ const COMPARISONS_MAX: usize = 20_000_000;
 
 /// One replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Edit {
-    pub(super) old: String,
-    pub(super) new: String,
-    pub(super) replace_all: bool,
+pub(in crate::tool) struct Edit {
+    pub(in crate::tool) old: String,
+    pub(in crate::tool) new: String,
+    pub(in crate::tool) replace_all: bool,
 }
 
 /// A part of the text and what comes in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Splice {
-    pub(super) range: Range<usize>,
-    pub(super) new: String,
+pub(in crate::tool) struct Splice {
+    pub(in crate::tool) range: Range<usize>,
+    pub(in crate::tool) new: String,
 }
 
 /// Why an edit cannot be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Miss {
+pub(in crate::tool) enum Miss {
     /// There is nothing to look for.
     Empty,
     /// Both texts are the same.
@@ -45,7 +45,7 @@ pub(super) enum Miss {
 }
 
 /// Returns what an edit replaces, in order and without overlaps.
-pub(super) fn find(text: &str, edit: &Edit) -> Result<Vec<Splice>, Miss> {
+pub(in crate::tool) fn find(text: &str, edit: &Edit) -> Result<Vec<Splice>, Miss> {
     if edit.old.is_empty() {
         return Err(Miss::Empty);
     }

@@ -56,7 +56,7 @@ pub(super) fn explain(failed: &Failed, edits: &[Edit]) -> String {
     words
 }
 
-fn places(text: &str, starts: &[usize]) -> String {
+pub(in crate::tool) fn places(text: &str, starts: &[usize]) -> String {
     let mut places = String::new();
     for (place, start) in starts.iter().take(PLACES_SHOWN).enumerate() {
         let comma = if place > 0 { ", " } else { "" };
@@ -71,7 +71,7 @@ fn places(text: &str, starts: &[usize]) -> String {
 /// Returns the lines of the text where most lines of `old` are, in the same order.
 ///
 /// It is only shown. A line counts where it is the same but for the space around it.
-fn nearest(text: &str, old: &str) -> Option<String> {
+pub(in crate::tool) fn nearest(text: &str, old: &str) -> Option<String> {
     let wanted: Vec<&str> = old
         .lines()
         .map(str::trim)

@@ -6,6 +6,13 @@ use super::{Usage, told};
 use crate::app::Tick;
 use crate::app::event::{Ended, Failure, Tally};
 use crate::transcript_view::End;
+use crate::wrap::clean;
+
+/// The least amount of money that is not shown as nothing.
+const LEAST: f64 = 0.005;
+
+/// How much of the name of a currency is shown, in characters.
+const CURRENCY_CHARS_MAX: usize = 12;
 
 /// Returns how a turn ended; none if it never began.
 pub(super) fn end(ended: &Ended, took: &str) -> Option<End> {
@@ -29,7 +36,9 @@ pub(super) fn end(ended: &Ended, took: &str) -> Option<End> {
 }
 
 /// Returns time, tool calls and context as people say them: `12 s · 4 tools · 1.5k tokens`.
-pub(super) fn took(ms: Tick, tally: Option<Tally>, usage: Option<&Usage>) -> String {
+///
+/// The session had cost so much when the turn began.
+pub(super) fn took(ms: Tick, tally: Option<Tally>, usage: Option<&Usage>, before: f64) -> String {
     let mut parts = vec![time(ms)];
     match tally.map_or(0, |tally| tally.tools) {
         0 => {}
@@ -39,7 +48,23 @@ pub(super) fn took(ms: Tick, tally: Option<Tally>, usage: Option<&Usage>) -> Str
     if let Some(usage) = usage.filter(|usage| usage.used > 0) {
         parts.push(format!("{} tokens", count(usage.used)));
     }
+    let cost = usage.and_then(|usage| usage.cost.as_ref());
+    let cost = cost.map(|(amount, currency)| (amount - before, currency));
+    if let Some((amount, currency)) = cost.filter(|(amount, _)| *amount >= LEAST) {
+        parts.push(money(amount, currency));
+    }
     parts.join(" · ")
+}
+
+/// Returns an amount of money as it is shown everywhere.
+pub(crate) fn money(amount: f64, currency: &str) -> String {
+    match currency {
+        "USD" => format!("${amount:.2}"),
+        currency => {
+            let currency: String = currency.chars().take(CURRENCY_CHARS_MAX).collect();
+            format!("{amount:.2} {}", clean(&currency))
+        }
+    }
 }
 
 fn time(ms: Tick) -> String {
@@ -74,10 +99,18 @@ mod tests {
             size: 200_000,
             cost: None,
         };
-        let took = took(12_400, Some(tally), Some(&usage));
+        let took = took(12_400, Some(tally), Some(&usage), 0.0);
         assert_eq!(took, "12 s · 4 tools · 1.5k tokens");
         let end = end(&Ended::Done(Some(v2::StopReason::EndTurn)), &took).unwrap();
         assert!(end.is_good && end.words == took);
+        let usage = |cost: f64, currency: &str| Usage {
+            cost: Some((cost, currency.to_owned())),
+            ..Usage::default()
+        };
+        let took = |usage: &Usage, before: f64| super::took(1_000, None, Some(usage), before);
+        assert_eq!(took(&usage(0.5, "USD"), 0.25), "1 s · $0.25");
+        assert_eq!(took(&usage(0.5, "EUR"), 0.0), "1 s · 0.50 EUR");
+        assert_eq!(took(&usage(0.5, "USD"), 0.5), "1 s");
     }
 
     #[test]

@@ -89,10 +89,10 @@ fn usage(usage: Option<&Value>, answer: &mut Answer) {
     let written = number(usage, "/cache_creation_input_tokens");
     if let Some(input) = number(usage, "/input_tokens") {
         let cached = cached.unwrap_or_default();
+        let written = written.unwrap_or_default();
         so_far.cached_tokens = cached;
-        so_far.input_tokens = input
-            .saturating_add(cached)
-            .saturating_add(written.unwrap_or_default());
+        so_far.cache_write_tokens = written;
+        so_far.input_tokens = input.saturating_add(cached).saturating_add(written);
     }
     if let Some(output) = number(usage, "/output_tokens") {
         so_far.output_tokens = output;

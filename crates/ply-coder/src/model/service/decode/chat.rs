@@ -57,6 +57,7 @@ impl Decoder for Chat {
                 input_tokens: number(usage, "/prompt_tokens").unwrap_or_default(),
                 output_tokens: number(usage, "/completion_tokens").unwrap_or_default(),
                 cached_tokens: cached.unwrap_or_default(),
+                ..Usage::default()
             });
         }
         Ok(())

@@ -38,6 +38,7 @@ impl Decoder for Gemini {
                 input_tokens: sum("/promptTokenCount", "/toolUsePromptTokenCount"),
                 output_tokens: sum("/candidatesTokenCount", "/thoughtsTokenCount"),
                 cached_tokens: count("/cachedContentTokenCount"),
+                ..Usage::default()
             });
         }
         Ok(())

@@ -32,6 +32,7 @@ impl Decoder for Ollama {
                     input_tokens,
                     output_tokens: count("/eval_count").unwrap_or_default(),
                     cached_tokens: count("/prompt_eval_cached_count").unwrap_or_default(),
+                    ..Usage::default()
                 });
             }
             answer.stop(match text(&frame, "/done_reason") {

@@ -74,6 +74,7 @@ impl Responses {
                 output_tokens: number(usage, "/output_tokens").unwrap_or_default(),
                 cached_tokens: number(usage, "/input_tokens_details/cached_tokens")
                     .unwrap_or_default(),
+                ..Usage::default()
             });
         }
         let incomplete = text(frame, "/type") == "response.incomplete";

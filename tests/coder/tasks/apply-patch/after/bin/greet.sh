@@ -1,0 +1,4 @@
+greet() {
+    echo "hello, $1"
+}
+greet "$@"

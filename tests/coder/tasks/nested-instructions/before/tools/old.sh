@@ -1,0 +1,2 @@
+# checked
+echo old

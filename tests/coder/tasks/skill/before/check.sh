@@ -1,0 +1,1 @@
+grep -qx '[0-9]*\.[0-9]*' VERSION && echo fine
