@@ -1,10 +1,13 @@
 //! Everything that went over one connection.
 
+use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ply_client::Direction;
 use serde_json::Value;
+
+use crate::trace::{self, Entry, Header, Redactor, Writer};
 
 /// Bytes of frames that a recording keeps; of later ones that are long only the beginning.
 const RECORDED_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -170,6 +173,35 @@ impl Recording {
     /// Looks at the frames.
     pub fn with_frames<T>(&self, look: impl FnOnce(&[Frame]) -> T) -> T {
         look(&self.state().frames)
+    }
+
+    /// Writes it as a trace, with secrets taken out: the header on the first line, then a line for each frame.
+    ///
+    /// # Errors
+    ///
+    /// The output failed.
+    pub fn write_trace(&self, output: impl Write, header: &Header) -> io::Result<()> {
+        let mut writer = Writer::new(output, header, Some(Redactor::new()));
+        let frames = self.with_frames(<[Frame]>::to_vec);
+        for frame in &frames {
+            let direction = match frame.direction {
+                Direction::ToAgent => trace::Direction::ToAgent,
+                Direction::ToClient => trace::Direction::ToClient,
+            };
+            writer.write(&Entry::line(
+                frame.at.as_secs_f64(),
+                direction,
+                &frame.bytes,
+            ))?;
+        }
+        writer.finish().map(drop)
+    }
+
+    /// Returns the line of a frame in a trace, from 1.
+    #[must_use]
+    pub fn trace_line(frame: usize) -> usize {
+        // The first line is the header.
+        frame + 2
     }
 
     /// Returns how many frames there are.

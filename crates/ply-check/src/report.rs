@@ -16,6 +16,7 @@ use ply_wire::negotiate::Version;
 pub use self::baseline::{BadBaseline, Baseline};
 pub use self::text::{Detail, Style};
 use crate::findings::Findings;
+use crate::recording::Recording;
 use crate::rule::{Level, Rule, Side};
 use crate::verdict::{Outcome, Verdict};
 
@@ -27,6 +28,8 @@ pub struct Report {
     pub side: Side,
     /// What was run, as it can be typed.
     pub subject: String,
+    /// Whether that is the name of an agent and not a command.
+    pub by_name: bool,
     /// What the subject calls itself, if it said so.
     pub name: Option<String>,
     /// What was found in each version that was spoken.
@@ -55,6 +58,16 @@ pub struct Run {
     pub findings: Findings,
     /// How long it took.
     pub took: Duration,
+    /// The trace files of the recordings, in the order of the findings' recordings; empty if none were saved.
+    pub traces: Vec<Option<String>>,
+}
+
+/// Where the evidence of a verdict is saved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Saved {
+    file: String,
+    /// The line of the first frame, from 1.
+    line: usize,
 }
 
 impl Run {
@@ -66,7 +79,18 @@ impl Run {
             version,
             findings,
             took,
+            traces: Vec::new(),
         }
+    }
+
+    /// Returns where the evidence of a verdict is saved, if it is.
+    fn saved(&self, verdict: &Verdict) -> Option<Saved> {
+        let evidence = &verdict.evidence;
+        // What is about no frame was found in no recording.
+        let frame = evidence.frames.first()?;
+        let file = self.traces.get(evidence.recording)?.clone()?;
+        let line = Recording::trace_line(*frame);
+        Some(Saved { file, line })
     }
 
     /// Says whom it is about.
@@ -118,6 +142,7 @@ impl Report {
         Self {
             side,
             subject: subject.into(),
+            by_name: false,
             name,
             runs,
             baseline: Baseline::default(),
@@ -183,6 +208,9 @@ impl Report {
             (Some(again), _) => again.clone(),
             (None, Some(trace)) => {
                 format!("ply check trace --side {side} --only {id} {options}{trace}")
+            }
+            (None, None) if self.by_name => {
+                format!("ply check {side} --only {id} {options}{subject}")
             }
             (None, None) => format!("ply check {side} --only {id} {options}-- {subject}"),
         }

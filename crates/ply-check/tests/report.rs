@@ -44,6 +44,16 @@ fn hostile_words_are_harmless_in_the_report_for_people() {
 }
 
 #[test]
+fn the_counts_fit_on_a_terminal_and_no_word_is_broken() {
+    let text = broken().to_text(Detail::Findings, Style::Plain);
+    let head = text.lines().take(3).collect::<Vec<_>>().join("\n");
+    insta::assert_snapshot!(head, @r"
+    'my\u{1b}]0;agent', protocol version 1: 0 kept, 1 broken, 0 warnings,
+        0 inconclusive, 0 not applicable, 0 unspecified, 0 not exercised (0.0 s)
+    ");
+}
+
+#[test]
 fn looking_again_takes_the_options_of_the_run() {
     let mut report = broken();
     report.options = "--version 1 --patience 9".to_owned();
@@ -51,6 +61,11 @@ fn looking_again_takes_the_options_of_the_run() {
     let again = report.again(verdict);
     let expected = "ply check agent --only V1-STDIO-03 --version 1 --patience 9 -- ";
     assert!(again.starts_with(expected), "{again}");
+    report.by_name = true;
+    report.subject = "claude".to_owned();
+    let verdict = report.runs[0].findings.verdicts().next().unwrap();
+    let again = report.again(verdict);
+    assert!(again.ends_with(" --patience 9 claude"), "{again}");
     let junit = report.to_junit();
     assert!(
         junit.contains("again: ply check agent --only V1-STDIO-03"),

@@ -4,7 +4,7 @@ use ply_client::Transcript;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::diff::{DiffStyle, Sheet, diff_lines};
+use crate::diff::{DiffStyle, LINE_BYTES_BRIEF, Sheet, diff_lines};
 use crate::highlight;
 use crate::markdown::markdown_lines;
 use crate::paths::Paths;
@@ -106,6 +106,7 @@ pub fn diff(old: &str, new: &str, width: u16) -> usize {
         theme: &Theme::dark(),
         paths: &Paths::default(),
         rows_max: 1_000,
+        line_bytes_max: LINE_BYTES_BRIEF,
     };
     diff_lines("file", Some(old), new, &sheet).len()
 }

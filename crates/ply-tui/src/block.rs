@@ -18,11 +18,13 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use ply_client::Transcript;
 use ply_client::transcript::{Entry, MessageKind};
+use ply_client::v2;
 use ratatui::text::{Line, Span};
 
 use self::message::Flowing;
 pub(crate) use self::{
     fixed::{Fixed, spinner_frame},
+    message::named_in,
     unit::{FoldKind, Unit},
 };
 use crate::diff::DiffStyle;
@@ -42,6 +44,8 @@ pub(crate) struct Look {
     pub(crate) paths: Paths,
     /// Whether the last plan is left out, because it is shown elsewhere.
     pub(crate) hides_last_plan: bool,
+    /// The tool call of the open question, which shows all of it.
+    pub(crate) asked: Option<v2::ToolCallId>,
 }
 
 impl Default for Look {
@@ -52,6 +56,7 @@ impl Default for Look {
             show_thoughts: true,
             paths: Paths::default(),
             hides_last_plan: false,
+            asked: None,
         }
     }
 }
@@ -239,6 +244,7 @@ fn print(unit: Unit, scene: Scene<'_>) -> u64 {
         }
     }
     if let Some(Entry::ToolCall(call)) = transcript.entry(unit.start) {
+        (scene.look.asked.as_ref() == Some(&call.id)).hash(&mut hasher);
         terminal::print(call, transcript, &mut hasher);
         // Diffs are plain until then.
         highlight::is_loaded().hash(&mut hasher);

@@ -17,6 +17,9 @@ use crate::wrap;
 /// Columns from which two sides fit beside each other.
 const SIDES_COLUMNS_MIN: u16 = 120;
 
+/// Bytes of a line of a diff that are shown where nobody decides by it.
+pub(crate) const LINE_BYTES_BRIEF: usize = 2_000;
+
 /// How a diff is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum DiffStyle {
@@ -37,6 +40,8 @@ pub(crate) struct Sheet<'a> {
     pub(crate) paths: &'a Paths,
     /// Rows of a file below its name.
     pub(crate) rows_max: usize,
+    /// Bytes of a line that are shown.
+    pub(crate) line_bytes_max: usize,
 }
 
 /// One line of a diff.
@@ -161,6 +166,7 @@ fn file_lines(mut file: FileDiff<'_>, sheet: &Sheet<'_>, lines: &mut Vec<Line<'s
         width: columns,
         theme,
         lines_max: rows_max,
+        line_bytes_max: sheet.line_bytes_max,
         code: code::read(&file),
     };
     let shown = if sheet.style == DiffStyle::SideBySide && sheet.width >= SIDES_COLUMNS_MIN {

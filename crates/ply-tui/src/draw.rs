@@ -19,7 +19,8 @@ use ratatui::buffer::{Buffer, CellDiffOption};
 use ratatui::layout::{Position, Rect};
 
 use self::lines::{put, put_lines};
-use crate::app::tab::ViewWork;
+use crate::app::ask::Ask;
+use crate::app::tab::{Tab, ViewWork};
 use crate::app::{App, Focus, TabId};
 use crate::transcript_view::Look;
 
@@ -57,6 +58,11 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, transcripts: &dyn Trans
     if let Some(cursor) = cursor.filter(|cursor| area.contains(*cursor)) {
         frame.set_cursor_position(cursor);
     }
+}
+
+/// Looks whether the open question is still about what is on the screen. To be called before a key is taken, which may answer it.
+pub(crate) fn check_question(app: &mut App, transcripts: &dyn Transcripts) {
+    details::check(app, transcripts);
 }
 
 /// Has rows written whole whose width terminals do not agree on: of a sequence of several characters, such as a family of emoji,
@@ -133,7 +139,7 @@ fn draw_on(
         let notices_area = rest.bottom(u16::try_from(notices.len()).unwrap_or(0).min(rest.half()));
         put_lines(buf, notices_area, &notices);
         let asks_max = (rest.0.height * 2 / 3).max(ASK_ROWS_MIN.min(rest.0.height));
-        let (asks, is_answerable) = asks::lines(app, area.width, asks_max);
+        let (asks, is_answerable) = asks::lines(app, area.width, asks_max, transcripts);
         let asks_area = rest.bottom(u16::try_from(asks.len()).unwrap_or(0));
         put_lines(buf, asks_area, &asks);
         are_answers_shown = is_answerable
@@ -180,6 +186,7 @@ fn draw_transcript(app: &mut App, mut area: Rect, buf: &mut Buffer, transcripts:
         show_thoughts: app.show_thoughts,
         paths: app.paths(),
         hides_last_plan: false,
+        asked: app.tab().and_then(Tab::open_ask).and_then(Ask::tool_call),
     };
     let (theme, show_plan) = (app.theme.clone(), app.show_plan);
     let Some(tab) = app.tab_mut() else {

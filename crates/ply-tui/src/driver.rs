@@ -269,6 +269,9 @@ impl<S: Screen> Driver<S> {
     fn feed(&mut self, event: Event, is_end: bool) {
         // Without this, what happens after a long silence would seem to have happened before it.
         self.app.set_now(self.now());
+        if matches!(event, Event::Key(_)) {
+            crate::draw::check_question(&mut self.app, &self.sessions);
+        }
         let actions = self.app.update(event);
         self.act_all(actions);
         if is_end {

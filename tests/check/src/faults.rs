@@ -113,6 +113,7 @@ pub const FAULTS: &[Fault] = &[
     // Sessions and their setup.
     ("session-ids-repeat", &["V1-SESS-01", "V2-SESS-01"], "gives two sessions one id"),
     ("takes-relative-directories", &["V1-SESS-02", "V2-SESS-02"], "makes a session in a relative directory"),
+    ("comes-back-in-relative-directories", &["V1-SESS-02", "V2-SESS-02"], "brings a session back in a relative directory"),
     ("sessions-are-elsewhere", &["V1-SESS-03", "V2-SESS-08"], "puts sessions where the process was started"),
     ("members-of-its-own", &["V1-EXT-01"], "has a member of its own outside of `_meta`"),
     ("options-are-null", &["V2-SESS-05"], "has null for its options"),
@@ -187,6 +188,7 @@ pub const FAULTS: &[Fault] = &[
     ("session-ids-repeat-in-processes", &["V1-SESS-01", "V2-SESS-01"], "gives out the same ids in every process"),
     ("unknown-modes-in-updates", &["V1-MODE-04"], "tells a mode that there is not"),
     ("partial-option-updates", &["V1-CONF-12"], "tells one option in an update of all"),
+    ("contradicting-option-updates", &["V1-CONF-12"], "tells a mode in an update of options that is not the one that was set"),
     ("options-wait-for-the-turn", &["V1-CONF-13"], "sets no option while a turn runs"),
     ("completed-calls-fail", &["V1-TOOL-11", "V2-TOOL-09"], "says that a completed call failed"),
     ("asks-after-the-cancel", &["V1-CANCEL-04"], "asks for permission when the turn was cancelled"),

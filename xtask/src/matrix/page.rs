@@ -19,12 +19,12 @@ const HEAD: &str = "# Agents and the protocol
 
 What `ply check agent --model-server` finds about agents that can be installed from npm and PyPI, and about the examples of the official
 SDKs. Written by `cargo xtask matrix`; do not edit. Each agent ran in an empty home, on loopback alone, with the checker's scripted
-model: an agent that needs a login or a model of its own cannot prompt there, and rules that need a turn are then not exercised. What was
-found was looked at a second time, and only what was seen both times is told.
+model: an agent that needs a login or a model of its own cannot prompt there, and rules that need a turn are then not exercised. Each
+finding was checked a second time; only findings seen both times are listed.
 
-*Kept* and *broken* count MUST rules, each cause once; *warned* counts SHOULD rules; what no text says counts nowhere. A rule that an agent
-breaks is argued below, with the text it comes from and the frames that show it. `ply check agent --model-server --only RULE -- COMMAND`
-shows it again. If you think that a finding is wrong, it is the checker's fault until the text says otherwise: please report it.
+*Kept* and *broken* count MUST rules, each cause once; *warned* counts SHOULD rules; behaviour the specification does not cover is not counted. A rule that an
+agent breaks is argued below, with the text it comes from and the frames that show it. `ply check agent --model-server --only RULE -- COMMAND`
+shows it again. If you think a finding is wrong, please report it; without a text that supports the finding, we treat it as a bug in Ply.
 
 ";
 

@@ -59,7 +59,7 @@ async fn offered(bench: &mut Bench) -> Result<(), Stopped> {
     let is_terminal =
         |method: &Value| method.get("type").and_then(Value::as_str) == Some("terminal");
     let is_kept = !methods(&agent).iter().any(is_terminal);
-    let saw = "a login in a terminal is offered to a client that cannot do it";
+    let saw = "a terminal login is offered to a client that does not support it";
     bench.judge_all(
         &[id::V1_AUTH_08, id::V2_AUTH_07],
         is_kept,
@@ -71,7 +71,7 @@ async fn offered(bench: &mut Bench) -> Result<(), Stopped> {
     let agent = bench.greeted_with(terminal).await?;
     let frames = hello_frames(&agent);
     let is_list = matches!(agent.hello.get("authMethods"), None | Some(Value::Array(_)));
-    let saw = "`authMethods` is no array";
+    let saw = "`authMethods` is not an array";
     bench.judge_all(
         &[id::V1_AUTH_01, id::V2_AUTH_03],
         is_list,
@@ -92,7 +92,7 @@ async fn offered(bench: &mut Bench) -> Result<(), Stopped> {
         .collect();
     let distinct: BTreeSet<_> = ids.iter().collect();
     let is_kept = distinct.len() == methods.len();
-    let saw = format!("an entry of `authMethods` has no `{id}`, or that of another");
+    let saw = format!("an entry of `authMethods` has no `{id}`, or a duplicate one");
     bench.judge_all(
         &[id::V1_AUTH_01, id::V2_AUTH_03],
         is_kept,
@@ -116,13 +116,13 @@ async fn offered(bench: &mut Bench) -> Result<(), Stopped> {
         let is_kept = kind.is_none_or(|kind| {
             matches!(kind.as_str(), "agent" | "terminal") || kind.starts_with('_')
         });
-        let saw = "a type of login is neither known nor begins with an underscore";
+        let saw = "an authentication type is unknown and does not begin with an underscore";
         bench.judge(id::V2_AUTH_04, is_kept, &agent, &frames, saw);
         let env = method
             .get("env")
             .filter(|env| is_terminal(method) && !env.is_null());
         if let Some(env) = env {
-            let saw = "the `env` of a login in a terminal has another shape";
+            let saw = "the `env` of a terminal login has the wrong type";
             bench.judge(id::V1_AUTH_15, env.is_object(), &agent, &frames, saw);
             bench.judge(id::V2_AUTH_08, is_env_list(env), &agent, &frames, saw);
         }
@@ -209,7 +209,7 @@ async fn login(bench: &mut Bench) -> Result<(), Stopped> {
     }
     let opened = agent.new_session_with(&json!({})).await?;
     let is_kept = opened.error_code() != Some(-32000);
-    let saw = "`session/new` still wants a login";
+    let saw = "`session/new` still requires a login";
     if is_gated {
         bench.judge(id::V1_AUTH_04, is_kept, &agent, &opened.frames(), saw);
     }

@@ -39,7 +39,7 @@ async fn not_running(bench: &mut Bench) -> Result<(), Stopped> {
         let code = answer.error_code();
         let is_kept = code == Some(-32602) || (!is_offered && code == Some(-32601));
         let saw = match code {
-            Some(code) => format!("a cancel of a call that does not run was answered with {code}"),
+            Some(code) => format!("cancelling a call that does not run returned error {code}"),
             None => "a cancel of a call that does not run was accepted".to_owned(),
         };
         bench.judge(id::V2_ECANCEL_03, is_kept, &agent, &answer.frames(), saw);

@@ -199,7 +199,7 @@ impl Bench {
         let chosen = hello.get("protocolVersion").and_then(Value::as_u64);
         if chosen != Some(number(self.version)) {
             let number = number(self.version);
-            let why = format!("the agent does not speak version {number}");
+            let why = format!("the agent does not support version {number}");
             return Err(Stopped::Other(why));
         }
         agent.hello = hello;

@@ -106,7 +106,7 @@ async fn open_question(bench: &mut Bench) -> Result<(), Stopped> {
     let answer = agent.answer(&call).await;
     let is_kept = answer.is_ok();
     let frames = [asked, call.frame];
-    let saw = "a request was not answered while the agent waited for permission";
+    let saw = "a request got no response while the agent waited for permission";
     bench.judge_all(
         &[id::V1_RPC_15, id::V2_RPC_01],
         is_kept,
@@ -139,7 +139,7 @@ async fn open_question(bench: &mut Bench) -> Result<(), Stopped> {
     agent.respond(&busy.question.id, outcome).await?;
     if bench.version == Version::V1 {
         let ended = agent.answer(&busy.prompt).await;
-        let saw = "a request with the id of an open question kept the turn from ending";
+        let saw = "a request with the id of an open permission request kept the turn from ending";
         bench.judge(
             id::V1_RPC_07,
             is_kept && ended.is_ok(),

@@ -60,7 +60,8 @@ async fn not_open(bench: &mut Bench) -> Result<(), Stopped> {
         .into_iter()
         .chain(found.map(|frame| frame.number))
         .collect();
-    let saw = "a cancel of a request that was not open was answered, or harmed another";
+    let saw =
+        "a cancel for a request that was not open got a response, or affected another request";
     turn::judge(
         bench,
         &[id::V1_CREQ_08, id::V2_CREQ_02],
@@ -130,10 +131,10 @@ async fn of_a_prompt(bench: &mut Bench) -> Result<(), Stopped> {
                 .into_iter()
                 .chain(ended.map(|course| course.end))
                 .collect();
-            let saw = "a cancel of the request stopped work on a prompt that was inserted";
+            let saw = "cancelling the request stopped the work on an inserted prompt";
             bench.judge(id::V2_PROMPT_16, is_kept, &agent, &frames, saw);
             let once = answers(&agent, &turn).len() == 1;
-            let saw = "a cancel of an answered request got it a second answer";
+            let saw = "a cancel for a completed request caused a second response";
             bench.judge(id::V2_CREQ_02, once, &agent, &frames, saw);
             withdrawn(bench, &mut agent, &turn).await?;
         }
@@ -162,7 +163,7 @@ async fn withdrawn(bench: &mut Bench, agent: &mut Agent, first: &Turn) -> Result
     // It may have been inserted just before the notification was read.
     if let Some(answer) = answer.filter(|answer| !was_inserted && answer.result().is_none()) {
         let is_kept = answer.error_code() == Some(-32800);
-        let saw = format!("a prompt that was taken back: {}", answer.error_message());
+        let saw = format!("a withdrawn prompt: {}", answer.error_message());
         bench.judge(id::V2_PROMPT_16, is_kept, agent, &frames, saw);
     }
     let stop = json!({"sessionId": first.session});
@@ -170,7 +171,7 @@ async fn withdrawn(bench: &mut Bench, agent: &mut Agent, first: &Turn) -> Result
     first.finish(agent, STOP_PATIENCE).await?;
     agent.listen(QUIET).await?;
     let count = answers(agent, &second).len();
-    let saw = format!("a cancelled request got {count} answers");
+    let saw = format!("a cancelled request got {count} responses");
     bench.judge(id::V2_CREQ_01, count == 1, agent, &frames, saw);
     Ok(())
 }

@@ -71,7 +71,7 @@ async fn offered(bench: &mut Bench) -> Result<(), Stopped> {
             .iter()
             .any(|life| life.status() == "failed");
         let is_kept = !failed && course.answer.error_code().is_none();
-        let saw = format!("a write that was answered with `{written}` was taken as failed");
+        let saw = format!("a write with the result `{written}` was treated as failed");
         bench.judge(
             id::V1_FS_08,
             is_kept,

@@ -82,9 +82,9 @@ impl Agent {
 /// Says how a request was answered, for a finding.
 pub(super) fn tell(method: &str, answer: &Answer) -> String {
     match answer.error_code() {
-        Some(code) => format!("`{method}` was answered with the error {code}"),
-        None if answer.result().is_some() => format!("`{method}` was answered with a result"),
-        None => format!("`{method}` was answered with neither a result nor an error code"),
+        Some(code) => format!("`{method}` returned error {code}"),
+        None if answer.result().is_some() => format!("`{method}` returned a result"),
+        None => format!("`{method}` returned neither a result nor an error code"),
     }
 }
 

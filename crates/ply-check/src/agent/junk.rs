@@ -38,7 +38,7 @@ impl Reaction {
     /// Says what came, for a finding.
     pub(super) fn tell(&self, what: &str) -> String {
         if !self.is_alive {
-            return format!("{what}: the agent did not answer the next request");
+            return format!("{what}: the next request got no response");
         }
         match self.answers.as_slice() {
             [] => format!("{what}: nothing was answered"),

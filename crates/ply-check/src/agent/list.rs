@@ -52,7 +52,7 @@ async fn listing(bench: &mut Bench) -> Result<(), Stopped> {
     // One here and one below; agents may list them only after a turn, and then nothing below is shown by them.
     let below = agent.cwd.join("ply-check-below");
     let made = tokio::fs::create_dir_all(&below).await;
-    made.map_err(|error| Stopped::Other(format!("a directory cannot be made: {error}")))?;
+    made.map_err(|error| Stopped::Other(format!("cannot create a directory: {error}")))?;
     let session = agent.new_session().await?;
     agent.new_session_with(&json!({"cwd": below})).await?;
     if let Err(stopped) = talk(&bench.subject, bench.version, &mut agent, &session).await {
@@ -148,7 +148,7 @@ async fn unchanged(bench: &mut Bench, agent: &mut Agent, before: &[Value]) -> Re
         after = entries(&again).cloned().unwrap_or_default();
     }
     let is_kept = is_same(&before, &after);
-    let saw = "after a listing, a session is gone or has another time";
+    let saw = "after a listing, a session is missing or has another time";
     bench.judge_all(
         &[id::V1_LIST_09, id::V2_LIST_01],
         is_kept,
@@ -163,7 +163,7 @@ async fn unused_directory(bench: &mut Bench, agent: &mut Agent) -> Result<(), St
     // It is there, so that nobody can take offence at anything but the sessions it has.
     let nowhere = agent.cwd.join("ply-check-never-used");
     let made = tokio::fs::create_dir_all(&nowhere).await;
-    made.map_err(|error| Stopped::Other(format!("a directory cannot be made: {error}")))?;
+    made.map_err(|error| Stopped::Other(format!("cannot create a directory: {error}")))?;
     let answer = agent.ask("session/list", json!({"cwd": nowhere})).await?;
     // Whether the answer has its shape is one thing, and what is in it another.
     if entries(&answer).is_none() {

@@ -90,7 +90,7 @@ async fn unreachable(bench: &mut Bench) -> Result<(), Stopped> {
         }
         Err(stopped) => {
             let last = agent.recording().len().saturating_sub(1);
-            let saw = format!("with a server whose program is not there: {stopped}");
+            let saw = format!("with a server whose program does not exist: {stopped}");
             bench.judge(id::V1_SESS_18, false, &agent, &[last], saw);
         }
     }
@@ -112,7 +112,7 @@ async fn named_twice(bench: &mut Bench) -> Result<(), Stopped> {
     let told = note.wait_for(|told| !told.is_empty()).await;
     if told.is_some() || answer.error_code().is_some() {
         let is_kept = told.as_deref().is_none_or(|value| value == "2");
-        let saw = "of a variable that was named twice, the first value counts";
+        let saw = "when a variable is listed twice, the agent uses the first value";
         bench.judge(id::V2_MCP_03, is_kept, &agent, &answer.frames(), saw);
     }
     bench.give_back(agent);
@@ -187,7 +187,7 @@ async fn reachable(bench: &mut Bench) -> Result<(), Stopped> {
         told = note.wait_for(greeted).await;
     }
     let rules = [id::V1_SESS_07, id::V2_MCP_04];
-    let saw = "a session began and had a turn, and its MCP server was not connected to";
+    let saw = "a session ran a turn without connecting to its MCP server";
     bench.judge_all(&rules, told.is_some(), &agent, &answer.frames(), saw);
     Ok(())
 }

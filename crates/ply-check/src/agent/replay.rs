@@ -222,7 +222,7 @@ fn gap(was: &[Item], is: &[Item]) -> Option<String> {
         (MessageKind::Agent, "the agent"),
     ] {
         if !tells_again(&told(is, who), &told(was, who)) {
-            return Some(format!("words of {name} are missing in the replay"));
+            return Some(format!("the text of {name} is missing in the replay"));
         }
     }
     let ends = |items: &[Item]| {
@@ -237,7 +237,7 @@ fn gap(was: &[Item], is: &[Item]) -> Option<String> {
         let (live, again) = (live.len(), again.len());
         match live == again {
             true => "a tool call has another end in the replay than it had live".to_owned(),
-            false => format!("{live} tool calls were made, and {again} are in the replay"),
+            false => format!("there were {live} tool calls, but {again} are in the replay"),
         }
     })
 }

@@ -127,18 +127,18 @@ fn hi() -> Value {
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
     // Methods that do not exist.
-    Row { versions: BOTH, method: "session/nope", params: |_| json!({}), what: "which is no method", sent: Sent::Always,
+    Row { versions: BOTH, method: "session/nope", params: |_| json!({}), what: "which does not exist", sent: Sent::Always,
         wants: &[(Wants::Code(-32601), &[id::V1_RPC_08, id::V2_RPC_01])] },
-    Row { versions: BOTH, method: "_vendor/nope", params: |_| json!({}), what: "which nobody has", sent: Sent::Always,
+    Row { versions: BOTH, method: "_vendor/nope", params: |_| json!({}), what: "which no agent has", sent: Sent::Always,
         wants: &[(Wants::ResultOr(-32601), &[id::V1_RPC_08, id::V1_EXT_03, id::V2_RPC_01, id::V2_EXT_04])] },
     // Parameters that do not fit.
     Row { versions: BOTH, method: "session/prompt", params: |_| json!({"prompt": [hi()]}), what: "without a session", sent: Sent::Always, wants: UNFIT },
-    Row { versions: BOTH, method: "session/prompt", params: |at| json!({"sessionId": at.session, "prompt": "hi"}), what: "with a text for a prompt", sent: Sent::Always, wants: UNFIT },
-    Row { versions: BOTH, method: "session/new", params: |_| json!({"cwd": 7}), what: "with a number for a directory", sent: Sent::Always, wants: UNFIT },
+    Row { versions: BOTH, method: "session/prompt", params: |at| json!({"sessionId": at.session, "prompt": "hi"}), what: "with a string as prompt", sent: Sent::Always, wants: UNFIT },
+    Row { versions: BOTH, method: "session/new", params: |_| json!({"cwd": 7}), what: "with a number as directory", sent: Sent::Always, wants: UNFIT },
     Row { versions: BOTH, method: "session/new", params: |_| json!({"cwd": null}), what: "without a directory", sent: Sent::Always, wants: UNFIT },
     Row { versions: V2, method: "session/prompt", params: |at| prompt(at.session, json!({"type": "text"})), what: "with a text block without a text", sent: Sent::Always,
         wants: &[(Wants::Code(-32602), &[id::V2_RPC_06])] },
-    Row { versions: V2, method: "session/prompt", params: |at| prompt(at.session, json!({"type": "_ply_check"})), what: "with a block of a kind that it cannot know", sent: Sent::Always,
+    Row { versions: V2, method: "session/prompt", params: |at| prompt(at.session, json!({"type": "_ply_check"})), what: "with a block of an unknown kind", sent: Sent::Always,
         wants: &[(Wants::Code(-32602), &[id::V2_ERR_02])] },
     // Sessions that do not exist.
     Row { versions: BOTH, method: "session/prompt", params: |_| prompt(NOBODY, hi()), what: NOT_THERE, sent: Sent::Always, wants: UNKNOWN },
@@ -156,12 +156,14 @@ const ROWS: &[Row] = &[
     Row { versions: BOTH, method: "session/new", params: |_| json!({"cwd": ".."}), what: "in the directory `..`", sent: Sent::Always, wants: RELATIVE },
     Row { versions: V1, method: "session/new", params: |_| json!({"additionalDirectories": ["src"]}), what: "with an additional directory `src`", sent: Sent::With("/sessionCapabilities/additionalDirectories"),
         wants: &[(Wants::Error, &[id::V1_SESS_15])] },
+    Row { versions: V1, method: "session/load", params: |at| json!({"sessionId": at.session, "cwd": "src", "mcpServers": []}), what: "in the directory `src`", sent: Sent::With("/loadSession"), wants: RELATIVE },
+    Row { versions: V2, method: "session/resume", params: |at| json!({"sessionId": at.session, "cwd": "src"}), what: "in the directory `src`", sent: Sent::With("/session"), wants: RELATIVE },
     // MCP servers that cannot be read.
     Row { versions: V1, method: "session/new", params: |_| json!({"mcpServers": [{"name": "x", "args": [], "env": []}]}), what: "with a server without `command`", sent: Sent::Always, wants: BROKEN },
-    Row { versions: V1, method: "session/new", params: |_| json!({"mcpServers": ["x"]}), what: "with a server that is a text", sent: Sent::Always, wants: BROKEN },
+    Row { versions: V1, method: "session/new", params: |_| json!({"mcpServers": ["x"]}), what: "with a string as server", sent: Sent::Always, wants: BROKEN },
     Row { versions: V2, method: "session/new", params: |_| json!({"mcpServers": [{"type": "stdio", "name": "x"}]}), what: "with a server without `command`", sent: Sent::Always, wants: BROKEN },
-    Row { versions: V2, method: "session/new", params: |_| json!({"mcpServers": [{"type": "_ply_check", "name": "x"}]}), what: "with a server of a type that it cannot know", sent: Sent::Always, wants: KIND },
-    Row { versions: V2, method: "session/new", params: |_| json!({"mcpServers": [{"type": "http", "name": "x", "url": "https://127.0.0.1:9/"}]}), what: "with a server over HTTP, which is not offered", sent: Sent::Without("/session/mcp/http"), wants: KIND },
+    Row { versions: V2, method: "session/new", params: |_| json!({"mcpServers": [{"type": "_ply_check", "name": "x"}]}), what: "with a server of an unknown type", sent: Sent::Always, wants: KIND },
+    Row { versions: V2, method: "session/new", params: |_| json!({"mcpServers": [{"type": "http", "name": "x", "url": "https://127.0.0.1:9/"}]}), what: "with an HTTP server, which is not advertised", sent: Sent::Without("/session/mcp/http"), wants: KIND },
 ];
 
 /// Sends every row.

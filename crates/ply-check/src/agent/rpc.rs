@@ -87,10 +87,10 @@ async fn meaningless_notifications(bench: &mut Bench) -> Result<(), Stopped> {
         .chain(answer.as_ref().map(|frame| frame.number))
         .collect();
     let rules = [id::V1_RPC_04, id::V2_RPC_01];
-    let saw = "a notification was answered";
+    let saw = "a notification got a response";
     bench.judge_all(&rules, answer.is_none(), &agent, &shown, saw);
     let is_alive = heard.is_ok() && agent.is_alive().await;
-    let saw = "no request was answered after notifications that are not known";
+    let saw = "no request got a response after unknown notifications";
     bench.judge(id::V1_RPC_09, is_alive, &agent, &frames, saw);
     if is_alive {
         bench.give_back(agent);

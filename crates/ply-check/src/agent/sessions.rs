@@ -62,7 +62,7 @@ async fn several(bench: &mut Bench) -> Result<(), Stopped> {
         frames.extend(answer.frames());
         let id = result.get("sessionId").and_then(Value::as_str);
         let is_kept = id.is_some_and(|id| !id.is_empty() && !ids.iter().any(|known| known == id));
-        let saw = "a session has no id, or that of another";
+        let saw = "a session has no id, or the id of another";
         let rules = [id::V1_SESS_01, id::V1_SESS_09, id::V2_SESS_01];
         bench.judge_all(&rules, is_kept, &agent, &answer.frames(), saw);
         ids.extend(id.map(str::to_owned));
@@ -86,7 +86,7 @@ async fn setup(bench: &mut Bench) -> Result<(), Stopped> {
         .filter(|frame| frame.number < answer.frame && names_it(frame))
         .map(|frame| frame.number)
         .collect();
-    let saw = "an update about a session came before the answer that names it";
+    let saw = "an update about a session came before the response that names it";
     let frames = [answer.frames().to_vec(), early.clone()].concat();
     bench.judge(id::V1_SESS_11, early.is_empty(), &agent, &frames, saw);
     let is_shaped = |key: &str, fits: fn(&Value) -> bool, or_null: bool| match result.get(key) {
@@ -96,11 +96,11 @@ async fn setup(bench: &mut Bench) -> Result<(), Stopped> {
     };
     let is_kept = is_shaped("modes", Value::is_object, true)
         && is_shaped("configOptions", Value::is_array, true);
-    let saw = "`modes` is no object, or `configOptions` no array";
+    let saw = "`modes` is not an object, or `configOptions` is not an array";
     bench.judge(id::V1_SESS_10, is_kept, &agent, &answer.frames(), saw);
     let is_kept = is_shaped("configOptions", Value::is_array, false)
         && is_shaped("availableCommands", Value::is_array, false);
-    let saw = "`configOptions` or `availableCommands` is no array";
+    let saw = "`configOptions` or `availableCommands` is not an array";
     bench.judge(id::V2_SESS_05, is_kept, &agent, &answer.frames(), saw);
     if bench.version == Version::V2 {
         let bare = json!({"cwd": agent.cwd});
@@ -129,7 +129,7 @@ async fn elsewhere(bench: &mut Bench) -> Result<(), Stopped> {
     }
     let below = agent.cwd.join("ply-check-below");
     let made = tokio::fs::create_dir_all(&below).await;
-    made.map_err(|error| Stopped::Other(format!("a directory cannot be made: {error}")))?;
+    made.map_err(|error| Stopped::Other(format!("cannot create a directory: {error}")))?;
     let below = tokio::fs::canonicalize(&below).await.unwrap_or(below);
     let opened = agent.new_session_with(&json!({"cwd": below})).await?;
     if opened.error_code() == Some(-32000) {
@@ -149,7 +149,7 @@ async fn elsewhere(bench: &mut Bench) -> Result<(), Stopped> {
     if let Some(entry) = entry {
         let cwd = entry.get("cwd").and_then(Value::as_str).unwrap_or_default();
         let is_kept = std::path::Path::new(cwd) == below;
-        let saw = "the session is listed in another directory than it was made in";
+        let saw = "the session is listed in another directory than it was created in";
         bench.judge_all(&rules, is_kept, &agent, &listed.frames(), saw);
     }
     bench.give_back(agent);

@@ -25,6 +25,15 @@ pub(super) fn values(option: &Value) -> Vec<&str> {
         .collect()
 }
 
+/// Returns the ids of config options with their current values, in order.
+pub(super) fn config_values(version: Version, options: &[Value]) -> Vec<(&str, &Value)> {
+    let options = options.iter().filter_map(|option| {
+        let id = option.get(config_id(version))?.as_str()?;
+        Some((id, option.get("currentValue")?))
+    });
+    options.collect()
+}
+
 /// Returns the ids of config options, in order.
 pub(super) fn config_ids(version: Version, options: &[Value]) -> Vec<String> {
     let ids = options.iter();

@@ -59,7 +59,7 @@ impl Bench {
             Version::V1 => id::V1_INIT_15,
             Version::V2 => id::V2_INIT_10,
         };
-        let saw = "`session/new` was not answered, several times in a row";
+        let saw = "`session/new` got no response several times in a row";
         let evidence = self.last_request("session/new");
         self.findings
             .add(rule, Found::Broken, saw, evidence, Some(self.probe));

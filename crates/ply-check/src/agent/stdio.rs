@@ -72,7 +72,7 @@ async fn parts(bench: &mut Bench) -> Result<(), Stopped> {
         .until(patience * START_FACTOR, is_answer(json!(1)))
         .await;
     let is_kept = matches!(answer, Ok(Some(_)));
-    let saw = "a message that came in three parts was not answered";
+    let saw = "a message split into three parts got no response";
     bench.judge_all(&rules, is_kept, &agent, &[sent], saw);
     if !is_kept {
         return Ok(());
@@ -114,7 +114,7 @@ async fn long_line(bench: &mut Bench) -> Result<(), Stopped> {
     let sent = agent.recording().len();
     let told = agent.notify("_x/long", json!({"text": text})).await;
     let is_alive = told.is_ok() && agent.is_alive().await;
-    let saw = "no request was answered after a notification of 16 MiB that is not known";
+    let saw = "no request got a response after an unknown notification of 16 MiB";
     bench.judge(id::V1_RPC_09, is_alive, &agent, &[sent], saw);
     Ok(())
 }
@@ -132,7 +132,7 @@ async fn end_of_input(bench: &mut Bench) -> Result<(), Stopped> {
             false => "without a session",
         };
         let seconds = EXIT_TIME_MAX.as_secs();
-        let saw = format!("{seconds} s after its input ended, the agent {which} was still there");
+        let saw = format!("{seconds} s after its input ended, the agent {which} was still running");
         bench.judge(id::V1_STDIO_07, is_kept, &agent, &[last], saw);
     }
     Ok(())
@@ -155,7 +155,7 @@ async fn whole_output(bench: &mut Bench) -> Result<(), Stopped> {
     let frames: Vec<_> = std::iter::once(talk.asked)
         .chain(updates.map(|frame| frame.number))
         .collect();
-    let saw = "a whole turn went by without a `session/update`";
+    let saw = "a whole turn had no `session/update`";
     bench.judge(id::V1_INIT_15, updates.is_some(), &agent, &frames, saw);
     bench.judge(id::V2_INIT_12, true, &agent, &frames, "");
     Ok(())

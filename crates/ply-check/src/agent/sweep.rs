@@ -34,7 +34,7 @@ pub(super) fn judge_ids(bench: &mut Bench) {
                     recording: place,
                     frames: vec![frame],
                 };
-                let saw = "a new session has the id of one that another process made";
+                let saw = "a new session has the id of a session from another process";
                 let findings = &mut bench.findings;
                 findings.add(
                     rule,
@@ -104,7 +104,7 @@ pub(super) async fn sweep(bench: &mut Bench) -> Option<String> {
 /// Says how many sessions are left, and why.
 pub(super) fn left(count: usize, why: &str) -> String {
     let sessions = if count == 1 { "session" } else { "sessions" };
-    format!("{count} {sessions} of this check are left in the agent's store: {why}")
+    format!("{count} {sessions} of this check remain in the agent's store: {why}")
 }
 
 /// Returns whether an agent deletes sessions.

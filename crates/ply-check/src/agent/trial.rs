@@ -81,7 +81,7 @@ fn failure(answer: &Answer) -> Option<String> {
     let is_about_request = matches!(code, -32700 | -32600 | -32601 | -32602);
     let words = answer.error_message();
     (!is_about_request).then(|| match words.is_empty() {
-        true => format!("prompts are answered with the error {code}"),
+        true => format!("prompts return error {code}"),
         false => shown(&words),
     })
 }

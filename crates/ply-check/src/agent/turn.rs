@@ -315,7 +315,7 @@ impl Course {
     pub(super) fn how(&self) -> String {
         match (&self.stop, self.answer.error_code()) {
             (Some(stop), _) => format!("the turn ended with `{stop}`"),
-            (None, Some(code)) => format!("the prompt was answered with the error {code}"),
+            (None, Some(code)) => format!("the prompt returned error {code}"),
             (None, None) => "the turn ended without a stop reason".to_owned(),
         }
     }

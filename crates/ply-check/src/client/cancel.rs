@@ -92,7 +92,7 @@ async fn cancel_turn(stage: &mut Stage) -> Result<(), Stopped> {
             &rules,
             false,
             &frames,
-            "the client answers nothing more after its cancel",
+            "the client stops responding after its cancel",
         ),
         Err(_) => return Ok(()),
     }
@@ -142,15 +142,14 @@ async fn cancel_permissions(stage: &mut Stage) -> Result<(), Stopped> {
             Ok(answer) => {
                 let frames = [call.frame, cancel.number, answer.frame];
                 let is_kept = is_cancelled(&answer) || answer.error_code() == Some(-32800);
-                let saw =
-                    "an open permission request was not answered with `cancelled` after the cancel";
+                let saw = "an open permission request did not return `cancelled` after the cancel";
                 // In version 1 an error is no outcome.
                 let is_kept = is_kept
                     && (stage.version == ply_wire::negotiate::Version::V2 || is_cancelled(&answer));
                 stage.judge(&rules, is_kept, &frames, saw);
             }
             Err(Stopped::Silent { .. }) => {
-                let saw = "an open permission request was not answered after the cancel";
+                let saw = "an open permission request got no response after the cancel";
                 stage.judge(
                     &[id::V1_CANCEL_03, id::V2_CANCEL_03],
                     false,
@@ -186,7 +185,7 @@ async fn take_back(stage: &mut Stage) -> Result<(), Stopped> {
     let answer = match stage.answer(&call).await {
         Ok(answer) => answer,
         Err(Stopped::Silent { .. }) => {
-            let saw = "a permission request that the agent took back was not answered";
+            let saw = "a permission request that the agent cancelled got no response";
             stage.judge(
                 &[id::V2_CREQ_01, id::V2_CREQ_04],
                 false,
@@ -200,7 +199,7 @@ async fn take_back(stage: &mut Stage) -> Result<(), Stopped> {
     };
     let frames = [call.frame, notice, answer.frame];
     let is_lawful = answer.result().is_some() || answer.error_code() == Some(-32800);
-    let saw = "a request that was taken back was answered with another error than -32800";
+    let saw = "a cancelled request returned an error other than -32800";
     stage.judge(&[id::V2_CREQ_01], is_lawful, &frames, saw);
     // Only those who support it are bound. An error shows support if a question that is not taken back gets none.
     let mut fails_always = false;
@@ -219,14 +218,14 @@ async fn take_back(stage: &mut Stage) -> Result<(), Stopped> {
     // It may have been answered before the notice came.
     let was_first = answer.result().is_some_and(|_| !is_cancelled(&answer));
     let is_kept = is_cancelled(&answer) || was_first;
-    let saw = "a permission request that was taken back was answered with an error";
+    let saw = "a cancelled permission request returned an error";
     stage.judge(&[id::V2_CREQ_04], is_kept, &frames, saw);
     let id = call.id.clone();
     stage.listen(Duration::from_millis(150)).await?;
     let second = stage.seen_since(answer.frame, move |frame| {
         frame.is_answer() && frame.id() == Some(&id)
     });
-    let saw = "a request that was taken back was answered twice";
+    let saw = "a cancelled request got two responses";
     stage.judge(&rules, second.is_none(), &frames, saw);
     Ok(())
 }

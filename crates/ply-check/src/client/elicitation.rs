@@ -61,7 +61,7 @@ async fn form(stage: &mut Stage) -> Result<(), Stopped> {
     if !stage.offers("/elicitation/form") {
         stage.not_offered(&[id::V1_ELIC_14, id::V1_ELIC_16], "forms");
         let is_kept = is_refusal(stage, &answer);
-        let saw = format!("a form, which is not offered: {}", answer.said());
+        let saw = format!("a form, which is not advertised: {}", answer.said());
         stage.judge(&[id::V1_ELIC_22, id::V2_ELIC_01], is_kept, &frames, saw);
         return Ok(());
     }
@@ -134,7 +134,7 @@ async fn odd(stage: &mut Stage) -> Result<(), Stopped> {
     let params = json!({"sessionId": stage.session, "mode": "url", "message": "Look here.", "elicitationId": "look-1", "url": "https://example.org/"});
     let answer = stage.ask("elicitation/create", params).await?;
     let is_kept = is_refusal(stage, &answer);
-    let saw = format!("an address, which is not offered: {}", answer.said());
+    let saw = format!("a URL, which is not advertised: {}", answer.said());
     stage.judge(
         &[id::V1_ELIC_22, id::V2_ELIC_01],
         is_kept,

@@ -65,7 +65,7 @@ async fn refused(
     rules: &[&str],
 ) -> Result<(), Stopped> {
     let answer = stage.ask(method, params).await?;
-    let saw = format!("`{method}`, which is not offered: {}", answer.said());
+    let saw = format!("`{method}`, which is not advertised: {}", answer.said());
     stage.judge(
         rules,
         answer.error_code() == Some(-32601),
@@ -193,7 +193,7 @@ async fn write_files(stage: &mut Stage) -> Result<(), Stopped> {
         let params = json!({"sessionId": stage.session, "path": path, "content": "written\n"});
         stage.not_offered(&[id::V1_FS_07, id::V1_FS_08], "writing files");
         refused(stage, "fs/write_text_file", params, &[id::V1_FS_10]).await?;
-        let saw = "a file was written though writing is not offered";
+        let saw = "a file was written although writing is not advertised";
         stage.judge(&[id::V1_FS_10], !path.exists(), &[], saw);
         return Ok(());
     }
@@ -212,7 +212,7 @@ async fn write_files(stage: &mut Stage) -> Result<(), Stopped> {
         let params = json!({"sessionId": stage.session, "path": there, "content": "written\n"});
         let control = stage.ask("fs/write_text_file", params).await?;
         if control.result().is_some() {
-            let saw = format!("a file that is not there was not made: {}", answer.said());
+            let saw = format!("a missing file was not created: {}", answer.said());
             stage.judge(&[id::V1_FS_07], false, &answer.frames(), saw);
         }
         stage.unclear(&[id::V1_FS_07, id::V1_FS_08], &answer.said());
@@ -234,7 +234,7 @@ async fn write_files(stage: &mut Stage) -> Result<(), Stopped> {
         &[id::V1_FS_07],
         is_made,
         &answer.frames(),
-        "the file is not there after it was written",
+        "the file does not exist after it was written",
     );
     let outside = Nothing::outside();
     let params = json!({"sessionId": stage.session, "path": outside.path(), "content": "out\n"});

@@ -75,7 +75,7 @@ pub(super) async fn play(
     let cwd = place.join("work");
     let out = place.join("report");
     if let Err(error) = std::fs::create_dir_all(&cwd) {
-        return Outcome::trouble(format!("no scratch directory can be made: {error}"));
+        return Outcome::trouble(format!("cannot create a scratch directory: {error}"));
     }
     let words = subject.command_with(&agent(subject, version, scene, &out));
     let [program, arguments @ ..] = words.as_slice() else {
@@ -267,7 +267,7 @@ pub(super) fn judge(findings: &mut Findings, scene: &Scene, outcome: &Outcome, k
         }
     };
     if let Some((goes_on, frame)) = outcome.left_behind {
-        let saw = "what a terminal ran goes on after the client";
+        let saw = "a terminal process continues after the client";
         add(&[id::V1_TERM_15], !goes_on, vec![frame], saw);
     }
     let Some(first) = outcome.reports.first() else {

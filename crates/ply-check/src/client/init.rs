@@ -87,7 +87,7 @@ async fn slow_greeting(stage: &mut Stage) -> Result<(), Stopped> {
         .chain(early)
         .map(|frame| frame.number)
         .collect();
-    let saw = "a session was asked for before `initialize` was answered";
+    let saw = "a session request came before the `initialize` response";
     stage.judge(
         &[id::V1_INIT_01, id::V2_INIT_01],
         early.is_none(),
@@ -120,8 +120,8 @@ async fn unknown_version(stage: &mut Stage) -> Result<(), Stopped> {
         }))
     });
     let rules = [id::V1_INIT_09, id::V2_INIT_06];
-    if let Some(hello) = turned_away(stage, &rules, "version 99 was answered").await? {
-        let saw = "version 99 was answered, and the client kept the connection open";
+    if let Some(hello) = turned_away(stage, &rules, "version 99 was accepted").await? {
+        let saw = "version 99 was chosen, and the client kept the connection open";
         stage.judge(&rules, false, &[hello], saw);
     }
     Ok(())
@@ -133,7 +133,7 @@ async fn no_sessions(stage: &mut Stage) -> Result<(), Stopped> {
     merge(&mut welcome, &json!({"capabilities": {}}));
     stage.house.lock().welcome = welcome;
     let rules = [id::V2_INIT_11];
-    if let Some(hello) = turned_away(stage, &rules, "no sessions were offered").await? {
+    if let Some(hello) = turned_away(stage, &rules, "the agent does not list sessions").await? {
         stage.judge(&rules, true, &[hello], "");
     }
     Ok(())
@@ -243,7 +243,7 @@ async fn needs_login(stage: &mut Stage) -> Result<(), Stopped> {
     }
     let reached = stage.receive_prompt().await;
     let is_made = reached.is_ok();
-    let saw = "after the login no session was made";
+    let saw = "after the login, no session was created";
     stage.judge(&[id::V1_AUTH_05], is_made, &[], saw);
     match is_made {
         true => stage.begin_turn().await,

@@ -49,8 +49,8 @@ fn is_outcome(answer: &Answer) -> bool {
 
 fn saw(answer: &Answer) -> String {
     match answer.error_code() {
-        Some(code) => format!("a permission request was answered with {code}"),
-        None => "a permission request was answered with no outcome".to_owned(),
+        Some(code) => format!("a permission request returned error {code}"),
+        None => "a permission request returned no outcome".to_owned(),
     }
 }
 
@@ -92,7 +92,7 @@ async fn permission(stage: &mut Stage) -> Result<(), Stopped> {
 async fn unseen(stage: &mut Stage) -> Result<(), Stopped> {
     stage.bear(
         &[id::V1_PERM_11, id::V2_PERM_03],
-        "a permission request about a tool call that was not announced",
+        "a permission request about an unknown tool call",
     );
     let params = stage.permission("never-announced");
     let call = stage.begin("session/request_permission", params).await?;

@@ -81,7 +81,7 @@ async fn late_idle(stage: &mut Stage) -> Result<(), Stopped> {
     stage.receive_prompt().await?;
     // What is told of the time before the prompt comes in between.
     stage.state("idle").await?;
-    let saw = "the client took an idle from before its prompt for the end";
+    let saw = "the client treated an idle state from before its prompt as the end";
     still_listens(stage, id::V2_STATE_14, saw).await?;
     let Some(prompt) = stage
         .prompt
@@ -93,7 +93,7 @@ async fn late_idle(stage: &mut Stage) -> Result<(), Stopped> {
     stage
         .respond(&prompt.id, json!({"messageId": "late-1"}))
         .await?;
-    let saw = "the client took the answer to its prompt for the end";
+    let saw = "the client treated the prompt response as the end";
     still_listens(stage, id::V2_PROMPT_17, saw).await?;
     let content = prompt.params.get("prompt").cloned().unwrap_or_default();
     stage
@@ -109,7 +109,7 @@ async fn old_answer(stage: &mut Stage) -> Result<(), Stopped> {
     let Some(prompt) = stage.prompt.clone() else {
         return Ok(());
     };
-    let what = "an answer to its prompt without a message id";
+    let what = "a prompt response without a message id";
     stage.bear(&[id::V2_PROMPT_08], what);
     let frame = stage.respond(&prompt.id, json!({})).await?;
     let content = prompt.params.get("prompt").cloned().unwrap_or_default();

@@ -75,18 +75,18 @@ async fn ids(stage: &mut Stage) -> Result<(), Stopped> {
             |frame: &Frame| frame.is_answer() && frame.direction == ply_client::Direction::ToAgent;
         let heard = stage.listen_for(theirs).await?;
         let Some(heard) = heard else {
-            let saw = format!("`{method}` was not answered");
+            let saw = format!("`{method}` got no response");
             let rules = [id::V1_RPC_08, id::V1_RPC_15, id::V1_EXT_03, id::V2_RPC_01];
             stage.judge(&rules, false, &[call.frame], saw);
             if id == prompt {
-                let saw = "a request under an id that the client uses too was not answered";
+                let saw = "a request with an id that the client also uses got no response";
                 stage.judge(&[id::V1_RPC_07], false, &[call.frame], saw);
             }
             continue;
         };
         let frames = [call.frame, heard.number];
         let is_same = heard.id() == Some(&id);
-        let saw = "the answer has another id than the request";
+        let saw = "the response has another id than the request";
         stage.judge(&[id::V1_RPC_05, id::V2_RPC_01], is_same, &frames, saw);
         if id == prompt {
             let saw = "an id that both sides use was mixed up";
@@ -98,8 +98,8 @@ async fn ids(stage: &mut Stage) -> Result<(), Stopped> {
             .and_then(|json| json.pointer("/error/code"))
             .and_then(Value::as_i64);
         let saw = match code {
-            Some(code) => format!("`{method}` was answered with {code}"),
-            None => format!("`{method}` was answered with a result"),
+            Some(code) => format!("`{method}` returned error {code}"),
+            None => format!("`{method}` returned a result"),
         };
         let rules = [id::V1_RPC_08, id::V2_RPC_01];
         stage.judge(&rules, code == Some(-32601), &frames, saw.clone());
@@ -114,7 +114,7 @@ async fn ids(stage: &mut Stage) -> Result<(), Stopped> {
 async fn notifications(stage: &mut Stage) -> Result<(), Stopped> {
     stage.bear(
         &[id::V1_RPC_09, id::V2_RPC_01],
-        "notifications that it does not know",
+        "unknown notifications",
     );
     let first = stage.notify("_ply/nothing", json!({"x": 1})).await?;
     let second = stage.notify("foo/bar", json!([1, 2])).await?;
@@ -127,14 +127,14 @@ async fn notifications(stage: &mut Stage) -> Result<(), Stopped> {
         .into_iter()
         .chain(answer.map(|frame| frame.number))
         .collect();
-    let saw = "a notification was answered";
+    let saw = "a notification got a response";
     stage.judge(
         &[id::V1_RPC_04, id::V2_RPC_01],
         answer.is_none(),
         &frames,
         saw,
     );
-    let what = "notifications that it does not know";
+    let what = "unknown notifications";
     stage
         .survives(&[id::V1_RPC_09, id::V2_RPC_01], &frames, what)
         .await
@@ -143,7 +143,7 @@ async fn notifications(stage: &mut Stage) -> Result<(), Stopped> {
 async fn no_messages(stage: &mut Stage) -> Result<(), Stopped> {
     stage.bear(
         &[id::V1_RPC_10, id::V2_RPC_01],
-        "lines that are no messages",
+        "invalid lines",
     );
     let first = stage
         .send_bytes(b"{\n42\n\"x\"\n\n{\"jsonrpc\":\"2.0\"}\nnull\n")
@@ -163,11 +163,11 @@ async fn no_messages(stage: &mut Stage) -> Result<(), Stopped> {
         .into_iter()
         .chain(odd.map(|frame| frame.number))
         .collect();
-    let saw = "a line that is no message was answered with something else than -32700 or -32600 and a null id";
+    let saw = "an invalid line got a response other than -32700 or -32600 with a null id";
     let rules = [id::V1_RPC_10, id::V2_RPC_01];
     stage.judge(&rules, odd.is_none(), &frames, saw);
     stage
-        .survives(&rules, &frames, "lines that are no messages")
+        .survives(&rules, &frames, "invalid lines")
         .await
 }
 
@@ -192,7 +192,7 @@ async fn arrays(stage: &mut Stage) -> Result<(), Stopped> {
         &rules,
         run.is_none(),
         &frames,
-        "what an array holds was run",
+        "the contents of an array were executed",
     );
     stage.survives(&rules, &frames, "an array").await
 }

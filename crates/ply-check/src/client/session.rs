@@ -60,11 +60,13 @@ async fn hold_new(stage: &mut Stage) -> Result<Option<crate::peer::Held>, Stoppe
 
 async fn early_updates(stage: &mut Stage) -> Result<(), Stopped> {
     let Some(held) = hold_new(stage).await? else {
-        return Err(Stopped::Other("the client makes no new session".to_owned()));
+        return Err(Stopped::Other(
+            "the client creates no new session".to_owned(),
+        ));
     };
     stage.bear(
         &[id::V1_SESS_12, id::V2_SESS_06],
-        "updates that came before the answer to `session/new`",
+        "updates before the `session/new` response",
     );
     let command = match stage.version {
         Version::V1 => json!({"name": "early", "description": "Came early"}),
@@ -84,7 +86,7 @@ async fn early_updates(stage: &mut Stage) -> Result<(), Stopped> {
     let reached = stage.reach_prompt().await;
     let is_kept = reached.is_ok() && stage.session == "check-early";
     let rules = [id::V1_SESS_12, id::V2_SESS_06];
-    let saw = "the client did not go on after updates that came before the answer to `session/new`";
+    let saw = "the client stopped after updates that came before the `session/new` response";
     stage.judge(&rules, is_kept, &[first, second], saw);
     reached
 }
@@ -92,7 +94,9 @@ async fn early_updates(stage: &mut Stage) -> Result<(), Stopped> {
 /// Updates between the answer to `session/new` and the prompt.
 async fn idle_updates(stage: &mut Stage) -> Result<(), Stopped> {
     let Some(held) = hold_new(stage).await? else {
-        return Err(Stopped::Other("the client makes no new session".to_owned()));
+        return Err(Stopped::Other(
+            "the client creates no new session".to_owned(),
+        ));
     };
     let mut setup = stage.house.lock().setup.clone();
     super::stage::merge(&mut setup, &json!({"sessionId": "check-idle"}));
@@ -109,7 +113,7 @@ async fn idle_updates(stage: &mut Stage) -> Result<(), Stopped> {
     let third = stage.say("Something happened meanwhile.").await?;
     let frames = [first, second, third];
     let reached = stage.reach_prompt().await;
-    let saw = "the client sent no prompt after updates that came outside of a turn";
+    let saw = "the client sent no prompt after updates outside of a turn";
     stage.judge(&rules, reached.is_ok(), &frames, saw);
     reached
 }
@@ -141,7 +145,7 @@ async fn odd_options(stage: &mut Stage) -> Result<(), Stopped> {
         id::V2_CMD_04,
     ];
     let saw =
-        "the client sent no prompt in a session with options or commands that it does not know";
+        "the client sent no prompt in a session with unknown options or commands";
     stage.judge(&rules, reached.is_ok(), &[], saw);
     let is_load = |frame: &Frame| frame.method() == Some("session/load");
     let load = stage.recording().with_frames(|frames| {
@@ -151,7 +155,7 @@ async fn odd_options(stage: &mut Stage) -> Result<(), Stopped> {
             .map(|frame| frame.number)
     });
     if let Some(load) = load {
-        let saw = "the client sent no prompt after a session was loaded with the answer null";
+        let saw = "the client sent no prompt after `session/load` returned null";
         stage.judge(
             &[id::V1_LOAD_07, id::V1_LOAD_08],
             reached.is_ok(),

@@ -123,7 +123,7 @@ impl Stage {
             self.version = self.house.lock().version;
             if self.house.lock().is_other_version {
                 let number = number(self.version);
-                let why = format!("the client does not speak version {number}");
+                let why = format!("the client does not support version {number}");
                 return Err(Stopped::Other(why));
             }
             self.bring_back().await?;

@@ -35,22 +35,22 @@ async fn states(stage: &mut Stage) -> Result<(), Stopped> {
         (
             id::V2_STATE_08,
             json!({"state": "running"}),
-            "a state was told again",
+            "a state was repeated",
         ),
         (
             id::V2_STATE_10,
             json!({"state": "_paused", "until": "noon"}),
-            "a state was told that it does not know",
+            "an unknown state was reported",
         ),
         (
             id::V2_BG_05,
             json!({"state": "running", "background": [{"type": "_x", "id": 1}]}),
-            "background work was told that it does not know",
+            "unknown background work was reported",
         ),
         (
             id::V2_BG_05,
             json!({"state": "running", "background": 3}),
-            "a malformed list of background work was told",
+            "an invalid list of background work was sent",
         ),
     ];
     for (rule, members, what) in steps {
@@ -84,7 +84,7 @@ async fn odd_stop(stage: &mut Stage) -> Result<(), Stopped> {
             &[id::V2_STOP_05],
             false,
             &[frame],
-            "the client answers nothing more after an unknown stop reason",
+            "the client stops responding after an unknown stop reason",
         ),
     }
     Ok(())

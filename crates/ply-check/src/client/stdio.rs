@@ -122,7 +122,7 @@ async fn much_stderr(stage: &mut Stage) -> Result<(), Stopped> {
         }
     });
     let is_read = tokio::time::timeout(STDERR_TIME_MAX, writing).await.is_ok();
-    let saw = "the agent's standard error is not read, so it waits";
+    let saw = "the agent's standard error is not read, so the agent blocks";
     stage.judge(&[id::V1_STDIO_05, id::V2_RPC_01], is_read, &[], saw);
     if !is_read {
         return Err(Stopped::Other(saw.to_owned()));
@@ -146,7 +146,7 @@ pub(super) fn judge_end(stage: &mut Stage, end: End) {
         End::Open => {}
         End::Closed => stage.judge(&[id::V1_STDIO_07], true, &[], ""),
         End::Signalled => {
-            let saw = "the agent got a signal while its input was still open";
+            let saw = "the agent was signalled while its input was still open";
             stage.judge(&[id::V1_STDIO_07], false, &[], saw);
         }
     }

@@ -61,12 +61,12 @@ async fn create(
     match id.map(str::to_owned) {
         Some(id) => Ok((answer, id)),
         None if answer.error_code() == Some(-32601) => {
-            let saw = "`terminal/create` is offered and not known";
+            let saw = "`terminal/create` is advertised but unknown";
             stage.judge(&OFFERED, false, &answer.frames(), saw);
             Err(Stopped::Other(saw.to_owned()))
         }
         None => Err(Stopped::Other(format!(
-            "no terminal was made: {}",
+            "no terminal was created: {}",
             answer.said()
         ))),
     }
@@ -90,7 +90,10 @@ async fn terminals(stage: &mut Stage) -> Result<(), Stopped> {
         let params = json!({"sessionId": stage.session, "command": "/bin/true"});
         let answer = stage.ask("terminal/create", params).await?;
         let is_refused = answer.error_code() == Some(-32601);
-        let saw = format!("`terminal/create`, which is not offered: {}", answer.said());
+        let saw = format!(
+            "`terminal/create`, which is not advertised: {}",
+            answer.said()
+        );
         stage.judge(&[id::V1_RPC_08], is_refused, &answer.frames(), saw);
         return Ok(());
     }
@@ -137,7 +140,7 @@ async fn ends_by_itself(stage: &mut Stage) -> Result<(), Stopped> {
         &released,
     );
     let gone = ask(stage, "output", &id).await?;
-    let saw = "a terminal that was released can still be read";
+    let saw = "a released terminal can still be read";
     stage.judge(
         &[id::V1_TERM_12],
         gone.error_code().is_some(),
@@ -153,7 +156,7 @@ async fn runs_long(stage: &mut Stage) -> Result<(), Stopped> {
     let made = match stage.answer(&call).await {
         Ok(made) => made,
         Err(Stopped::Silent { .. }) => {
-            let saw = "a terminal was not answered while its command ran";
+            let saw = "`terminal/create` got no response while the command ran";
             stage.judge(&[id::V1_TERM_03], false, &[call.frame], saw);
             return Err(Stopped::Other(saw.to_owned()));
         }
@@ -167,7 +170,7 @@ async fn runs_long(stage: &mut Stage) -> Result<(), Stopped> {
     let id = id.unwrap_or_default().to_owned();
     let shown = ask(stage, "output", &id).await?;
     let status = shown.result().and_then(|result| result.get("exitStatus"));
-    let saw = "a command that runs has an exit status";
+    let saw = "a running command has an exit status";
     stage.judge(
         &[id::V1_TERM_07],
         status.is_none_or(Value::is_null),
@@ -179,7 +182,7 @@ async fn runs_long(stage: &mut Stage) -> Result<(), Stopped> {
     let killed = match ask(stage, "kill", &id).await {
         Ok(killed) => killed,
         Err(Stopped::Silent { .. }) => {
-            let saw = "a kill was not answered while the end was waited for";
+            let saw = "`terminal/kill` got no response during `terminal/wait_for_exit`";
             stage.judge(&[id::V1_TERM_09], false, &[waiting.frame], saw);
             return Err(Stopped::Other(saw.to_owned()));
         }
@@ -227,7 +230,7 @@ async fn says_much(stage: &mut Stage) -> Result<(), Stopped> {
         &[id::V1_TERM_06],
         is_clean,
         &shown.frames(),
-        "the output was cut inside a character",
+        "the output was truncated inside a character",
     );
     ask(stage, "release", &id).await.map(drop)
 }

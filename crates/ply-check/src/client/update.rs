@@ -163,7 +163,7 @@ const CONTENT: &[Burden] = &[
     },
     Burden {
         rules: &[id::V1_CONTENT_09],
-        what: "odd annotations",
+        what: "unusual annotations",
         updates: |_| {
             let odd = json!({"audience": ["nobody"], "priority": 1.5, "mood": "blue", "lastModified": "yesterday"});
             let odd = json!({"type": "text", "text": "odd", "annotations": odd});
@@ -172,7 +172,7 @@ const CONTENT: &[Burden] = &[
     },
     Burden {
         rules: &[id::V1_MSGID_02],
-        what: "odd ids of messages",
+        what: "unusual message ids",
         updates: |_| {
             let ids = [json!("1"), json!("01"), json!(" 1 "), json!(null)];
             let chunk = |id| json!({"sessionUpdate": "agent_message_chunk", "messageId": id, "content": text("under an odd id")});
@@ -229,7 +229,7 @@ const TOOL_CALLS: &[Burden] = &[
     },
     Burden {
         rules: &[id::V1_TOOL_16, id::V2_TOOL_04],
-        what: "an update of a tool call that was not announced",
+        what: "an update of an unknown tool call",
         updates: |_| {
             let done = json!({"status": "completed"});
             vec![
@@ -240,7 +240,7 @@ const TOOL_CALLS: &[Burden] = &[
     },
     Burden {
         rules: &[id::V1_TOOL_18, id::V2_TOOL_11],
-        what: "content of a tool call that it does not know",
+        what: "unknown tool call content",
         updates: |_| {
             let content = json!([
                 {"type": "content", "content": text("one")},
@@ -253,7 +253,7 @@ const TOOL_CALLS: &[Burden] = &[
     },
     Burden {
         rules: &[id::V2_TOOL_07],
-        what: "a kind and status that it does not know",
+        what: "an unknown kind and status",
         updates: |version| {
             let odd = json!({"kind": "_dream", "status": "_dreaming"});
             vec![call(version, "tool-2", odd)]
@@ -317,7 +317,7 @@ const TERMINALS: &[Burden] = &[
 
 const UNKNOWN: &[Burden] = &[Burden {
     rules: &[id::V1_EXT_07, id::V2_EXT_05],
-    what: "updates of kinds that it does not know",
+    what: "unknown kinds of updates",
     updates: |_| {
         let mut elsewhere = chunk("x", text("Is anybody there?"));
         merge(&mut elsewhere, &json!({"in": "a session that never was"}));
@@ -371,7 +371,7 @@ const LISTS: &[Burden] = &[
     },
     Burden {
         rules: &[id::V2_PLAN_05],
-        what: "a plan of a type that it does not know",
+        what: "a plan of an unknown type",
         updates: |_| {
             let plan = json!({"type": "_map", "planId": "p-1", "north": 1});
             vec![json!({"sessionUpdate": "plan_update", "plan": plan})]

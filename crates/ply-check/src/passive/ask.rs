@@ -42,19 +42,19 @@ impl Passive {
         if is_v2 {
             let has_title = text(params, "/title").is_some();
             let is_kept = has_session && has_title && !options.is_empty() && is_unique;
-            let what = "a question lacks a member, or two options share an id";
+            let what = "a permission request lacks a member, or two options share an id";
             self.keeps(id::V2_PERM_01, Side::Agent, is_kept, what);
             if text(params, "/subject/type") == Some("command") {
                 self.absolute(params, "/subject/cwd", id::V2_PERM_04, Side::Agent);
                 let is_named = text(params, "/subject/command").is_some();
-                let what = "a question about a command does not name it";
+                let what = "a permission request about a command does not name it";
                 self.keeps(id::V2_PERM_04, Side::Agent, is_named, what);
             }
             return;
         }
         let has_options = params.get("options").is_some_and(Value::is_array);
         let is_kept = has_session && call.is_some() && has_options;
-        let what = "a question lacks `sessionId`, `toolCall` or `options`";
+        let what = "a permission request lacks `sessionId`, `toolCall` or `options`";
         self.keeps(id::V1_PERM_03, Side::Agent, is_kept, what);
         let is_whole = |option: &Value| {
             let kind = text(option, "/kind").is_some_and(|kind| KINDS.contains(&kind));
@@ -76,7 +76,7 @@ impl Passive {
         }
         let cancel = self.session_of(open).and_then(|session| session.cancel);
         if let Some((cancel, _)) = cancel.filter(|(_, t)| now - t >= CROSSING_S) {
-            let what = "permission was asked for in a turn that had been cancelled";
+            let what = "permission was requested in a cancelled turn";
             let rule = match self.link.is_v2() {
                 true => id::V2_CANCEL_05,
                 false => id::V1_CANCEL_04,
@@ -115,14 +115,14 @@ impl Passive {
             Some("selected") => match text(result, "/outcome/optionId") {
                 Some(option) => self.selected(open, option),
                 None => {
-                    let what = "the answer names no option";
+                    let what = "the response names no option";
                     self.find_with(shape, Side::Client, open.frame, what);
                 }
             },
             Some("cancelled") => self.dismissed(open),
             Some(custom) if is_v2 && custom.starts_with('_') => {}
             _ => {
-                let what = "the answer has no known outcome";
+                let what = "the response has no known outcome";
                 self.find_with(shape, Side::Client, open.frame, what);
             }
         }
@@ -141,7 +141,7 @@ impl Passive {
             self.find_with(rule, Side::Client, open.frame, what);
         }
         if open.taken_back.is_some_and(|t| now - t >= CROSSING_S) {
-            let what = "a question that the agent took back was answered with an option";
+            let what = "a permission request that the agent cancelled returned an option";
             self.find_with(id::V2_CREQ_04, Side::Client, open.frame, what);
         }
         let Some(session) = self.session_of(open) else {
@@ -154,7 +154,7 @@ impl Passive {
             call.rejected = rejects.then_some(frame);
         }
         if let Some((cancel, _)) = cancel {
-            let what = "a question of a cancelled turn was answered with an option";
+            let what = "a permission request of a cancelled turn returned an option";
             self.find_with(id::V1_CANCEL_03, Side::Client, cancel, what);
         }
     }

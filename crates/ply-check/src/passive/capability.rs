@@ -59,7 +59,7 @@ impl Passive {
         self.look(id::V2_EXT_01, from);
         if from == Side::Agent {
             let is_of_files = method.starts_with("fs/") || method.starts_with("terminal/");
-            let what = "a file or a terminal of the client was asked for";
+            let what = "the client's files or terminals were used";
             self.keeps(id::V2_INIT_14, from, !is_of_files, what);
         }
         let Some(row) = find(here, from, method, asks) else {
@@ -140,7 +140,7 @@ impl Passive {
         };
         let is_known = |rows: &[MethodInfo]| rows.iter().any(|row| row.name == method);
         if find(other, from, method, asks).is_some() {
-            let what = format!("{} is no method of version {version}", quote(method));
+            let what = format!("{} is not a method of version {version}", quote(method));
             self.find(id::V1_INIT_10, from, what);
         } else if find(self.rows().unwrap_or_default(), from, method, asks.other()).is_some() {
             let (method, kind) = match asks {
@@ -150,7 +150,7 @@ impl Passive {
             self.find(id::V1_SCHEMA_01, from, format!("{method} is {kind}"));
         } else if !is_known(v1::METHODS) && !is_known(v2::METHODS) {
             let method = quote(method);
-            let what = format!("{method} is no method, and custom ones begin with `_`");
+            let what = format!("{method} is not a method, and custom ones begin with `_`");
             self.find(id::V1_EXT_02, from, what.as_str());
             self.find(id::V2_EXT_01, from, what);
         }

@@ -46,7 +46,10 @@ impl Passive {
             false => (rule, format!("agentCapabilities.promptCapabilities.{name}")),
         };
         let is_kept = self.is_advertised(Side::Agent, &path);
-        let what = format!("a prompt has {} for an agent that takes none", quote(kind));
+        let what = format!(
+            "a prompt has {} for an agent that does not support it",
+            quote(kind)
+        );
         self.keeps(rule, Side::Client, is_kept, &what);
         self.keeps(id::V1_PROMPT_02, Side::Client, is_kept, &what);
     }
@@ -105,7 +108,8 @@ impl Passive {
                 let path = format!("capabilities.session.mcp.{kind}");
                 if !self.is_advertised(Side::Agent, &path) {
                     let kind = quote(kind);
-                    let what = format!("an MCP server over {kind} for an agent that takes none");
+                    let what =
+                        format!("an MCP server over {kind} for an agent that does not support it");
                     self.find(id::V2_MCP_01, Side::Client, what);
                 }
             }
@@ -129,7 +133,7 @@ impl Passive {
                 let path = format!("agentCapabilities.mcpCapabilities.{kind}");
                 let is_known = self.link.welcome.is_some();
                 let is_kept = !is_known || self.is_advertised(Side::Agent, &path);
-                let what = "an MCP server over a transport that the agent does not take";
+                let what = "an MCP server over a transport that the agent does not support";
                 self.keeps(id::V1_MCP_02, Side::Client, is_kept, what);
                 let has_url = text(server, "/url").is_some();
                 let is_kept = is_named && has_url && has_list("headers");

@@ -10,7 +10,7 @@ impl Passive {
     pub(super) fn diff(&mut self, diff: &Value) {
         let changes = list(diff, "/changes");
         let is_kept = !changes.is_empty() && changes.iter().all(is_change);
-        let what = "a diff has no changes, or one without its absolute paths";
+        let what = "a diff has no changes, or a change without absolute paths";
         self.keeps(id::V2_DIFF_01, Side::Agent, is_kept, what);
         let patch = given(diff, "/patch");
         let is_text = |change: &Value| text(change, "/fileType") == Some("text");
@@ -29,7 +29,7 @@ impl Passive {
         let is_kept = sections.count() == changes.len() && changes.iter().all(names);
         let what = "the patch is of other files than the changes";
         self.keeps(id::V2_DIFF_02, Side::Agent, is_kept, what);
-        let what = "the patch has prefixes before its paths, or headers of a commit";
+        let what = "the patch has path prefixes or commit headers";
         self.keeps(id::V2_DIFF_03, Side::Agent, is_plain(patch), what);
     }
 }

@@ -23,14 +23,14 @@ impl Passive {
         }
         self.look(id::V1_STDIO_02, from);
         if let Some(torn) = self.link.torn.remove(&from) {
-            let what = "a message does not stand on one line";
+            let what = "a message is not on one line";
             self.find_at(id::V1_STDIO_02, from, vec![torn], what);
             // More came, so its sender was not cut off.
             self.find_at(
                 only_messages(from),
                 from,
                 vec![torn],
-                "a line is no message",
+                "a line is not a message",
             );
         }
     }
@@ -52,7 +52,7 @@ impl Passive {
             Err(error) if error.is_eof() && line.trim_start().starts_with('{') => {
                 self.link.torn.insert(from, self.frame);
             }
-            _ => self.find(only_messages(from), from, "a line is no message"),
+            _ => self.find(only_messages(from), from, "a line is not a message"),
         }
     }
 
@@ -65,7 +65,7 @@ impl Passive {
         let (result, error) = (value.get("result"), value.get("error"));
         let is_answer = result.is_some() || error.is_some();
         let what = match method {
-            Some(_) if is_answer => "a message is both a call and an answer",
+            Some(_) if is_answer => "a message is both a request and a response",
             Some(Value::String(method)) => {
                 let params = value.get("params").unwrap_or(&Value::Null);
                 return Some(match id {
@@ -73,9 +73,9 @@ impl Passive {
                     None => Message::Notification { method, params },
                 });
             }
-            Some(_) => "a `method` is no string",
+            Some(_) => "a `method` is not a string",
             None if is_answer => return Some(Message::Answer { id, result, error }),
-            None => "a message is neither a call nor an answer",
+            None => "a message is neither a request nor a response",
         };
         self.link.odd.insert(from);
         self.find(id::V1_RPC_01, from, what);
@@ -109,7 +109,7 @@ impl Passive {
         self.keeps(id::V1_RPC_06, from, is_good, what);
         self.look(id::V2_RPC_03, from);
         if let Some(earlier) = self.link.opened(from, id).map(|open| open.frame) {
-            let what = "an id is used again before its answer";
+            let what = "an id is reused before the response";
             self.find_with(id::V2_RPC_03, from, earlier, what);
         }
     }
@@ -148,7 +148,7 @@ impl Passive {
     fn take_back(&mut self, from: Side, params: &Value) {
         let id = params.get("requestId").unwrap_or(&Value::Null);
         let is_own = !self.link.is_unheard_of(from, id);
-        let what = "a request is cancelled that its sender never made";
+        let what = "a request is cancelled that its sender never sent";
         self.keeps(id::V2_CREQ_03, from, is_own, what);
         let t = self.t;
         let open = self.link.opened_mut(from, id);
@@ -195,7 +195,7 @@ impl Passive {
         {
             self.look(id::V2_RPC_05, from);
             if !result.is_object() {
-                let what = format!("the result of {} is no object", quote(&open.method));
+                let what = format!("the result of {} is not an object", quote(&open.method));
                 self.find_with(id::V2_RPC_05, from, open.frame, what);
             }
         }
@@ -224,10 +224,10 @@ impl Passive {
         }
         match self.link.has_notified.contains(&from.other()) {
             true => {
-                let what = "an answer without id: a notification was answered";
+                let what = "a response without an id: a notification got a response";
                 self.find(id::V1_RPC_04, from, what);
             }
-            false => self.find(id::V1_RPC_05, from, "an answer does not say to what"),
+            false => self.find(id::V1_RPC_05, from, "a response has no id"),
         }
     }
 
@@ -239,18 +239,18 @@ impl Passive {
         }
         match self.link.answered(caller, id) {
             Some((first, true)) if self.link.is_v1() => {
-                self.find_with(id::V1_PROMPT_07, from, first, "a prompt is answered twice");
+                self.find_with(id::V1_PROMPT_07, from, first, "a prompt got two responses");
             }
             Some((first, _)) => {
-                self.find_with(id::V1_RPC_05, from, first, "a request is answered twice");
+                self.find_with(id::V1_RPC_05, from, first, "a request got two responses");
             }
-            None => self.find(id::V1_RPC_05, from, "an answer to nothing that was asked"),
+            None => self.find(id::V1_RPC_05, from, "a response matches no request"),
         }
     }
 
     fn answer_shape(&mut self, from: Side, result: Option<&Value>, error: Option<&Value>) {
         let is_one = result.is_none() || error.is_none();
-        let what = "an answer is both a result and an error";
+        let what = "a response has both a result and an error";
         self.keeps(id::V1_RPC_03, from, is_one, what);
         let Some(error) = error else {
             return;
@@ -274,7 +274,7 @@ impl Passive {
         if open.is_early {
             self.look(id::V1_INIT_19, Side::Agent);
             if result.is_some() {
-                let what = format!("{} was served before `initialize`", quote(&open.method));
+                let what = format!("{} was accepted before `initialize`", quote(&open.method));
                 self.find_with(id::V1_INIT_19, Side::Agent, open.frame, what);
             }
         }

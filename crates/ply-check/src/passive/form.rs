@@ -25,7 +25,7 @@ impl Passive {
         let what = "a form belongs to one session or one request";
         self.keeps(id::V1_ELIC_04, Side::Agent, is_kept, what);
         let mode = text(params, "/mode");
-        let what = "a form does not say its `mode`";
+        let what = "an elicitation has no `mode`";
         self.keeps(id::V1_ELIC_03, Side::Agent, mode.is_some(), what);
         let parent = match self.link.is_v2() {
             true => "capabilities.elicitation",
@@ -36,7 +36,7 @@ impl Passive {
             && self.is_advertised(Side::Client, parent)
         {
             let is_kept = self.is_advertised(Side::Client, &format!("{parent}.{mode}"));
-            let what = "a form in a mode that was not advertised";
+            let what = "an elicitation in a mode that was not advertised";
             self.keeps(id::V1_ELIC_01, Side::Agent, is_kept, what);
         }
         match mode {
@@ -50,7 +50,7 @@ impl Passive {
         let fields = params.pointer("/requestedSchema/properties");
         let fields = fields.and_then(Value::as_object);
         let is_flat = fields.is_some_and(|fields| fields.values().all(is_plain));
-        let what = "a form is not a flat object of texts, numbers, booleans and choices";
+        let what = "a form is not a flat object of strings, numbers, booleans and choices";
         self.keeps(id::V1_ELIC_13, Side::Agent, is_flat, what);
         let is_secret = |name: &String| {
             let letters = name.chars().filter(char::is_ascii_alphanumeric);
@@ -70,7 +70,7 @@ impl Passive {
     fn page(&mut self, params: &Value) {
         let url = text(params, "/url").unwrap_or_default();
         // That the address is `https` is only recommended.
-        let what = "the address of a page has credentials in it";
+        let what = "a URL contains credentials";
         self.keeps(id::V1_ELIC_25, Side::Agent, is_clean(url), what);
         if let Some(id) = text(params, "/elicitationId")
             && self.link.pages.len() < PAGES_MAX
@@ -80,7 +80,7 @@ impl Passive {
                 id::V1_ELIC_19,
                 Side::Agent,
                 is_new,
-                "two pages have the same id",
+                "two URL elicitations have the same id",
             );
         }
     }
@@ -90,7 +90,7 @@ impl Passive {
         let id = text(params, "/elicitationId");
         let is_full = self.link.pages.len() >= PAGES_MAX;
         let is_known = is_full || id.is_some_and(|id| self.link.pages.contains(id));
-        let what = "a page was completed that was not asked for here";
+        let what = "`elicitation/complete` names an unknown URL elicitation";
         self.keeps(id::V1_ELIC_20, Side::Agent, is_known, what);
     }
 }

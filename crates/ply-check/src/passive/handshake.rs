@@ -40,7 +40,7 @@ impl Passive {
             self.look(id::V1_INIT_01, Side::Client);
             if self.link.welcome.is_none() {
                 let method = quote(method);
-                let what = format!("{method} was sent before the answer to `initialize`");
+                let what = format!("{method} was sent before the `initialize` response");
                 self.find(id::V1_INIT_01, Side::Client, what);
             }
         }
@@ -55,7 +55,7 @@ impl Passive {
     pub(super) fn hello(&mut self, params: &Value, open: &Open) {
         let version = params.get("protocolVersion").and_then(Value::as_u64);
         let version = version.filter(|version| *version <= u64::from(u16::MAX));
-        let what = "`protocolVersion` is no integer from 0 to 65535";
+        let what = "`protocolVersion` is not an integer from 0 to 65535";
         self.keeps(id::V1_INIT_02, Side::Client, version.is_some(), what);
         if !(open.is_repeated && self.link.is_v2()) {
             self.link.asked = version;
@@ -63,7 +63,7 @@ impl Passive {
         }
         match version {
             None | Some(0 | 1) => {
-                let what = "`clientCapabilities` is no object";
+                let what = "`clientCapabilities` is not an object";
                 let capabilities = given(params, "/clientCapabilities");
                 let is_kept = capabilities.is_none_or(Value::is_object);
                 self.keeps(id::V1_INIT_03, Side::Client, is_kept, what);
@@ -74,7 +74,7 @@ impl Passive {
             Some(2) => {
                 self.info(params, Side::Client);
                 let is_kept = given(params, "/capabilities").is_some_and(Value::is_object);
-                let what = "`initialize` lacks `capabilities`, which are an object";
+                let what = "`initialize` lacks the object `capabilities`";
                 self.keeps(id::V2_INIT_01, Side::Client, is_kept, what);
                 self.markers(params, Side::Client);
             }
@@ -92,7 +92,7 @@ impl Passive {
         };
         // Version 1 leaves it open; there the latest one counts.
         if open.is_repeated && self.link.is_v2() {
-            let what = "`initialize` was repeated on a connection in use, and served";
+            let what = "a second `initialize` was accepted on a connection in use";
             return self.find_with(id::V2_INIT_16, Side::Agent, open.frame, what);
         }
         let version = result.get("protocolVersion").and_then(Value::as_u64);
@@ -109,7 +109,7 @@ impl Passive {
         self.link.cannot_go_on = is_above;
         self.look(id::V2_INIT_04, Side::Agent);
         if is_above {
-            let what = "a version was chosen above the newest that was asked for";
+            let what = "the chosen version is above the requested one";
             self.find_with(id::V2_INIT_04, Side::Agent, open.frame, what);
         }
         if self.link.is_unknown() {
@@ -135,7 +135,7 @@ impl Passive {
         // The schema has them optional, whatever the documentation says.
         let capabilities = given(result, "/agentCapabilities");
         let is_whole = version.is_some() && capabilities.is_none_or(Value::is_object);
-        let what = "the answer lacks `protocolVersion`, or `agentCapabilities` is no object";
+        let what = "the response lacks `protocolVersion`, or `agentCapabilities` is not an object";
         self.keeps(id::V1_INIT_05, Side::Agent, is_whole, what);
         let what = "`agentInfo` lacks a name or a version";
         let is_kept = is_info(result, "/agentInfo");
@@ -146,7 +146,7 @@ impl Passive {
         let is_whole = ["/info", "/capabilities"]
             .iter()
             .all(|at| given(result, at).is_some_and(Value::is_object));
-        let what = "the answer lacks `info` or `capabilities`, which are objects";
+        let what = "the response lacks the object `info` or `capabilities`";
         self.keeps(id::V2_INIT_02, Side::Agent, is_whole, what);
         self.info(result, Side::Agent);
         self.markers(result, Side::Agent);
@@ -167,7 +167,7 @@ impl Passive {
             if let Some(marker) = given(said, at) {
                 self.look(id::V2_INIT_09, side);
                 if !marker.is_object() {
-                    let what = format!("{} is no object", quote(at));
+                    let what = format!("{} is not an object", quote(at));
                     self.find(id::V2_INIT_09, side, what);
                 }
             }
@@ -204,7 +204,7 @@ impl Passive {
             .iter()
             .any(|method| text(method, "/type") == Some("terminal"));
         let is_kept = !has_terminal || self.is_advertised(Side::Client, gate);
-        let what = "a login in a terminal is offered to a client that has none";
+        let what = "a terminal login is offered to a client that does not support it";
         self.keeps(id::V1_AUTH_08, Side::Agent, is_kept, what);
     }
 

@@ -179,7 +179,7 @@ impl Passive {
             Some(0 | 1) => id::V1_INIT_09,
             _ => id::V2_INIT_06,
         };
-        let what = "the client goes on with a version above its newest";
+        let what = "the client continues with a version above its newest";
         self.find(rule, Side::Client, what);
     }
 
@@ -202,7 +202,7 @@ impl Passive {
             return;
         }
         for frame in self.sessions.strangers() {
-            let what = "an update is of a session that nobody made, loaded or resumed";
+            let what = "an update is about a session that was not created, loaded or resumed";
             self.find_at(id::V1_SESS_09, Side::Agent, vec![frame], what);
         }
     }
@@ -219,7 +219,7 @@ impl Passive {
         let mut frames: Vec<usize> = unanswered.map(|(_, open)| open.frame).collect();
         frames.sort_unstable();
         for frame in frames {
-            let what = "the agent ended without answering a prompt";
+            let what = "the agent exited without a prompt response";
             self.find_at(id::V1_PROMPT_07, Side::Agent, vec![frame], what);
         }
     }

@@ -22,7 +22,7 @@ impl Passive {
             if kind == Some("boolean") {
                 let gate = "clientCapabilities.session.configOptions.boolean";
                 let is_kept = is_v2 || self.is_advertised(Side::Client, gate);
-                let what = "a boolean option for a client that knows none";
+                let what = "a boolean option for a client that does not support it";
                 self.keeps(id::V1_CONF_04, Side::Agent, is_kept, what);
             }
             if let Some(category) = text(option, "/category") {
@@ -47,7 +47,7 @@ impl Passive {
         let current = text(modes, "/currentModeId");
         let is_there = available.iter().any(|mode| text(mode, "/id") == current);
         let is_kept = available.iter().all(is_whole) && is_there;
-        let what = "a mode lacks its `id` or `name`, or the current mode is none of them";
+        let what = "a mode lacks its `id` or `name`, or the current mode is not in the list";
         self.keeps(id::V1_MODE_01, Side::Agent, is_kept, what);
     }
 
@@ -66,7 +66,7 @@ impl Passive {
             let is_plain = !name.starts_with('/') && !name.contains(char::is_whitespace);
             let what = "a command lacks its name or description";
             self.keeps(id::V1_CMD_03, Side::Agent, is_whole, what);
-            let what = "a command lacks a member, or has an odd name or that of another";
+            let what = "a command lacks a member, or has an invalid or duplicate name";
             let is_kept = is_whole && is_plain && names.insert(name);
             self.keeps(id::V2_CMD_01, Side::Agent, is_kept, what);
             if let Some(input) = given(command, "/input") {
@@ -110,7 +110,7 @@ fn member_fault(is_v2: bool, option: &Value) -> Option<&'static str> {
 fn value_fault(option: &Value) -> Option<&'static str> {
     if text(option, "/type") == Some("boolean") {
         let is_kept = option.get("currentValue").is_some_and(Value::is_boolean);
-        return (!is_kept).then_some("the current value of a boolean option is no boolean");
+        return (!is_kept).then_some("the current value of a boolean option is not a boolean");
     }
     let groups = list(option, "/options").iter();
     let values = groups.flat_map(|item| match list(item, "/options") {
@@ -123,6 +123,6 @@ fn value_fault(option: &Value) -> Option<&'static str> {
     match current.is_some_and(|current| values.contains(&current)) {
         true if distinct.len() == values.len() => None,
         true => Some("an option has a value twice"),
-        false => Some("the current value of an option is none of its values"),
+        false => Some("the current value of an option is not one of its values"),
     }
 }

@@ -87,7 +87,7 @@ impl Passive {
         for rule in [id::V1_PLAN_04, id::V2_PLAN_03] {
             self.look(rule, Side::Agent);
             if is_back {
-                let what = "entries were left out of a plan and came back later";
+                let what = "entries were omitted from a plan and came back later";
                 self.find_at(rule, Side::Agent, frames.clone(), what);
             }
         }

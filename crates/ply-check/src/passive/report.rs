@@ -10,7 +10,7 @@ impl Passive {
     pub(super) fn usage(&mut self, update: &Value) {
         let is_count = |name: &str| update.get(name).is_some_and(Value::is_u64);
         let is_kept = is_count("used") && is_count("size");
-        let what = "`used` or `size` is no count";
+        let what = "`used` or `size` is not a non-negative integer";
         self.keeps(id::V1_USAGE_02, Side::Agent, is_kept, what);
         if let Some(cost) = given(update, "/cost") {
             let has_amount = cost.get("amount").is_some_and(Value::is_number);
@@ -43,7 +43,7 @@ impl Passive {
             self.look(id::V1_COMPACT_02, Side::Agent);
         }
         if let Some(ended) = ended.filter(|_| is_end || is_summary) {
-            let what = "a compaction that was over went on";
+            let what = "a finished compaction continued";
             self.find_with(id::V1_COMPACT_02, Side::Agent, ended, what);
         }
     }
@@ -51,7 +51,7 @@ impl Passive {
     pub(super) fn session_info(&mut self, update: &Value) {
         let fixed = ["sessionId", "cwd", "additionalDirectories"];
         let is_kept = !fixed.iter().any(|name| update.get(*name).is_some());
-        let what = "the update names what cannot change";
+        let what = "the update contains members that cannot change";
         self.keeps(id::V1_INFO_03, Side::Agent, is_kept, what);
     }
 }

@@ -55,13 +55,13 @@ impl Passive {
         let misspelled = schema::misspelled(value).map(str::to_owned);
         let misspelled = misspelled.or_else(|| strange.as_ref().filter(is_snake).cloned());
         let what = format!(
-            "a member is called {}",
+            "a member is named {}",
             quote(misspelled.as_deref().unwrap_or_default())
         );
         self.keeps(id::V1_RPC_12, from, misspelled.is_none(), &what);
         let strange = strange.filter(|_| misspelled.is_none());
         let name = quote(strange.as_deref().unwrap_or_default());
-        let what = format!("{name} is no member of this message, and is not in a `_meta`");
+        let what = format!("{name} is not a member of this message, and not in a `_meta`");
         self.keeps(id::V1_EXT_01, from, strange.is_none(), &what);
     }
 }

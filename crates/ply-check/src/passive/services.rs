@@ -45,7 +45,7 @@ impl Passive {
             let pairs = env.as_array();
             pairs.is_some_and(|pairs| pairs.iter().all(is_pair))
         });
-        let what = "the `env` of a terminal is no list of names and values";
+        let what = "the `env` of a terminal is not a list of names and values";
         self.keeps(id::V1_TERM_04, Side::Agent, is_kept, what);
     }
 
@@ -77,15 +77,19 @@ impl Passive {
     pub(super) fn service_answered(&mut self, open: &Open, result: &Value) {
         let has = |at: &str| text(result, at).is_some();
         let (rule, is_kept, what) = match open.method.as_str() {
-            "fs/read_text_file" => (id::V1_FS_06, has("/content"), "the answer has no `content`"),
+            "fs/read_text_file" => (
+                id::V1_FS_06,
+                has("/content"),
+                "the response has no `content`",
+            ),
             "terminal/create" => {
                 self.terminal_made(open, result);
-                let what = "the answer has no `terminalId`";
+                let what = "the response has no `terminalId`";
                 (id::V1_TERM_03, has("/terminalId"), what)
             }
             "terminal/output" => {
                 let is_truncated = result.get("truncated").is_some_and(Value::is_boolean);
-                let what = "the answer has no `output` or does not say whether it is `truncated`";
+                let what = "the response has no `output` or no `truncated`";
                 (id::V1_TERM_07, has("/output") && is_truncated, what)
             }
             "elicitation/create" => {
@@ -95,7 +99,11 @@ impl Passive {
                     ["accept", "decline", "cancel"].contains(&action) || is_custom
                 };
                 let is_kept = text(result, "/action").is_some_and(is_known);
-                (id::V1_ELIC_16, is_kept, "the answer has no known `action`")
+                (
+                    id::V1_ELIC_16,
+                    is_kept,
+                    "the response has no known `action`",
+                )
             }
             _ => return,
         };

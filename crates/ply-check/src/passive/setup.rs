@@ -63,10 +63,10 @@ impl Passive {
             false => "agentCapabilities.sessionCapabilities.additionalDirectories",
         };
         let is_kept = self.is_advertised(Side::Agent, gate);
-        let what = "further directories for an agent that takes none";
+        let what = "additional directories for an agent that does not support them";
         self.keeps(id::V1_SESS_14, Side::Client, is_kept, what);
         let is_fit = |root: &Value| root.as_str().is_some_and(is_absolute);
-        let what = "a further directory is not absolute";
+        let what = "an additional directory is not absolute";
         let is_kept = roots.iter().all(is_fit);
         self.keeps(id::V1_SESS_15, Side::Client, is_kept, what);
     }
@@ -95,7 +95,7 @@ impl Passive {
             let cursor = cursor.as_str().unwrap_or_default();
             let is_full = self.link.cursors.len() >= CURSORS_MAX;
             let is_kept = is_full || self.link.cursors.contains(cursor);
-            let what = "a cursor came back that was never given";
+            let what = "a cursor was sent that was never given out";
             self.keeps(id::V1_LIST_04, Side::Client, is_kept, what);
         }
     }
@@ -146,7 +146,7 @@ impl Passive {
 
     fn set_option(&mut self, params: &Value) {
         let kind = text(params, "/type");
-        let what = "an option is set without `type`";
+        let what = "an option is set without a `type`";
         self.keeps(id::V2_CONF_02, Side::Client, kind.is_some(), what);
         if params.get("value").is_some_and(Value::is_boolean) {
             let what = "a boolean is set without `type`: \"boolean\"";
@@ -173,7 +173,7 @@ impl Passive {
             let is_fresh = call.withdrawn.is_some_and(|t| now - t < CROSSING_S);
             call.can_be_cancelled || is_fresh
         });
-        let what = "a tool call is cancelled that does not offer it";
+        let what = "a tool call is cancelled that does not offer cancelling";
         self.keeps(id::V2_ECANCEL_01, Side::Client, is_offered, what);
     }
 
@@ -200,7 +200,7 @@ impl Passive {
                     let is_whole = result.get("configOptions").is_some_and(Value::is_array);
                     self.look(id::V1_CONF_09, Side::Agent);
                     if !is_whole {
-                        let what = "the answer lacks the list of options";
+                        let what = "the response lacks the list of options";
                         self.find_with(id::V1_CONF_09, Side::Agent, open.frame, what);
                     }
                 }
@@ -227,7 +227,7 @@ impl Passive {
             self.look(id::V1_SESS_01, Side::Agent);
         }
         let Some(id) = text(result, "/sessionId") else {
-            let what = "the answer lacks `sessionId`";
+            let what = "the response lacks `sessionId`";
             return self.find_with(id::V1_SESS_01, Side::Agent, open.frame, what);
         };
         // A client may have asked for any id; only those that the agent gave count.
@@ -247,7 +247,7 @@ impl Passive {
             session.has_past |= open.method == "session/fork";
         }
         if let Some(early) = early {
-            let what = "an update of a session came before the answer that names it";
+            let what = "an update about a session came before the response that names it";
             self.find_with(id::V1_SESS_11, Side::Agent, early, what);
         }
         self.modes(result);
@@ -262,7 +262,11 @@ impl Passive {
             if let Some(value) = result.get(name) {
                 self.look(id::V2_SESS_05, Side::Agent);
                 if !value.is_array() {
-                    self.find(id::V2_SESS_05, Side::Agent, format!("`{name}` is no list"));
+                    self.find(
+                        id::V2_SESS_05,
+                        Side::Agent,
+                        format!("`{name}` is not an array"),
+                    );
                 }
             }
         }
@@ -301,7 +305,7 @@ impl Passive {
             }
         }
         if !open.saw_state {
-            let what = "a session was resumed without saying its state first";
+            let what = "a session was resumed without reporting its state first";
             self.find_with(id::V2_RESUME_08, Side::Agent, open.frame, what);
         }
         self.setup_lists(result);
@@ -323,7 +327,7 @@ impl Passive {
             self.look(id::V2_CLOSE_02, Side::Agent);
         }
         if let Some(active) = active {
-            let what = "a session was closed before its work was told to be over";
+            let what = "a session was closed before its work was reported as ended";
             self.find_with(id::V2_CLOSE_02, Side::Agent, active, what);
         }
         if made {
@@ -338,7 +342,7 @@ impl Passive {
     fn listed(&mut self, open: &Open, result: &Value) {
         self.look(id::V1_LIST_02, Side::Agent);
         if !result.get("sessions").is_some_and(Value::is_array) {
-            let what = "the answer lacks `sessions`";
+            let what = "the response lacks `sessions`";
             self.find_with(id::V1_LIST_02, Side::Agent, open.frame, what);
         }
         if self.link.cursors.len() < CURSORS_MAX {
@@ -366,7 +370,7 @@ impl Passive {
         if let Some(when) = given(session, "/updatedAt") {
             let when = when.as_str().unwrap_or_default();
             let is_time = when.parse::<jiff::Timestamp>().is_ok();
-            let what = "the `updatedAt` of an entry is no time with a date";
+            let what = "the `updatedAt` of an entry is not a date and time";
             self.keeps(id::V2_LIST_04, Side::Agent, is_time, what);
             // ISO 8601, which version 1 asks for, has times without an offset.
             let is_time = is_time || when.parse::<jiff::civil::DateTime>().is_ok();

@@ -31,7 +31,7 @@ impl Passive {
             let is_refusal = code.and_then(Value::as_i64) == Some(-32600);
             // What is being stopped may refuse for that reason.
             if open.while_running && is_refusal && !session.is_stop_chosen {
-                let what = "a prompt was refused while work is running";
+                let what = "a prompt was refused while work was running";
                 self.find_with(id::V2_PROMPT_14, Side::Agent, open.frame, what);
             }
             return;
@@ -50,12 +50,13 @@ impl Passive {
             && shown < idle
             && !open.while_running
         {
-            let what = "a prompt was answered when its work was over, not when it was inserted";
+            let what =
+                "the prompt response came when the work was done, not when the prompt was inserted";
             self.find_with(id::V2_PROMPT_05, Side::Agent, open.frame, what);
         }
         self.look(id::V2_PROMPT_07, Side::Agent);
         if message.is_none() {
-            let what = "the answer to a prompt lacks `messageId`";
+            let what = "the prompt response lacks `messageId`";
             self.find_with(id::V2_PROMPT_07, Side::Agent, open.frame, what);
         }
     }
@@ -139,7 +140,7 @@ impl Passive {
         let distinct: BTreeSet<_> = names.iter().collect();
         let is_once = distinct.len() == names.len();
         if had {
-            let what = "work in the background was reported before, and is left out here";
+            let what = "background work that was reported before is missing here";
             self.keeps(id::V2_BG_02, Side::Agent, has_list, what);
         }
         if has_list {
@@ -177,7 +178,7 @@ impl Passive {
         let Some(since) = was_active else {
             // A snapshot may repeat how the last work ended, and states may be told twice.
             if reason.is_some() && !is_snapshot && !has_past && !had_state {
-                let what = "work ended that was never told to run";
+                let what = "work ended that was never reported as running";
                 self.find(id::V2_STATE_01, Side::Agent, what);
             }
             return;
@@ -189,7 +190,7 @@ impl Passive {
         for rule in [id::V2_STATE_01, id::V2_STATE_02, id::V2_STATE_03] {
             self.look(rule, Side::Agent);
         }
-        let what = "work that nobody stopped ended with `cancelled`";
+        let what = "work that was not cancelled ended with `cancelled`";
         let is_kept = !is_cancelled || is_stop_chosen || has_past;
         self.keeps(id::V2_STOP_03, Side::Agent, is_kept, what);
         if reason.is_none() {
@@ -200,7 +201,7 @@ impl Passive {
             self.cancelled_work_ended(frame, reason);
         }
         for (_, frame) in unseen {
-            let what = "the work of a prompt ended, and its message was never shown";
+            let what = "the work of a prompt ended without its message";
             self.find_with(id::V2_PROMPT_09, Side::Agent, frame, what);
         }
         if reason.is_some() {
@@ -296,7 +297,7 @@ impl Passive {
         // Some tell the end of the call that was asked about before they go on; what comes of a cancel is no work that goes on.
         let is_over = is_asked || session.cancel.is_some() || !is_said;
         if let Some(waits) = session.waits.filter(|_| !is_over) {
-            let what = "the agent went on after an answer without `running`";
+            let what = "the agent continued after a response without `running`";
             self.find_with(id::V2_STATE_05, Side::Agent, waits, what);
         }
     }

@@ -45,7 +45,7 @@ impl Passive {
                 id::V1_TOOL_06,
                 Side::Agent,
                 id.is_some(),
-                "an update names no call",
+                "an update has no `toolCallId`",
             );
         }
         if let Some(id) = id {
@@ -69,7 +69,7 @@ impl Passive {
             }
         }
         if let Some(name) = given(update, "/name") {
-            let what = "the name of a tool is no string";
+            let what = "the name of a tool is not a string";
             self.keeps(id::V1_TOOL_19, Side::Agent, name.is_string(), what);
         }
         if let Some(status) = text(update, "/status") {
@@ -121,7 +121,7 @@ impl Passive {
             self.absolute(item, "/path", id::V1_TOOL_13, Side::Agent);
             let is_old = given(item, "/oldText").is_none_or(Value::is_string);
             let is_kept = text(item, "/newText").is_some() && is_old;
-            let what = "a diff has no `newText`, or an `oldText` that is no text";
+            let what = "a diff has no `newText`, or its `oldText` is not a string";
             self.keeps(id::V1_TOOL_13, Side::Agent, is_kept, what);
         }
     }
@@ -167,7 +167,7 @@ impl Passive {
             self.look(id::V1_TOOL_02, Side::Agent);
             // Announced again while it is open it may be the same call, told once more.
             if was_announced && was_over {
-                let what = format!("the tool call {} was over before", quote(id));
+                let what = format!("the tool call {} had already ended", quote(id));
                 self.find_with(id::V1_TOOL_02, Side::Agent, first, what);
             }
         }
@@ -184,7 +184,7 @@ impl Passive {
             self.keeps(id::V2_TOOL_03, Side::Agent, has_title, what);
         }
         if is_completed {
-            let what = "a call was completed and never in progress";
+            let what = "a call was completed without being in progress";
             self.keeps(id::V1_TOOL_09, Side::Agent, was_running, what);
             self.keeps(id::V2_TOOL_09, Side::Agent, was_running, what);
         }
@@ -204,7 +204,7 @@ impl Passive {
             self.look(id::V1_PERM_12, Side::Agent);
         }
         if let Some(rejected) = rejected {
-            let what = "a rejected tool call goes on";
+            let what = "a rejected tool call continues";
             self.find_with(id::V1_PERM_12, Side::Agent, rejected, what);
         }
     }

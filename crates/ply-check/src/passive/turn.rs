@@ -28,7 +28,7 @@ impl Passive {
         self.goes_without();
         if !self.sessions.is_known(id) {
             open.is_for_unknown = true;
-            let what = format!("a prompt for session {}, which was not set up", quote(id));
+            let what = format!("a prompt for session {}, which is not open", quote(id));
             self.find(id::V2_SESS_10, Side::Client, what.as_str());
             return self.find(id::V1_PROMPT_01, Side::Client, what);
         }
@@ -93,7 +93,7 @@ impl Passive {
         if let Some(reason) = reason {
             self.look(id::V1_PROMPT_06, Side::Agent);
             if reason.is_empty() {
-                let what = "the answer to a prompt has no stop reason";
+                let what = "the prompt response has no stop reason";
                 return self.find_with(id::V1_PROMPT_06, Side::Agent, open.frame, what);
             }
             self.look(id::V1_STOP_01, Side::Agent);

@@ -120,7 +120,7 @@ impl Passive {
             // Version 1 does not forbid updates that nobody knows.
             false => id::V2_EXT_01,
         };
-        let what = format!("the update {} is none of this version", quote(kind));
+        let what = format!("the update {} does not exist in this version", quote(kind));
         self.find(rule, Side::Agent, what);
     }
 
@@ -140,7 +140,7 @@ impl Passive {
         self.look(rule, Side::Agent);
         if !self.is_advertised(Side::Client, gate) {
             let kind = quote(kind);
-            let what = format!("the update {kind} for a client that did not ask for it");
+            let what = format!("the update {kind} for a client that does not support it");
             self.find(rule, Side::Agent, what);
         }
     }
@@ -164,11 +164,11 @@ impl Passive {
             return self.find_with(id::V2_CLOSE_04, Side::Agent, closed, what);
         }
         if let (Some(asked), true) = (quiet_resume, HISTORY.contains(&kind) && !is_busy) {
-            let what = "history was replayed, and nobody asked for it";
+            let what = "history was replayed without a request";
             return self.find_with(id::V1_RESUME_03, Side::Agent, asked, what);
         }
         if is_after_load && kind == "user_message_chunk" {
-            let what = "history was replayed after the answer to `session/load`";
+            let what = "history was replayed after the `session/load` response";
             self.find(id::V1_LOAD_05, Side::Agent, what);
         } else if is_v1 && is_late && OF_A_TURN.contains(&kind) {
             let what = format!("the update {} came after the end of its turn", quote(kind));
@@ -192,7 +192,7 @@ impl Passive {
                 let null = Value::Null;
                 self.block(update.get("content").unwrap_or(&null), Side::Agent);
                 if let Some(message) = given(update, "/messageId") {
-                    let what = "the id of a message is no string";
+                    let what = "the id of a message is not a string";
                     self.keeps(id::V1_MSGID_01, Side::Agent, message.is_string(), what);
                 }
             }
@@ -201,7 +201,7 @@ impl Passive {
             "compaction_update" | "compaction_summary_chunk" => self.compaction(id, kind, update),
             "current_mode_update" => {
                 let is_kept = text(update, "/currentModeId").is_some();
-                let what = "a change of mode lacks `currentModeId`";
+                let what = "a mode change lacks `currentModeId`";
                 self.keeps(id::V1_MODE_04, Side::Agent, is_kept, what);
                 self.known_mode(id, text(update, "/currentModeId"));
             }
@@ -220,7 +220,7 @@ impl Passive {
         if let (Some(modes), Some(mode)) = (modes, mode)
             && !modes.iter().any(|known| known == mode)
         {
-            let what = format!("the mode {} is none of the available ones", quote(mode));
+            let what = format!("the mode {} is not available", quote(mode));
             self.find(id::V1_MODE_04, Side::Agent, what);
         }
     }
@@ -237,7 +237,7 @@ impl Passive {
         self.look(id::V1_SESS_09, Side::Agent);
         if is_quiet && self.sessions.has_running() {
             let what = format!(
-                "the update {} is of a session that was not prompted, while another one was",
+                "the update {} is about a session without a prompt, while another one had one",
                 quote(kind)
             );
             self.find(id::V1_SESS_09, Side::Agent, what);
@@ -275,7 +275,7 @@ impl Passive {
                 self.plan_update(id, update.get("plan").unwrap_or(&null));
             }
             "plan" => {
-                let what = "`plan` was sent, which version 2 does not have";
+                let what = "`plan` was sent, which does not exist in version 2";
                 self.find(id::V2_PLAN_01, Side::Agent, what);
             }
             "terminal_update" => self.own_terminal(id, update),

@@ -88,6 +88,8 @@ impl Report {
         if verdict.outcome > Outcome::Pass || !verdict.saw.is_empty() {
             let saw: Vec<_> = verdict.sights().map(|(saw, _)| saw).collect();
             let hidden: Vec<_> = run.findings.caused_by(rule.id).collect();
+            let saved = run.saved(verdict);
+            let saved = saved.map(|saved| format!("{}:{}", saved.file, saved.line));
             let rows = [
                 ("Seen", &*saw.join("; ")),
                 ("Because", verdict.because.unwrap_or_default()),
@@ -96,6 +98,7 @@ impl Report {
                 ("Fix", rule.fix),
                 ("Level", &*Self::origin(rule)),
                 ("Note", rule.note),
+                ("Trace", saved.as_deref().unwrap_or_default()),
             ];
             writeln!(out, "<dl>")?;
             for (name, text) in rows.iter().filter(|(_, text)| !text.is_empty()) {

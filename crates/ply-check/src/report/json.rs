@@ -51,6 +51,7 @@ impl Report {
             "remark": run.findings.remark,
             "left": run.findings.left,
             "probes": probes.collect::<Vec<_>>(),
+            "recordings": run.traces,
             "counts": counts.into_iter().collect::<serde_json::Map<_, _>>(),
             "verdicts": verdicts.collect::<Vec<_>>(),
         })
@@ -84,6 +85,7 @@ impl Report {
             "known": self.baseline.has(rule, verdict.outcome),
             "probe": verdict.probe,
             "recording": verdict.evidence.recording,
+            "trace": run.saved(verdict).map(|saved| json!({"file": saved.file, "line": saved.line})),
             "frames": frames.collect::<Vec<_>>(),
             "again": self.again(verdict),
         })

@@ -53,7 +53,16 @@ impl Report {
             escape(&line)
         });
         let frames = frames.collect::<Vec<_>>().join("\n");
-        let again = escape(&self.again(verdict));
+        let again = match run.saved(verdict) {
+            Some(saved) => format!(
+                "{}\ntrace: {}:{}",
+                self.again(verdict),
+                saved.file,
+                saved.line
+            ),
+            None => self.again(verdict),
+        };
+        let again = escape(&again);
         match verdict.outcome {
             _ if self.fails(verdict) => writeln!(
                 out,

@@ -52,16 +52,21 @@ impl Report {
             .iter()
             .map(|shown| format!("{} #{} {}", shown.arrow(), shown.number, shown.line));
         let side = super::name(self.side_of(run));
+        let saved = run.saved(verdict);
+        let (artifact, line) = match &saved {
+            Some(saved) => (uri(&saved.file), saved.line),
+            None => (self.artifact(run), 1),
+        };
         let mut result = json!({
             "ruleId": verdict.rule.id,
             "ruleIndex": place,
             "level": level,
             "message": {"text": format!("{} {}", verdict.rule.says, verdict.saw)},
-            // Services refuse results without a file. What is checked is a program, so a name stands for it.
+            // Services refuse results without a file. What is checked is a program, so a name stands for it unless the talk was saved.
             "locations": [{
                 "physicalLocation": {
-                    "artifactLocation": {"uri": self.artifact(run)},
-                    "region": {"startLine": 1},
+                    "artifactLocation": {"uri": artifact},
+                    "region": {"startLine": line},
                 },
                 "logicalLocations": [{
                     "name": self.subject,

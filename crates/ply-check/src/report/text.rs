@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 use std::time::Duration;
 
-use ply_client::text::Line;
+use ply_client::text::{self, Line};
 
 use super::{Report, Result, Run, evidence};
 use crate::verdict::{Outcome, Verdict};
@@ -26,6 +26,8 @@ pub enum Style {
     Coloured,
 }
 
+/// Columns of the line with the counts.
+const COLUMNS_MAX: usize = 80;
 /// How long a run takes before its slowest probes are named.
 const LONG_RUN: Duration = Duration::from_secs(60);
 /// How many of them.
@@ -102,7 +104,7 @@ impl Report {
     fn write_head(&self, out: &mut String, run: &Run, painter: &Painter) -> fmt::Result {
         let name = self.name.as_deref().unwrap_or(&self.subject);
         // A recording says what its agent is called, and a command line may hold anything.
-        let title = painter.paint(BOLD, &format!("{}, {}", Line(name), Self::title(run)));
+        let title = format!("{}, {}:", Line(name), Self::title(run));
         let counts = [
             (Outcome::Pass, "kept"),
             (Outcome::Fail, "broken"),
@@ -114,7 +116,25 @@ impl Report {
         ];
         let counts = counts.map(|(outcome, words)| format!("{} {words}", run.count(outcome)));
         let took = run.took.as_secs_f64();
-        writeln!(out, "{title}: {} ({took:.1} s)", counts.join(", "))
+        let last = counts.len() - 1;
+        let counts = counts.into_iter().enumerate();
+        let counts = counts.map(|(place, count)| match place == last {
+            true => format!("{count} ({took:.1} s)"),
+            false => format!("{count},"),
+        });
+        // A terminal would break the line inside of a word.
+        let mut columns = text::columns(&title);
+        write!(out, "{}", painter.paint(BOLD, &title))?;
+        for count in counts {
+            let wide = text::columns(&count);
+            if columns + 1 + wide > COLUMNS_MAX {
+                write!(out, "\n   ")?;
+                columns = 3;
+            }
+            write!(out, " {count}")?;
+            columns += 1 + wide;
+        }
+        writeln!(out)
     }
 
     fn write_finding(
@@ -157,6 +177,9 @@ impl Report {
         for shown in evidence::of(&run.findings, verdict) {
             let (arrow, number, line) = (shown.arrow(), shown.number, &shown.line);
             row(&format!("{arrow} #{number}"), line)?;
+        }
+        if let Some(saved) = run.saved(verdict) {
+            row("trace", &format!("{}:{}", saved.file, saved.line))?;
         }
         if self.baseline.has(&verdict.rule, verdict.outcome) {
             row("known", "the baseline has it, so it does not count")?;

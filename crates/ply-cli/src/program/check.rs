@@ -4,6 +4,7 @@ mod agent;
 mod arguments;
 mod client;
 mod place;
+mod record;
 mod report;
 mod rules;
 mod trace;

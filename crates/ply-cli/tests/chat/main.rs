@@ -10,6 +10,7 @@
 mod endings;
 mod lists;
 mod place;
+mod questions;
 mod screens;
 mod streaming;
 mod text;

@@ -1,5 +1,6 @@
 //! What the agent asks: permissions and forms.
 
+use ply_client::transcript::ToolCall;
 use ply_client::v2;
 use ratatui::text::Line;
 
@@ -36,6 +37,8 @@ pub(crate) struct Details {
     pub(crate) width: u16,
     pub(crate) diff_style: DiffStyle,
     pub(crate) theme: Theme,
+    /// The tool call as it was known then.
+    pub(crate) call: Option<ToolCall>,
     pub(crate) lines: Vec<Line<'static>>,
 }
 
@@ -69,6 +72,44 @@ impl Ask {
         match &self.what {
             What::Permission(request) => &request.options,
             What::Form(_) => &[],
+        }
+    }
+
+    /// Returns the tool call that it is about, if it is about one.
+    pub(crate) fn tool_call(&self) -> Option<v2::ToolCallId> {
+        let What::Permission(request) = &self.what else {
+            return None;
+        };
+        match &request.subject {
+            Some(v2::RequestPermissionSubject::ToolCall(subject)) => {
+                Some(subject.tool_call.tool_call_id.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// Takes details of the same question that were laid out anew.
+    pub(crate) fn set_details(&mut self, details: Details) {
+        let old = self.details.replace(details);
+        let (Some(old), Some(new)) = (old, &self.details) else {
+            return;
+        };
+        if old.call == new.call {
+            // The same words in other lines, which need not be read again if they were.
+            self.seen = 0;
+            self.scroll = 0;
+            return;
+        }
+        let words = |lines: &[Line<'_>]| lines.iter().map(Line::to_string).collect::<Vec<_>>();
+        let (old, new) = (words(&old.lines), words(&new.lines));
+        if old != new {
+            // What was decided was about something else: the lines that are new have to be read, and have to be in sight for a
+            // while before a key answers.
+            let same = old.iter().zip(&new).take_while(|(old, new)| old == new);
+            self.seen = self.seen.min(same.count());
+            self.scroll = self.scroll.min(self.seen);
+            self.is_seen = false;
+            self.drawn_at = None;
         }
     }
 

@@ -10,7 +10,7 @@ use super::fixed::{Fixed, size, time, title, titled};
 use super::message::named;
 use super::output::{Excerpt, Texts};
 use super::{Fold, Scene, terminal};
-use crate::diff::{self, Sheet};
+use crate::diff::{self, LINE_BYTES_BRIEF, Sheet};
 use crate::highlight;
 use crate::markdown::{Pen, plain_lines};
 use crate::theme::Theme;
@@ -45,7 +45,10 @@ pub(super) enum Detail {
 
 pub(super) fn lay_out(call: &ToolCall, scene: Scene<'_>, pen: &mut Pen<'_>) -> Fixed {
     let mut fixed = Fixed::default();
-    let detail = detail(call, scene.fold);
+    let detail = match scene.look.asked.as_ref() == Some(&call.id) {
+        true if scene.fold == Fold::Unset => Detail::Title,
+        _ => detail(call, scene.fold),
+    };
     let texts = Texts::of(&call.content);
     head(call, detail, &texts, scene, pen, &mut fixed);
     if detail == Detail::Title {
@@ -252,6 +255,7 @@ fn others(call: &ToolCall, detail: Detail, scene: Scene<'_>, pen: &mut Pen<'_>, 
                     theme: pen.theme,
                     paths: &scene.look.paths,
                     rows_max: rows,
+                    line_bytes_max: LINE_BYTES_BRIEF,
                 };
                 diff::change_lines(changes, &sheet)
             }

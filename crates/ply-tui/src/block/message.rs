@@ -1,5 +1,6 @@
 //! Messages of the agent and its thoughts.
 
+use percent_encoding::percent_decode_str;
 use ply_client::transcript::{Message, MessageKind};
 use ply_client::v2;
 use ratatui::text::{Line, Span};
@@ -14,6 +15,8 @@ use crate::wrap;
 const THOUGHT_BYTES: usize = 2_000;
 /// What stands before the lines of a thought.
 const BAR: &str = "│ ";
+/// How the URI of a file begins.
+const FILE: &str = "file://";
 /// What stands before the one line of a thought.
 const THOUGHT: &str = "∴ ";
 
@@ -159,12 +162,29 @@ fn text_of(block: &v2::ContentBlock) -> Option<&str> {
     }
 }
 
+/// Returns what a URI names: a file by its name, everything else whole.
+fn place(uri: &str) -> String {
+    let name = uri.strip_prefix(FILE).and_then(|path| {
+        let path = path.trim_end_matches('/');
+        path.rsplit('/').find(|part| !part.is_empty())
+    });
+    let name = name.map_or(uri.into(), |name| {
+        percent_decode_str(name).decode_utf8_lossy()
+    });
+    title(&name)
+}
+
 /// Returns the line that stands for a block that is not text.
 pub(super) fn named(block: &v2::ContentBlock, pen: &Pen<'_>) -> Line<'static> {
+    named_in(block, pen.theme, pen.width)
+}
+
+/// The same where nothing else is laid out.
+pub(crate) fn named_in(block: &v2::ContentBlock, theme: &Theme, width: usize) -> Line<'static> {
     let (what, name, detail) = match block {
         v2::ContentBlock::Text(text) => ("text", title(&text.text), None),
         v2::ContentBlock::Image(image) => {
-            let name = image.uri.as_deref().map(title).unwrap_or_default();
+            let name = image.uri.as_deref().map(place).unwrap_or_default();
             // Four characters of base64 are three bytes.
             let bytes = image.data.len() / 4 * 3;
             (
@@ -183,15 +203,20 @@ pub(super) fn named(block: &v2::ContentBlock, pen: &Pen<'_>) -> Line<'static> {
         }
         v2::ContentBlock::ResourceLink(link) => {
             let name = title(link.title.as_deref().unwrap_or(&link.name));
-            ("@", name, Some(title(&link.uri)))
+            // Where a file is, is in its name or near; a page elsewhere can be called anything.
+            let uri = (!link.uri.starts_with(FILE)).then(|| title(&link.uri));
+            match name.is_empty() || name == link.uri {
+                true => ("@", place(&link.uri), None),
+                false => ("@", name, uri),
+            }
         }
         v2::ContentBlock::Resource(resource) => match &resource.resource {
             v2::EmbeddedResourceResource::TextResourceContents(text) => {
-                ("attached", title(&text.uri), Some(size(text.text.len())))
+                ("attached", place(&text.uri), Some(size(text.text.len())))
             }
             v2::EmbeddedResourceResource::BlobResourceContents(blob) => (
                 "attached",
-                title(&blob.uri),
+                place(&blob.uri),
                 Some(size(blob.blob.len() / 4 * 3)),
             ),
             _ => ("attached", String::new(), None),
@@ -208,8 +233,8 @@ pub(super) fn named(block: &v2::ContentBlock, pen: &Pen<'_>) -> Line<'static> {
         " "
     };
     let spans = [
-        Span::styled(format!("[{what}{space}{name}]"), pen.theme.accent),
-        Span::styled(detail, pen.theme.dim),
+        Span::styled(format!("[{what}{space}{name}]"), theme.accent),
+        Span::styled(detail, theme.dim),
     ];
-    wrap::cut(&spans, pen.width)
+    wrap::cut(&spans, width)
 }

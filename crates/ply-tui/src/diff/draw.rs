@@ -10,8 +10,6 @@ use super::{Row, Words};
 use crate::theme::Theme;
 use crate::wrap::{self, Breaks, Cleaner, Margin};
 
-/// Bytes of a line that are shown.
-const LINE_BYTES_MAX: usize = 2_000;
 /// What stands between two sides.
 const BETWEEN: &str = " │ ";
 /// What stands for lines that are left out.
@@ -24,6 +22,8 @@ pub(super) struct Ink<'a> {
     pub(super) theme: &'a Theme,
     /// Lines after which no further row is begun.
     pub(super) lines_max: usize,
+    /// Bytes of a line that are shown.
+    pub(super) line_bytes_max: usize,
     /// The parts of the rows, by their places.
     pub(super) code: Vec<Parts>,
 }
@@ -110,7 +110,7 @@ pub(super) fn unified(rows: &[Row<'_>], ink: &Ink<'_>, lines: &mut Vec<Line<'sta
             rest: vec![Span::raw(" ".repeat(digits + 3))],
         };
         let first = lines.len();
-        let spans = pieces(&side, ink.code.get(place), ink.theme);
+        let spans = pieces(&side, ink.code.get(place), ink);
         wrap::wrap(&spans, ink.width, &margin, Breaks::Anywhere, lines);
         for line in lines.iter_mut().skip(first) {
             *line = wrap::tinted(std::mem::take(line), ink.width, side.colours.tint);
@@ -211,7 +211,7 @@ fn cell(
         return skip(digits, width, ink.theme);
     };
     let mut spans = vec![number(&side, digits, ink.theme), sign(&side)];
-    spans.extend(pieces(&side, ink.code.get(place), ink.theme));
+    spans.extend(pieces(&side, ink.code.get(place), ink));
     wrap::tinted(wrap::cut(&spans, width), width, side.colours.tint)
 }
 
@@ -252,9 +252,9 @@ fn digits(rows: &[Row<'_>]) -> usize {
 }
 
 /// Returns the text of a row in pieces of one style each.
-fn pieces(side: &Side<'_>, code: Option<&Parts>, theme: &Theme) -> Vec<Span<'static>> {
-    let (text, colours) = (side.text, &side.colours);
-    let end = text.floor_char_boundary(LINE_BYTES_MAX);
+fn pieces(side: &Side<'_>, code: Option<&Parts>, ink: &Ink<'_>) -> Vec<Span<'static>> {
+    let (text, colours, theme) = (side.text, &side.colours, ink.theme);
+    let end = text.floor_char_boundary(ink.line_bytes_max);
     let is_coloured = colours.is_tinted() || side.sign == " ";
     let code = code.filter(|_| is_coloured).map_or(&[][..], Vec::as_slice);
     let mut cuts: Words = side.words.to_vec();

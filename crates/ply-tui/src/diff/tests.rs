@@ -27,6 +27,7 @@ fn of(
         theme: &Theme::dark(),
         paths: &Paths::default(),
         rows_max,
+        line_bytes_max: LINE_BYTES_BRIEF,
     };
     diff_lines("src/main.rs", old, new, &sheet)
 }
@@ -38,6 +39,7 @@ fn changed(diff: &v2::Diff, width: u16, rows_max: usize) -> Vec<Line<'static>> {
         theme: &Theme::plain(),
         paths: &Paths::default(),
         rows_max,
+        line_bytes_max: LINE_BYTES_BRIEF,
     };
     change_lines(diff, &sheet)
 }

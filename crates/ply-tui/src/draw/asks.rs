@@ -4,9 +4,9 @@ use ply_client::v2;
 use ratatui::style::Style;
 use ratatui::text::Line;
 
-use super::details;
 use super::frame::Frame;
 use super::lines::{clean, span, styled, wrap};
+use super::{Transcripts, details};
 use crate::app::ask::{Ask, What};
 use crate::app::form::{Form, Value};
 use crate::app::tab::Tab;
@@ -20,9 +20,14 @@ const BODY_ROWS_MIN: usize = 2;
 
 /// Returns the questions of the session that is looked at, in at most so many rows, and whether the open one can be answered:
 /// its answers are there, and all of what it is about was.
-pub(super) fn lines(app: &mut App, width: u16, rows_max: u16) -> (Vec<Line<'static>>, bool) {
+pub(super) fn lines(
+    app: &mut App,
+    width: u16,
+    rows_max: u16,
+    transcripts: &dyn Transcripts,
+) -> (Vec<Line<'static>>, bool) {
     let inside = Frame::inside(width);
-    details::prepare(app, inside);
+    details::prepare(app, inside, transcripts);
     let is_covered = app.overlay.is_some() || app.popup.is_some();
     let is_focused = app.focus == Focus::Asks;
     let theme = app.theme.clone();

@@ -3,13 +3,16 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use ply_client::transcript::ToolCall;
 use ply_client::v2;
 use ratatui::style::Style;
 use ratatui::text::Line;
 
+use super::Transcripts;
 use super::lines::{styled, wrap_whole};
 use crate::app::App;
 use crate::app::ask::{Details, What};
+use crate::app::tab::Tab;
 use crate::diff::{DiffStyle, Sheet, change_lines};
 use crate::paths::Paths;
 use crate::theme::Theme;
@@ -18,6 +21,8 @@ use crate::theme::Theme;
 const ROWS_MAX: usize = 2000;
 /// Bytes of raw input that are written out.
 const RAW_BYTES_MAX: usize = 64 * 1024;
+/// Bytes of a line of a diff, which fill more rows than can be scrolled through on most screens.
+const DIFF_LINE_BYTES_MAX: usize = 256 * 1024;
 /// What agents call the directory of a command.
 const DIRECTORY_NAMES: [&str; 3] = ["cwd", "workdir", "working_directory"];
 /// What agents say about a command besides.
@@ -33,42 +38,106 @@ const REMARK_NAMES: [&str; 7] = [
 /// Paths that are named.
 const LOCATIONS_MAX: usize = 20;
 
-/// Lays out what the open question is about, unless that was done for the same width and look.
-pub(super) fn prepare(app: &mut App, width: u16) {
+/// Lays out what the open question is about, unless that was done for the same width, look and tool call.
+pub(super) fn prepare(app: &mut App, width: u16, transcripts: &dyn Transcripts) {
     let (theme, diff_style) = (app.theme.clone(), app.diff_style);
     let paths = app.paths();
     let Some(tab) = app.tab_mut() else {
         return;
     };
-    let open = tab.ask;
+    let (id, open) = (tab.id, tab.ask);
     let Some(ask) = tab.asks.get_mut(open) else {
         return;
     };
     let What::Permission(request) = &ask.what else {
         return;
     };
-    let is_there = ask.details.as_ref().is_some_and(|made| {
-        made.width == width && made.diff_style == diff_style && made.theme == theme
-    });
-    if !is_there {
-        // It is laid out anew, so its lines are others.
-        ask.seen = 0;
-        ask.scroll = 0;
-        let mut paper = Paper {
-            width,
-            diff_style,
-            theme: &theme,
-            paths: &paths,
-            lines: Vec::new(),
-        };
-        paper.request(request);
-        let lines = paper.lines;
-        ask.details = Some(Details {
-            width,
-            diff_style,
-            theme,
-            lines,
+    let made = ask
+        .details
+        .as_ref()
+        .filter(|made| made.width == width && made.diff_style == diff_style && made.theme == theme);
+    // Many agents ask with the id of a call alone, and what it does is in its updates, also in those that come later.
+    let mut call = None;
+    let mut is_made = made.is_some_and(|made| made.call.is_none());
+    if let Some(asked) = asked_call(request) {
+        transcripts.with(id, &mut |transcript| {
+            let known = transcript.tool_call(&asked.tool_call_id);
+            is_made = made.is_some_and(|made| made.call.as_ref() == known);
+            if !is_made {
+                call = known.cloned();
+            }
         });
+    }
+    if is_made {
+        return;
+    }
+    let mut paper = Paper {
+        width,
+        diff_style,
+        theme: &theme,
+        paths: &paths,
+        lines: Vec::new(),
+    };
+    paper.request(request, call.as_ref());
+    let lines = paper.lines;
+    ask.set_details(Details {
+        width,
+        diff_style,
+        theme,
+        call,
+        lines,
+    });
+}
+
+/// Lays out the open question again if it is now about something else than what is on the screen, so that no key answers what
+/// nobody saw.
+pub(super) fn check(app: &mut App, transcripts: &dyn Transcripts) {
+    let ask = app.tab().and_then(Tab::open_ask);
+    let details = ask.and_then(|ask| ask.details.as_ref());
+    if let Some(width) = details.map(|details| details.width) {
+        prepare(app, width, transcripts);
+    }
+}
+
+/// Returns what a request says of the tool call it is about.
+fn asked_call(request: &v2::RequestPermissionRequest) -> Option<&v2::ToolCallUpdate> {
+    match &request.subject {
+        Some(v2::RequestPermissionSubject::ToolCall(subject)) => Some(&subject.tool_call),
+        _ => None,
+    }
+}
+
+/// What is known of the tool call that a request is about.
+#[derive(Clone, Copy, Default)]
+struct Call<'a> {
+    title: Option<&'a str>,
+    content: &'a [v2::ToolCallContent],
+    locations: &'a [v2::ToolCallLocation],
+    input: Option<&'a serde_json::Value>,
+}
+
+impl<'a> Call<'a> {
+    /// Returns what the session knows, which has what the request said in it, and without that what the request says.
+    fn of(asked: &'a v2::ToolCallUpdate, known: Option<&'a ToolCall>) -> Self {
+        match known {
+            Some(known) => Self {
+                title: known.title.as_deref(),
+                content: &known.content,
+                locations: &known.locations,
+                input: known.raw_input.as_ref(),
+            },
+            None => Self {
+                title: asked.title.value().map(String::as_str),
+                content: asked.content.value().map_or(&[], Vec::as_slice),
+                locations: asked.locations.value().map_or(&[], Vec::as_slice),
+                input: asked.raw_input.value(),
+            },
+        }
+    }
+
+    fn has_diff(&self) -> bool {
+        let mut content = self.content.iter();
+        content.any(|item| matches!(item, v2::ToolCallContent::Diff(_)))
     }
 }
 
@@ -81,18 +150,16 @@ struct Paper<'a> {
 }
 
 impl Paper<'_> {
-    fn request(&mut self, request: &v2::RequestPermissionRequest) {
-        let title = self.title(request);
+    fn request(&mut self, request: &v2::RequestPermissionRequest, known: Option<&ToolCall>) {
+        let call = asked_call(request).map(|asked| Call::of(asked, known));
+        let title = self.title(request, call.as_ref());
         self.text("", &title, self.theme.heading);
-        match &request.subject {
-            Some(v2::RequestPermissionSubject::Command(command)) => {
-                self.text("$ ", &command.command, self.theme.text);
-                self.directory(&command.cwd.0);
-            }
-            Some(v2::RequestPermissionSubject::ToolCall(subject)) => {
-                self.call(&subject.tool_call, &title);
-            }
-            _ => {}
+        if let Some(v2::RequestPermissionSubject::Command(command)) = &request.subject {
+            self.text("$ ", &command.command, self.theme.text);
+            self.directory(&command.cwd.0);
+        }
+        if let Some(call) = &call {
+            self.call(call, &title);
         }
         // Behind what will be done: these are only words about it.
         if let Some(more) = &request.description {
@@ -109,17 +176,13 @@ impl Paper<'_> {
 
     /// Returns the title without what is shown below it: the command, and the directory in its paths. If nothing is shown below
     /// it, the title is all there is, and only the marks around a path are left out: others may be part of a command.
-    fn title(&self, request: &v2::RequestPermissionRequest) -> String {
-        let command = match &request.subject {
-            Some(v2::RequestPermissionSubject::Command(command)) => Some(command.command.clone()),
-            Some(v2::RequestPermissionSubject::ToolCall(subject)) => {
-                let call = &subject.tool_call;
-                let input = call.raw_input.value();
-                let locations = call.locations.value();
-                if input.is_none() && locations.is_none_or(Vec::is_empty) {
-                    return without_marks(&self.paths.shortened(&request.title));
-                }
-                input.and_then(|input| Some(read_command(input)?.0))
+    fn title(&self, request: &v2::RequestPermissionRequest, call: Option<&Call<'_>>) -> String {
+        let command = match (&request.subject, call) {
+            (Some(v2::RequestPermissionSubject::Command(command)), _) => {
+                Some(command.command.clone())
+            }
+            (_, Some(call)) if call.input.is_some() || !call.locations.is_empty() => {
+                call.input.and_then(|input| Some(read_command(input)?.0))
             }
             _ => return without_marks(&self.paths.shortened(&request.title)),
         };
@@ -139,13 +202,20 @@ impl Paper<'_> {
         }
     }
 
-    fn call(&mut self, call: &v2::ToolCallUpdate, title: &str) {
-        let content = call.content.value().map_or(&[][..], Vec::as_slice);
+    fn call(&mut self, call: &Call<'_>, title: &str) {
+        // Without an input and a diff, the title of the call may be all that says what will be done.
+        let is_bare = call.input.is_none() && !call.has_diff();
+        if let Some(of_call) = call.title.filter(|_| is_bare) {
+            let of_call = without_marks(&self.paths.shortened(of_call));
+            if !title.contains(&of_call.replace('`', "")) {
+                self.text("", &of_call, self.theme.text);
+            }
+        }
+        let content = call.content;
         let changed = content.iter().flat_map(changed_paths);
         let changed: Vec<&Path> = changed.collect();
-        let locations = call.locations.value().map_or(&[][..], Vec::as_slice);
         // A diff names its files itself.
-        let locations = locations.iter();
+        let locations = call.locations.iter();
         let locations = locations.filter(|it| !changed.contains(&it.path.0.as_path()));
         let locations: Vec<&v2::ToolCallLocation> = locations.collect();
         for location in locations.iter().take(LOCATIONS_MAX) {
@@ -161,12 +231,9 @@ impl Paper<'_> {
             let words = format!("… and {} more paths", more + 1);
             self.text("", &words, self.theme.dim);
         }
-        let has_diff = content
-            .iter()
-            .any(|item| matches!(item, v2::ToolCallContent::Diff(_)));
         // A diff says all that the input of an edit does; words say nothing for certain.
-        let input = call.raw_input.value();
-        let input = input.filter(|input| !has_diff || input.get("command").is_some());
+        let input = call.input;
+        let input = input.filter(|input| !call.has_diff() || input.get("command").is_some());
         if let Some(input) = input {
             self.raw_input(input);
         }
@@ -179,14 +246,19 @@ impl Paper<'_> {
                         theme: self.theme,
                         paths: self.paths,
                         rows_max: ROWS_MAX,
+                        line_bytes_max: DIFF_LINE_BYTES_MAX,
                     };
                     self.lines.extend(change_lines(diff, &sheet));
                 }
-                v2::ToolCallContent::Content(content) => {
-                    if let v2::ContentBlock::Text(text) = &content.content {
+                v2::ToolCallContent::Content(content) => match &content.content {
+                    v2::ContentBlock::Text(text) => {
                         self.text("", &text.text, self.theme.text);
                     }
-                }
+                    other => {
+                        let line = crate::block::named_in(other, self.theme, self.width.into());
+                        self.lines.push(line);
+                    }
+                },
                 _ => {}
             }
             if self.lines.len() > ROWS_MAX {

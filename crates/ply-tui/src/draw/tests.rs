@@ -63,6 +63,7 @@ fn show(app: &mut App) -> String {
     screen(app, &Told::default(), 80, 20)
 }
 
+mod question;
 mod start;
 
 #[test]
@@ -443,10 +444,10 @@ fn silence_is_told_and_forgotten_when_something_is_heard() {
 }
 
 /// Reads the open question to its end, as somebody does who wants to answer it, and returns all that was on the screen.
-fn read_question(app: &mut App, columns: u16, rows: u16) -> String {
+fn read_question(app: &mut App, told: &Told, columns: u16, rows: u16) -> String {
     let mut read = String::new();
     for _ in 0..200 {
-        read.push_str(&screen(app, &Told::default(), columns, rows));
+        read.push_str(&screen(app, told, columns, rows));
         read.push('\n');
         let later = app.now + 500;
         tell(app, Event::Tick(later));
@@ -473,7 +474,7 @@ fn no_key_answers_before_all_of_a_question_could_be_seen() {
             assert_eq!(app.tab().unwrap().composer.text(), "", "{first}");
             assert!(first.contains("PgDn"), "what is cut is marked:\n{first}");
         }
-        let read = read_question(&mut app, columns, rows);
+        let read = read_question(&mut app, &Told::default(), columns, rows);
         for part in &parts {
             assert!(read.contains(part.as_str()), "{part} at {columns}×{rows}");
         }
@@ -499,7 +500,7 @@ fn a_question_that_is_laid_out_anew_is_read_anew_unless_it_was_read() {
     press(&mut app, &"<pgdn>".repeat(50));
     screen(&mut app, &Told::default(), 40, 20);
     assert!(!app.tab().unwrap().asks[0].is_seen);
-    read_question(&mut app, 40, 20);
+    read_question(&mut app, &Told::default(), 40, 20);
     let shown = screen(&mut app, &Told::default(), 60, 20);
     assert!(app.tab().unwrap().asks[0].drawn_at.is_some(), "{shown}");
 }

@@ -43,7 +43,7 @@ pub(super) async fn question(bench: &mut Bench) -> Result<(), Stopped> {
         .chain(withdrawn.as_ref().map(|frame| frame.number))
         .collect();
     if bench.version == Version::V1 {
-        let saw = "the turn was cancelled and its open question was not withdrawn";
+        let saw = "the turn was cancelled, but its open request was not cancelled";
         bench.judge(id::V1_CREQ_07, withdrawn.is_some(), &agent, &frames, saw);
         agent
             .respond(&held.id, json!({"outcome": {"outcome": "cancelled"}}))
@@ -59,7 +59,7 @@ pub(super) async fn question(bench: &mut Bench) -> Result<(), Stopped> {
         return Ok(());
     }
     let course = turn.finish(&mut agent, STOP_PATIENCE).await?;
-    let saw = "the work did not end while its question was unanswered";
+    let saw = "the work did not end while its permission request was open";
     bench.judge(id::V2_CANCEL_04, course.is_some(), &agent, &frames, saw);
     let Some(course) = course else {
         return Ok(());
@@ -85,7 +85,7 @@ pub(super) async fn question(bench: &mut Bench) -> Result<(), Stopped> {
         .into_iter()
         .chain(revived.map(|frame| frame.number))
         .collect();
-    let saw = "an answer that came too late set the agent to work";
+    let saw = "a late response restarted the work";
     turn::judge(
         bench,
         &[id::V2_CANCEL_12, id::V2_STATE_13],
@@ -141,7 +141,7 @@ pub(super) async fn prompt(bench: &mut Bench) -> Result<(), Stopped> {
         (false, None) => !inserted.is_some_and(is_late),
     };
     let saw = match answer.error_code() {
-        Some(code) => format!("a prompt that a cancel found was answered with {code}"),
+        Some(code) => format!("a prompt that was queued at the cancel returned error {code}"),
         None => "a prompt that waited when the cancel came was accepted".to_owned(),
     };
     let frames = [second.call.frame, cancel, answer.frame];

@@ -34,7 +34,7 @@ pub(super) async fn in_the_middle(bench: &mut Bench) -> Result<(), Stopped> {
     for life in course.calls(&agent) {
         // One that ends by itself at that moment has a right to its own status.
         if open.contains(&life.id) && life.status() == "failed" {
-            let saw = "a call that a cancel cut off is `failed`";
+            let saw = "a call that a cancel interrupted is `failed`";
             bench.judge(id::V2_TOOL_10, false, &agent, &[cancel, life.last()], saw);
         }
     }
@@ -45,11 +45,11 @@ pub(super) async fn in_the_middle(bench: &mut Bench) -> Result<(), Stopped> {
         .into_iter()
         .chain(stray.as_ref().map(|frame| frame.number))
         .collect();
-    let saw = "something was answered that nobody asked";
+    let saw = "the agent sent a response that matches no request";
     bench.judge(id::V1_CANCEL_09, stray.is_none(), &agent, &frames, saw);
     let short = bench.subject.prompts.short.clone();
     let next = turn::run(bench, &mut agent, &session, &short).await?;
-    let saw = format!("the next turn is not unharmed: {}", next.how());
+    let saw = format!("the next turn failed: {}", next.how());
     let is_kept = next.stop.is_some() && !next.ended("cancelled");
     bench.judge(
         id::V1_CANCEL_10,
@@ -79,7 +79,7 @@ pub(super) async fn while_idle(bench: &mut Bench) -> Result<(), Stopped> {
         .into_iter()
         .chain(answer.map(|frame| frame.number))
         .collect();
-    let saw = "`session/cancel` was answered";
+    let saw = "`session/cancel` got a response";
     turn::judge(
         bench,
         &[id::V1_CANCEL_09, id::V2_CANCEL_14],
@@ -135,7 +135,7 @@ pub(super) async fn one_of_two(bench: &mut Bench) -> Result<(), Stopped> {
     let other = two.course(&agent);
     let is_kept = other.as_ref().is_none_or(|other| !other.ended("cancelled"));
     let end = other.as_ref().map_or(cancel, |other| other.end);
-    let saw = "a cancel of one session ended the turn of another";
+    let saw = "a cancel for one session ended the turn of another";
     bench.judge(
         id::V1_CANCEL_13,
         is_kept,
@@ -222,7 +222,7 @@ pub(super) fn quiet_after(bench: &mut Bench, agent: &Agent, course: &Course, hea
         .into_iter()
         .chain(late.map(|frame| frame.number))
         .collect();
-    let saw = "something of the turn came after its end";
+    let saw = "an update of the turn came after its end";
     turn::judge(
         bench,
         &[id::V1_CANCEL_07, id::V2_CANCEL_08],

@@ -81,7 +81,7 @@ pub(super) async fn forms(bench: &mut Bench) -> Result<(), Stopped> {
         if action == "_maybe" {
             let told = mark(&course);
             let frames: Vec<_> = [question.number].into_iter().chain(told).collect();
-            let saw = "an answer under an unknown action was used";
+            let saw = "a response with an unknown action was used";
             turn::judge(
                 bench,
                 &[id::V1_ELIC_28, id::V2_ELIC_04],
@@ -164,7 +164,7 @@ pub(super) async fn left_open(bench: &mut Bench) -> Result<(), Stopped> {
     let lives = turn::lives(&agent, &session, agent.recording().len());
     let is_alone = lives.iter().all(|life| life.status() != "in_progress");
     if waits.is_some() || is_alone {
-        let saw = "a form was open and the state was not `requires_action`";
+        let saw = "an elicitation was open, but the state was not `requires_action`";
         bench.judge(id::V2_STATE_04, waits.is_some(), &agent, &[held.frame], saw);
     }
     let cancel = agent
@@ -172,7 +172,7 @@ pub(super) async fn left_open(bench: &mut Bench) -> Result<(), Stopped> {
         .await?;
     let course = turn.finish(&mut agent, STOP_PATIENCE).await?;
     if waits.is_some() {
-        let saw = "the work was cancelled and the state stayed `requires_action`";
+        let saw = "the work was cancelled, but the state stayed `requires_action`";
         bench.judge(
             id::V2_ELIC_02,
             course.is_some(),
@@ -190,7 +190,7 @@ pub(super) async fn left_open(bench: &mut Bench) -> Result<(), Stopped> {
         agent.until(QUIET, withdraws).await?;
     }
     let withdrawn = agent.seen_since(cancel, withdraws);
-    let saw = "the work was cancelled and its open form was not withdrawn";
+    let saw = "the work was cancelled, but its open elicitation was not cancelled";
     bench.judge(
         id::V2_CANCEL_13,
         withdrawn.is_some(),

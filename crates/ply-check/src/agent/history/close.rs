@@ -77,7 +77,7 @@ fn silent(bench: &mut Bench, agent: &Agent, session: &str, heard: &[Frame], clos
     let frames: Vec<_> = std::iter::once(closed)
         .chain(late.map(|frame| frame.number))
         .collect();
-    let saw = "a message about the session came after the answer to `session/close`";
+    let saw = "an update about the session came after the `session/close` response";
     bench.judge(id::V2_CLOSE_04, late.is_none(), agent, &frames, saw);
 }
 
@@ -135,7 +135,7 @@ pub(super) async fn closing_amid(bench: &mut Bench) -> Result<(), Stopped> {
         Version::V2 => {
             let idle = heard.iter().find(|frame| is_cancelled(frame, &session));
             let is_kept = idle.is_some_and(|idle| idle.number < closed.frame);
-            let saw = "no idle state with `cancelled` came before the answer to `session/close`";
+            let saw = "no idle state with `cancelled` came before the `session/close` response";
             bench.judge_all(
                 &[id::V2_CLOSE_01, id::V2_CLOSE_02],
                 is_kept,
@@ -145,7 +145,7 @@ pub(super) async fn closing_amid(bench: &mut Bench) -> Result<(), Stopped> {
             );
             let withdrawn = heard.iter().find(|frame| withdraws(frame));
             let is_kept = withdrawn.is_some_and(|frame| frame.number < closed.frame);
-            let saw = "the open question was not withdrawn before the answer to `session/close`";
+            let saw = "the open request was not cancelled before the `session/close` response";
             bench.judge(id::V2_CLOSE_07, is_kept, &agent, &frames, saw);
             silent(bench, &agent, &session, &heard, closed.frame);
             if let Some(held) = held {
@@ -161,7 +161,7 @@ async fn waited(bench: &mut Bench, agent: &mut Agent, held: &Call) -> Result<(),
     let answer = match agent.answer(held).await {
         Ok(answer) => answer,
         Err(Stopped::Silent { .. }) => {
-            let saw = "a prompt that waited was not answered";
+            let saw = "a queued prompt got no response";
             bench.judge(id::V2_CLOSE_03, false, agent, &[held.frame], saw);
             return Ok(());
         }

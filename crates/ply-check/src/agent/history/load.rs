@@ -47,7 +47,7 @@ pub(super) fn judge_order(
         .into_iter()
         .chain(late.map(|frame| frame.number))
         .collect();
-    let saw = "a part of the conversation came after the answer";
+    let saw = "part of the conversation came after the response";
     bench.judge(rule, late.is_none(), agent, &shown, saw);
 }
 
@@ -77,7 +77,7 @@ pub(super) async fn loading(bench: &mut Bench) -> Result<(), Stopped> {
     let is_kept = [true, false]
         .into_iter()
         .all(|is_users| plain(&said(&second, is_users)) == plain(&said(&first, is_users)));
-    let saw = "after the agent was killed, the conversation came back in another way";
+    let saw = "after the agent was killed, the restored conversation is different";
     bench.judge(id::V1_LOAD_04, is_kept, &agent, &answer.frames(), saw);
     go_on(bench, &mut agent, &session).await
 }
@@ -134,11 +134,11 @@ async fn replay(
     let whole = asked.clone() + &answered;
     let reply = said(&spoken.messages, false);
     let is_whole = tells_again(&whole, &spoken.prompt) && tells_again(&whole, &reply);
-    let saw = "the prompt or the answer is missing in the replay";
+    let saw = "the prompt or the reply is missing in the replay";
     bench.judge(id::V1_LOAD_04, is_whole, agent, &frames, saw);
     let first = replayed.first().is_none_or(|first| first.is_users);
     let is_kept = tells_again(&asked, &spoken.prompt) && tells_again(&answered, &reply) && first;
-    let saw = "what one side said is replayed as said by the other, or in another order";
+    let saw = "messages are replayed with the wrong role or in another order";
     if is_whole {
         bench.judge(id::V1_LOAD_06, is_kept, agent, &frames, saw);
     }
@@ -163,7 +163,7 @@ async fn replay(
     );
     if spoken.has_usage {
         let is_kept = has_kind(&heard, session, "usage_update");
-        let saw = "the use of the context was told live, and not after loading";
+        let saw = "context usage was reported live, but not after loading";
         bench.judge(id::V1_LOAD_13, is_kept, agent, &frames, saw);
     }
     Ok(told(agent, session, answer))

@@ -76,7 +76,7 @@ pub(super) async fn resuming(bench: &mut Bench) -> Result<(), Stopped> {
         .map(|frame| frame.number)
         .collect();
     let frames = [answer.frames().to_vec(), early.clone()].concat();
-    let saw = "a part of the conversation was replayed";
+    let saw = "part of the conversation was replayed";
     bench.judge_all(
         &[id::V1_RESUME_03, id::V2_RESUME_02],
         early.is_empty(),
@@ -87,7 +87,7 @@ pub(super) async fn resuming(bench: &mut Bench) -> Result<(), Stopped> {
     if has_options(&opened) {
         let heard = agent.heard_since(answer.request);
         let is_kept = has_options(result) || has_kind(&heard, &session, "config_option_update");
-        let saw = "a new session has options, and the resumed one was told without them";
+        let saw = "a new session has options, but the resumed one has none";
         bench.judge(id::V2_RESUME_15, is_kept, &agent, &answer.frames(), saw);
     }
     if bench.version == Version::V2 {
@@ -129,7 +129,7 @@ fn state(bench: &mut Bench, agent: &Agent, session: &str, answer: &Answer) {
         .into_iter()
         .chain(state.map(|frame| frame.number))
         .collect();
-    let saw = "the state was not told between the replay and the answer";
+    let saw = "the state was not reported between the replay and the response";
     bench.judge(id::V2_RESUME_08, is_last, agent, &frames, saw);
 }
 
@@ -150,7 +150,7 @@ async fn at_rest(
         last.iter().map(|frame| frame.number).collect(),
     ];
     let is_kept = told != Some("running");
-    let saw = "a session at rest is told to be running";
+    let saw = "an idle session is reported as running";
     bench.judge(id::V2_RESUME_08, is_kept, agent, &frames.concat(), saw);
     Ok(())
 }
@@ -177,7 +177,7 @@ async fn replay(
     let reply = said(&spoken.messages, false);
     let has_prompt = said(&replayed, true).contains(&spoken.prompt);
     let is_kept = has_prompt && said(&replayed, false).contains(&reply);
-    let saw = "the prompt or the answer is missing in the replay";
+    let saw = "the prompt or the reply is missing in the replay";
     bench.judge(id::V2_RESUME_03, is_kept, agent, &frames, saw);
     let is_first = replayed.first().is_some_and(|first| first.is_users);
     let saw = "the replay does not begin with the first message";

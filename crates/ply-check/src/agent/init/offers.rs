@@ -64,7 +64,7 @@ async fn first_version(bench: &mut Bench, agent: &mut Agent) -> Result<(), Stopp
     if !agent.offers("/auth/logout") {
         let answer = agent.ask("logout", json!({})).await?;
         let is_kept = answer.error_code().is_some();
-        let saw = "`logout` works, though it is not offered";
+        let saw = "`logout` works although it is not advertised";
         bench.judge(id::V1_INIT_16, is_kept, agent, &answer.frames(), saw);
     }
     let fitting = params(agent);

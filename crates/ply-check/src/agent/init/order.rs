@@ -24,7 +24,7 @@ pub(super) async fn early(bench: &mut Bench) -> Result<(), Stopped> {
     let heard = agent.heard_since(told);
     let answers = heard.iter().filter(|frame| frame.is_answer());
     let is_kept = answers.count() == 1;
-    let saw = "a notification before `initialize` was answered";
+    let saw = "a notification before `initialize` got a response";
     bench.judge(id::V2_INIT_17, is_kept, &agent, &[told], saw);
     let hello = agent
         .ask("initialize", initialize(bench.version, json!({})))

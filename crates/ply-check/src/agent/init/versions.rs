@@ -53,7 +53,7 @@ pub(super) async fn unknown(bench: &mut Bench) -> Result<(), Stopped> {
             .and_then(Value::as_u64);
         let is_kept = version.is_some_and(|version| (1..=NEWEST).contains(&version));
         let saw = match version {
-            Some(version) => format!("a version that does not exist was answered with {version}"),
+            Some(version) => format!("an unknown version got the response {version}"),
             None => format!(
                 "{}, for a version that does not exist",
                 tell("initialize", &answer)
@@ -63,7 +63,7 @@ pub(super) async fn unknown(bench: &mut Bench) -> Result<(), Stopped> {
         chosen.extend(version);
         // Its newest is the same one each time.
         let is_same = chosen.iter().all(|version| Some(version) == chosen.first());
-        let saw = "versions that do not exist were answered with different ones";
+        let saw = "unknown versions got different responses";
         bench.judge_all(&rules, is_same, &agent, &answer.frames(), saw);
     }
     older_than_all(bench).await
@@ -97,7 +97,7 @@ pub(super) async fn older(bench: &mut Bench) -> Result<(), Stopped> {
     let answer = agent.ask("initialize", params).await?;
     let version = answer.message.pointer("/result/protocolVersion");
     let is_kept = version.and_then(Value::as_u64) == Some(1);
-    let saw = "a client that asks for version 1 does not get it";
+    let saw = "a client that requests version 1 does not get it";
     bench.judge(id::V2_INIT_08, is_kept, &agent, &answer.frames(), saw);
     Ok(())
 }
@@ -113,7 +113,7 @@ pub(super) async fn incomplete(bench: &mut Bench) -> Result<(), Stopped> {
         let params = json!({"protocolVersion": 2, "capabilities": {}});
         let answer = agent.ask("initialize", params).await?;
         let is_kept = answer.error_code().is_some();
-        let saw = "a greeting of version 2 without `info` was taken";
+        let saw = "a version 2 `initialize` without `info` was accepted";
         bench.judge(id::V2_INIT_03, is_kept, &agent, &answer.frames(), saw);
     }
     Ok(())

@@ -8,6 +8,7 @@ use super::super::judging::{QUIET, tell};
 use super::super::shape;
 use super::super::talk::has_kind;
 use crate::peer::{Answer, Stopped};
+use crate::recording::Frame;
 use crate::rule::id;
 
 const RULES: &[&str] = &[
@@ -145,7 +146,7 @@ pub(super) async fn setting(bench: &mut Bench) -> Result<(), Stopped> {
     }
     let answer = agent.ask("session/set_config_option", same).await?;
     let is_kept = setting.value(version, &answer).as_ref() == Some(&setting.first);
-    let saw = "after values that are not offered, the option is not what it was set to";
+    let saw = "after invalid values, the option lost the value that was set";
     bench.judge_all(
         &[id::V1_CONF_10, id::V2_CONF_04],
         is_kept,
@@ -190,25 +191,42 @@ async fn change(
             return Ok(());
         }
         let is_kept = setting.value(version, &answer).as_ref() == Some(value);
-        let saw = "the answer does not tell the value that was set";
+        let saw = "the response does not have the value that was set";
         let rules = [id::V1_CONF_09, id::V2_CONF_03];
         bench.judge_all(&rules, is_kept, agent, &answer.frames(), saw);
         let heard = agent.heard_since(answer.request);
         let session = setting.session.as_str().unwrap_or_default();
         if setting.is_mode && has_modes {
             let is_kept = has_kind(&heard, session, "current_mode_update");
-            let saw = "the option for the mode was set, and no change of the mode was told";
+            let saw = "the mode option was set, but no mode change was reported";
             bench.judge(id::V1_MODE_05, is_kept, agent, &answer.frames(), saw);
         }
-        let ids = shape::config_ids(version, &list(answer.result()));
-        for update in heard
-            .iter()
-            .filter(|frame| frame.update_kind() == Some("config_option_update"))
-        {
+        let answered = list(answer.result());
+        let ids = shape::config_ids(version, &answered);
+        let is_update = |frame: &&Frame| frame.update_kind() == Some("config_option_update");
+        for update in heard.iter().filter(is_update) {
             let told = shape::config_ids(version, &list(update.update()));
             let frames = [answer.frames().to_vec(), vec![update.number]].concat();
-            let saw = "an update of options has others than the answer before it";
+            let saw =
+                "an update of options has others than the answer to `session/set_config_option`";
             bench.judge(id::V1_CONF_12, told == ids, agent, &frames, saw);
+        }
+        // What comes behind the answer may tell of a later change.
+        let before = heard.iter().filter(is_update);
+        let last = before
+            .filter(|update| answer.frames().iter().any(|frame| update.number < *frame))
+            .next_back();
+        if let Some(update) = last {
+            let told = list(update.update());
+            let mut contradicted = shape::config_values(version, &answered).into_iter();
+            let told = shape::config_values(version, &told);
+            let is_kept = !contradicted.any(|(option, value)| {
+                told.iter()
+                    .any(|(known, told)| *known == option && *told != value)
+            });
+            let frames = [answer.frames().to_vec(), vec![update.number]].concat();
+            let saw = "an update of options has other values than the answer to `session/set_config_option`";
+            bench.judge(id::V1_CONF_12, is_kept, agent, &frames, saw);
         }
     }
     Ok(())

@@ -114,7 +114,7 @@ fn announced(bench: &mut Bench, agent: &Agent, mode: &str, opened: &Value, since
             Some("config_option_update") if opened.get("configOptions").is_some() => {
                 let option = mode_option(update.and_then(|update| update.get("configOptions")));
                 let is_kept = option.is_none_or(|option| option == mode);
-                let saw = "after a change of the mode, the option for the mode has another value";
+                let saw = "after a mode change, the mode option has another value";
                 bench.judge(id::V1_MODE_07, is_kept, agent, &[since, frame.number], saw);
                 let ids = |value: Option<&Value>| {
                     let options = value.and_then(|value| value.get("configOptions"));

@@ -52,12 +52,12 @@ pub(super) async fn given(bench: &mut Bench) -> Result<(), Stopped> {
     agent.listen(OPEN_FOR).await?;
     let waiting = waiting.or_else(|| agent.seen_since(turn.call.frame, waits));
     let frames = [turn.call.frame, held.frame];
-    let saw = "a question for permission was open and the state was not `requires_action`";
+    let saw = "a permission request was open, but the state was not `requires_action`";
     bench.judge(id::V2_STATE_04, waiting.is_some(), &agent, &frames, saw);
     let early = place.made_since().await;
     let id = word_of_call(&held.params);
     let done = agent.seen_since(turn.call.frame, |frame| ended_well(frame, &id));
-    let saw = "the tool ran before the question was answered";
+    let saw = "the tool ran before the permission request was answered";
     let is_kept = early.is_empty() && done.is_none();
     bench.judge(id::V1_PERM_02, is_kept, &agent, &frames, saw);
     if !is_kept {
@@ -71,7 +71,7 @@ pub(super) async fn given(bench: &mut Bench) -> Result<(), Stopped> {
     let made = place.made_since().await;
     if !made.is_empty() {
         let is_told = !course.calls(&agent).is_empty();
-        let saw = "a file was made that no tool call tells of";
+        let saw = "a file was created without a tool call";
         bench.judge(id::V1_PROMPT_05, is_told, &agent, &course.ends(), saw);
     }
     place.clear(&made).await;

@@ -42,7 +42,7 @@ pub(super) async fn more_prompts(bench: &mut Bench) -> Result<(), Stopped> {
     for turn in [&first, &second, &third] {
         let ended = turn.finish(&mut agent, patience).await?;
         let frames = [turn.call.frame];
-        let saw = "a prompt was sent during a turn, and one of the two got no answer";
+        let saw = "a prompt was sent during a turn, and one of the two got no response";
         bench.judge(
             id::V1_PROMPT_13,
             turn.answered(&agent).is_some(),
@@ -88,12 +88,12 @@ fn inserted_in_order(bench: &mut Bench, agent: &Agent, second: &Turn, third: &Tu
             continue;
         };
         let told = agent.seen_since(turn.call.frame, |frame| is_user_message(frame, Some(&id)));
-        let saw = "a prompt was accepted and never got into the conversation";
+        let saw = "a prompt was accepted but never inserted";
         bench.judge(id::V2_PROMPT_06, told.is_some(), agent, &frames, saw);
         places.extend(told.map(|frame| frame.number));
     }
     if let [earlier, later] = places[..] {
-        let saw = "two prompts got into the conversation in the wrong order";
+        let saw = "two prompts were inserted in the wrong order";
         bench.judge(
             id::V2_PROMPT_14,
             earlier < later,
@@ -134,7 +134,7 @@ async fn refusal_leaves_work(
         .into_iter()
         .chain(idle.as_ref().map(|frame| frame.number))
         .collect();
-    let saw = "a refused prompt made the session idle while work was open";
+    let saw = "a refused prompt made the session idle while work was running";
     bench.judge(id::V2_STATE_12, idle.is_none(), agent, &frames, saw);
     Ok(true)
 }

@@ -48,7 +48,7 @@ pub(super) async fn short(bench: &mut Bench) -> Result<(), Stopped> {
         .into_iter()
         .chain(late.map(|frame| frame.number))
         .collect();
-    let saw = "something of the turn came after its answer";
+    let saw = "an update of the turn came after the prompt response";
     bench.judge(id::V1_PROMPT_10, late.is_none(), &agent, &shown, saw);
     answered_once(bench, &agent, &turn);
     if bench.version == Version::V2 {
@@ -99,7 +99,7 @@ fn spoken(bench: &mut Bench, agent: &Agent, course: &Course) {
             .into_iter()
             .chain(late.map(|frame| frame.number))
             .collect();
-        let saw = "the model's words came only after the turn";
+        let saw = "the model's output came only after the turn";
         bench.judge(id::V1_PROMPT_03, is_said, agent, &frames, saw);
     }
 }
@@ -114,7 +114,7 @@ pub(super) fn answered_once(bench: &mut Bench, agent: &Agent, turn: &Turn) {
         };
         later.filter(fits).map(|frame| frame.number).collect()
     });
-    let saw = format!("the prompt got {} answers", answers.len());
+    let saw = format!("the prompt got {} responses", answers.len());
     bench.judge(id::V1_PROMPT_07, answers.len() == 1, agent, &answers, saw);
 }
 
@@ -125,10 +125,10 @@ fn accepted(bench: &mut Bench, agent: &Agent, course: &Course) {
     };
     let id = word(result, "messageId");
     let frames = course.answer.frames();
-    let saw = "the answer has no `messageId`";
+    let saw = "the response has no `messageId`";
     bench.judge(id::V2_PROMPT_07, id.is_some(), agent, &frames, saw);
     let is_early = course.answer.frame < course.end;
-    let saw = "the prompt was answered only after the work";
+    let saw = "the prompt response came only after the work";
     bench.judge(
         id::V2_PROMPT_05,
         is_early,
@@ -157,7 +157,7 @@ fn accepted(bench: &mut Bench, agent: &Agent, course: &Course) {
     bench.judge(id::V2_PROMPT_09, is_kept, agent, &shown, saw);
     // The id may only be wrong in the answer.
     if id.is_some() && !told.is_empty() {
-        let saw = "the answer has another id than the reported message";
+        let saw = "the response has another id than the reported message";
         bench.judge(id::V2_PROMPT_07, is_kept, agent, &shown, saw);
     }
 }
@@ -171,7 +171,7 @@ pub(super) async fn impossible(bench: &mut Bench) -> Result<(), Stopped> {
     let params = json!({"sessionId": "ply-check-unknown", "prompt": [said(&text)]});
     let answer = agent.ask("session/prompt", params).await?;
     let is_refused = answer.error_code().is_some();
-    let saw = "a prompt for an unknown session was taken";
+    let saw = "a prompt for an unknown session was accepted";
     bench.judge(id::V1_PROMPT_14, is_refused, &agent, &answer.frames(), saw);
     if bench.version == Version::V1 {
         return Ok(());
@@ -241,7 +241,7 @@ pub(super) async fn command(bench: &mut Bench) -> Result<(), Stopped> {
         .frames
         .iter()
         .any(|frame| state(frame) == Some("running"));
-    let saw = "a command came to no work that begins and ends";
+    let saw = "a command reported no start and end of its work";
     bench.judge(
         id::V2_PROMPT_21,
         ran && course.stop.is_some(),

@@ -46,7 +46,7 @@ pub(super) async fn lawful(bench: &mut Bench) -> Result<(), Stopped> {
         );
     }
     let (is_kept, frames) = is_answered(&agent, &spoken);
-    let saw = "an id with characters of every length did not come back as it was";
+    let saw = "an id with characters of every UTF-8 length came back changed";
     bench.judge_all(
         &[id::V1_RPC_02, id::V2_RPC_01],
         is_kept,

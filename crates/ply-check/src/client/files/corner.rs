@@ -91,5 +91,5 @@ fn name() -> String {
 }
 
 fn trouble(error: &std::io::Error) -> Stopped {
-    Stopped::Other(format!("a file for the scene cannot be made: {error}"))
+    Stopped::Other(format!("cannot create a file for the scene: {error}"))
 }

@@ -44,11 +44,9 @@ async fn wrong_params(stage: &mut Stage) -> Result<(), Stopped> {
         let answer = stage.ask("session/request_permission", params).await?;
         let saw = match answer.error_code() {
             Some(code) => {
-                format!("a permission request without its members was answered with {code}")
+                format!("a permission request without its members returned error {code}")
             }
-            None => {
-                "a permission request without its members was answered with a result".to_owned()
-            }
+            None => "a permission request without its members returned a result".to_owned(),
         };
         let is_kept = answer.error_code() == Some(-32602);
         stage.judge(
@@ -82,7 +80,7 @@ async fn future_members(stage: &mut Stage) -> Result<(), Stopped> {
         id::V2_RPC_01,
         id::V2_EXT_04,
     ];
-    stage.bear(&rules, "members that it does not know");
+    stage.bear(&rules, "unknown members");
     let strange = json!({
         "futureField": {"deep": [1, 2, {"x": null}]},
         "_meta": {"example.org/thing": [true], "traceparent": "00-0-0-01"}
@@ -119,7 +117,7 @@ async fn future_members(stage: &mut Stage) -> Result<(), Stopped> {
         .survives(
             &rules,
             &[first, second, third],
-            "members that it does not know",
+            "unknown members",
         )
         .await
 }

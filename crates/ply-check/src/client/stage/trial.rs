@@ -55,7 +55,7 @@ impl Stage {
     ) -> Result<(), Stopped> {
         self.burden = None;
         if self.answers_pings == Some(false) {
-            self.unclear(rules, "the client answers no request that it does not know");
+            self.unclear(rules, "the client does not respond to unknown requests");
             return self.peer.listen(Duration::from_millis(300)).await.map(drop);
         }
         match self.ping().await {
@@ -66,11 +66,11 @@ impl Stage {
                 Ok(())
             }
             Ok(None) if self.answers_pings.is_none() => {
-                self.unclear(rules, "the client answers no request that it does not know");
+                self.unclear(rules, "the client does not respond to unknown requests");
                 Ok(())
             }
             Ok(None) => {
-                let saw = format!("the client answers nothing more after {what}");
+                let saw = format!("the client stops responding after {what}");
                 self.judge(rules, false, frames, saw);
                 Ok(())
             }

@@ -13,10 +13,12 @@ use ply_client::text::Line;
 
 use super::arguments::Agent;
 use super::place::Place;
+use super::record::Records;
 use super::report::{self, Progress};
 use super::{exit_code, stopped};
 use crate::program::error::Error;
 use crate::program::output;
+use crate::program::roster::{Choice, Roster};
 use crate::program::run::signals::Signals;
 
 /// Checks an agent.
@@ -30,7 +32,13 @@ pub(crate) async fn run(arguments: Agent) -> Result<ExitCode, Error> {
     report::check_words(&selection, &rules)?;
     let baseline = report::baseline(&arguments.run, Side::Agent)?;
     let scratch = report::Scratch::new()?;
-    let mut subject = Subject::new(report::located(&arguments.command)?, scratch.work()?);
+    // A command needs no roster, so what is wrong with the configuration does not matter.
+    let choice = match Choice::of_command(&arguments.command) {
+        Some(choice) => choice,
+        None => Roster::read(None)?.choose(arguments.agent.as_deref(), &[])?,
+    };
+    let command: Vec<OsString> = choice.command.words().map(OsString::from).collect();
+    let mut subject = Subject::new(report::located(&command)?, scratch.work()?);
     subject.patience = arguments.patience;
     subject.turn_patience = arguments.turn_patience;
     subject.login.clone_from(&arguments.login);
@@ -40,15 +48,19 @@ pub(crate) async fn run(arguments: Agent) -> Result<ExitCode, Error> {
     if !arguments.keep_home {
         subject.env = scratch.home()?;
     }
+    let set = choice.command.envs();
+    let set = set.filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
+    subject.env.extend(set);
     let model = match arguments.model_server {
         true => Some(Model::start().await.map_err(Error::Start)?),
         false => None,
     };
     subject.env.extend(model.iter().flat_map(Model::variables));
     let mut place = Place::open(&arguments.run)?;
+    let records = Records::open(arguments.record.as_deref(), &subject.command)?;
     let mut signals = Signals::listen().map_err(Error::Start)?;
     let (spoken, mut heard) = tokio::select! {
-        spoken = spoken(&subject, arguments.run.version) => (spoken?, None),
+        spoken = spoken(&subject, arguments.run.version, &choice) => (spoken?, None),
         signal = signals.next() => {
             // The report says that nothing was tried.
             let version = wanted(arguments.run.version).unwrap_or(Version::V1);
@@ -80,13 +92,18 @@ pub(crate) async fn run(arguments: Agent) -> Result<ExitCode, Error> {
                 format!("{remark} (if its login is in your home directory, give `--keep-home`)")
             });
         }
-        runs.push(Run::new(version, findings, began.elapsed()));
+        runs.push(records.save(Run::new(version, findings, began.elapsed()))?);
         if heard.is_some() {
             break;
         }
     }
     drop(progress);
-    let mut checked = Report::new(Side::Agent, report::words(&arguments.command), None, runs);
+    let subject = match &arguments.agent {
+        Some(_) => report::words(&[choice.name.into()]),
+        None => report::words(&arguments.command),
+    };
+    let mut checked = Report::new(Side::Agent, subject, None, runs);
+    checked.by_name = arguments.agent.is_some();
     checked.baseline = baseline;
     checked.options = report::words(&options(&arguments));
     place.write(&checked).map(|found| exit_code(heard, found))
@@ -107,14 +124,21 @@ fn wanted(version: Option<u8>) -> Option<Version> {
 }
 
 /// Returns the versions that are checked: the wanted one, or those that are spoken.
-async fn spoken(subject: &Subject, version: Option<u8>) -> Result<Vec<Version>, Error> {
+async fn spoken(
+    subject: &Subject,
+    version: Option<u8>,
+    choice: &Choice,
+) -> Result<Vec<Version>, Error> {
     let spoken = match wanted(version) {
         Some(version) => agent::try_start(subject).await.map(|()| vec![version]),
         None => agent::versions(subject).await,
     };
     match spoken {
         Ok(spoken) => Ok(spoken),
-        Err(stopped @ Stopped::Spawn(_)) => Err(Error::Check(stopped.to_string())),
+        Err(stopped @ Stopped::Spawn(_)) => Err(Error::Check(match &choice.install {
+            Some(install) => format!("{stopped}; to get {}: {install}", choice.name),
+            None => stopped.to_string(),
+        })),
         // What breaks every rule is checked too, and gets its report.
         Err(stopped) => {
             let stopped = stopped.to_string();

@@ -37,7 +37,7 @@ pub(crate) enum Target {
 
 /// Plays a client, well-behaved and hostile, and checks how an agent responds.
 ///
-/// The agent is started many times, in an empty directory. Most probes need no model. Those that do send the prompts below;
+/// The agent is started many times, in a temporary directory with a README.md. Most probes need no model. Those that do send the prompts below;
 /// rules that a turn does not exercise are not judged.
 #[derive(Debug, Args)]
 pub(crate) struct Agent {
@@ -63,6 +63,10 @@ pub(crate) struct Agent {
     #[arg(long)]
     pub(crate) model_server: bool,
 
+    /// Saves each connection as a trace file in this directory, which must be new or empty; the report then names file and line.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) record: Option<PathBuf>,
+
     /// Seconds that a response without a model may take.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     pub(crate) patience: Duration,
@@ -71,8 +75,12 @@ pub(crate) struct Agent {
     #[arg(long, value_name = "SECONDS", default_value = "20", value_parser = seconds)]
     pub(crate) turn_patience: Duration,
 
-    /// The command that starts the agent.
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    /// The agent: a name or an unambiguous prefix, as `ply agents` lists them.
+    #[arg(value_name = "AGENT", required_unless_present = "command")]
+    pub(crate) agent: Option<String>,
+
+    /// A command that starts the agent, after `--`.
+    #[arg(last = true, value_name = "COMMAND", conflicts_with = "agent")]
     pub(crate) command: Vec<OsString>,
 }
 
@@ -91,6 +99,14 @@ pub(crate) struct Client {
     /// Serves the agent on standard input and output; the report is written to `--file` after each turn.
     #[arg(long, conflicts_with_all = ["version", "only", "skip", "baseline"], requires = "file")]
     pub(crate) serve: bool,
+
+    /// Uses your home directory, for a client that is set up there. Otherwise the client gets an empty home, which is removed.
+    #[arg(long, conflicts_with = "serve")]
+    pub(crate) keep_home: bool,
+
+    /// Saves each connection as a trace file in this directory, which must be new or empty; the report then names file and line.
+    #[arg(long, value_name = "DIR", conflicts_with = "serve")]
+    pub(crate) record: Option<PathBuf>,
 
     /// Seconds that the client may take for a scene, in addition to the scene itself.
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
@@ -220,11 +236,14 @@ fn report(argument: &str) -> Result<(Form, PathBuf), String> {
 }
 
 fn seconds(argument: &str) -> Result<Duration, String> {
-    let seconds: f64 = argument.parse().map_err(|_| "it is no number")?;
-    let seconds = Duration::try_from_secs_f64(seconds).map_err(|_| "it is no length of time")?;
+    let seconds = argument.parse().ok();
+    let seconds = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let seconds = seconds.ok_or_else(|| format!("`{argument}` is not a duration in seconds"))?;
     match seconds {
-        Duration::ZERO => Err("it has to be more than none".to_owned()),
-        seconds if seconds > WAIT_TIME_MAX => Err("it is more than a day".to_owned()),
+        Duration::ZERO => Err("must be greater than zero".to_owned()),
+        seconds if seconds > WAIT_TIME_MAX => {
+            Err("must be at most 86400, which is a day".to_owned())
+        }
         seconds => Ok(seconds),
     }
 }

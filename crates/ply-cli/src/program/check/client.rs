@@ -12,6 +12,7 @@ use ply_rpc::transport::stdio;
 
 use super::arguments::{Client, Serve};
 use super::place::Place;
+use super::record::Records;
 use super::report::{self, Progress};
 use super::{exit_code, stopped};
 use crate::program::error::Error;
@@ -34,6 +35,9 @@ pub(crate) async fn run(arguments: Client) -> Result<ExitCode, Error> {
     let command = report::located(&arguments.command)?;
     let mut subject = Subject::new(command, serve.collect(), scratch.path().to_owned());
     subject.patience = arguments.patience;
+    if !arguments.keep_home {
+        subject.env = scratch.home()?;
+    }
     if !subject.names_the_agent() {
         let what = "the command does not say where the agent goes; put {agent} in its place";
         return Err(Error::Check(what.to_owned()));
@@ -45,6 +49,7 @@ pub(crate) async fn run(arguments: Client) -> Result<ExitCode, Error> {
     };
     report::check_rest(&selection, &rules, &versions)?;
     let mut place = Place::open(&arguments.run)?;
+    let records = Records::open(arguments.record.as_deref(), &subject.command)?;
     let mut signals = Signals::listen().map_err(Error::Start)?;
     let mut heard = None;
     let mut runs = Vec::new();
@@ -58,7 +63,7 @@ pub(crate) async fn run(arguments: Client) -> Result<ExitCode, Error> {
         let stop = stopped(&mut signals, &mut heard);
         let show = |scene| progress.show(scene);
         let findings = client::check_until(&subject, version, &selection, show, stop).await;
-        runs.push(Run::new(version, findings, began.elapsed()));
+        runs.push(records.save(Run::new(version, findings, began.elapsed()))?);
         if heard.is_some() {
             break;
         }
@@ -68,6 +73,7 @@ pub(crate) async fn run(arguments: Client) -> Result<ExitCode, Error> {
     let mut checked = Report::new(Side::Client, words, None, runs);
     checked.baseline = baseline;
     let mut options = report::version(&arguments.run);
+    options.extend(arguments.keep_home.then(|| "--keep-home".into()));
     options.extend(report::patience("--patience", arguments.patience, 30));
     checked.options = report::words(&options);
     place.write(&checked).map(|found| exit_code(heard, found))

@@ -1,7 +1,7 @@
 //! `ply permits ls`, `allow` and `deny`: questions of sessions in the hub, answered from a shell.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ply_client::text::Line;
 use ply_hub::ask::{Ask, Asked, Live, Told};
@@ -16,7 +16,7 @@ struct Listed<'a> {
     id: String,
     session: &'a str,
     agent: Option<&'a str>,
-    title: &'a str,
+    title: String,
     options: Vec<&'a str>,
 }
 
@@ -46,7 +46,10 @@ pub(crate) async fn list(store: Option<PathBuf>, as_json: bool) -> Result<(), Er
             id: id(live, asked),
             session: &live.id,
             agent: live.agent.as_deref(),
-            title: &asked.title,
+            title: match as_json {
+                true => asked.title.clone(),
+                false => shown(&asked.title, &live.cwd),
+            },
             options: asked
                 .options
                 .iter()
@@ -60,7 +63,7 @@ pub(crate) async fn list(store: Option<PathBuf>, as_json: bool) -> Result<(), Er
     } else {
         questions.iter().try_for_each(|listed| {
             let agent = listed.agent.unwrap_or("-");
-            let title = Line(listed.title);
+            let title = Line(&listed.title);
             writeln!(out, "{}\t{}\t{title}", Line(&listed.id), Line(agent))
         })
     };
@@ -91,7 +94,8 @@ pub(crate) async fn answer(
         by: "ply permits".to_owned(),
     };
     place::ask(store, answer).await?;
-    output::tell(&format!("{}: {}", Line(&asked.title), Line(&option.name)));
+    let title = shown(&asked.title, &live.cwd);
+    output::tell(&format!("{}: {}", Line(&title), Line(&option.name)));
     Ok(())
 }
 
@@ -107,6 +111,23 @@ fn all(sessions: &[Live]) -> impl Iterator<Item = (&Live, &Asked)> {
     sessions
         .iter()
         .flat_map(move |live| with(live).zip(&live.questions))
+}
+
+/// Returns a title for people: without the marks of Markdown, and with paths as they are seen from the session's directory.
+fn shown(title: &str, cwd: &Path) -> String {
+    let title = title.replace('`', "");
+    let Some(cwd) = cwd.to_str().filter(|cwd| *cwd != "/") else {
+        return title;
+    };
+    let words = title.split_inclusive(char::is_whitespace).map(|word| {
+        let path = word.trim_start_matches(['"', '\'', '(']);
+        let marks = word.get(..word.len() - path.len()).unwrap_or_default();
+        let below = path.strip_prefix(cwd).and_then(|it| it.strip_prefix('/'));
+        // The directory itself stays whole.
+        let below = below.filter(|below| !below.trim().is_empty());
+        below.map_or(word.to_owned(), |below| format!("{marks}{below}"))
+    });
+    words.collect()
 }
 
 fn id(live: &Live, asked: &Asked) -> String {
@@ -169,6 +190,27 @@ mod tests {
             queue: Vec::new(),
             paused: false,
             questions: questions.iter().map(asked).collect(),
+        }
+    }
+
+    #[test]
+    fn a_title_has_no_backticks_and_short_paths() {
+        let shown = |title: &str| shown(title, Path::new("/home/me/project"));
+        assert_eq!(
+            shown("Write `/home/me/project/src/k.txt`"),
+            "Write src/k.txt"
+        );
+        assert_eq!(
+            shown("Move '/home/me/project/a b' to /home/me/project/c"),
+            "Move 'a b' to c"
+        );
+        for whole in [
+            "List /home/me/project",
+            "List /home/me/project/",
+            "Read /home/me/project-2/x",
+            "Read /mnt/home/me/project/x",
+        ] {
+            assert_eq!(shown(whole), whole);
         }
     }
 

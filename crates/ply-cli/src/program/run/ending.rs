@@ -130,7 +130,7 @@ fn of_stop(stop: Option<v2::StopReason>, permissions: &[Answered]) -> Parts {
         }
         v2::StopReason::Refusal => {
             let failure = Failure::new(exit::REFUSAL, "refusal", "the agent refused to go on");
-            let hint = "it keeps nothing of this prompt; say it in another way";
+            let hint = "the agent dropped this prompt; rephrase it";
             ("refused", Some(failure.hint(hint)))
         }
         v2::StopReason::MaxTokens => {

@@ -5,6 +5,7 @@
 pub(super) enum Look {
     Bold,
     Dim,
+    Emphasis,
     Code,
     Added,
     Removed,
@@ -19,6 +20,7 @@ impl Look {
         match self {
             Self::Bold => "1",
             Self::Dim => "2",
+            Self::Emphasis => "3",
             Self::Code | Self::Hunk => "36",
             Self::Added | Self::Good => "32",
             Self::Removed | Self::Bad => "31",

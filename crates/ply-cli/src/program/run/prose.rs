@@ -27,6 +27,7 @@ pub(super) struct Prose {
     indent: usize,
     is_bold: bool,
     is_code: bool,
+    is_emphasised: bool,
     has_blank: bool,
     /// Whether something else began a line since, in the middle of ours.
     is_broken: bool,
@@ -58,6 +59,7 @@ impl Prose {
             indent: 0,
             is_bold: false,
             is_code: false,
+            is_emphasised: false,
             has_blank: false,
             is_broken: false,
             last: None,
@@ -270,9 +272,9 @@ impl Prose {
             return;
         }
         let word = std::mem::take(&mut self.held);
-        let (shown, columns) = self.inline(&word);
-        let blank = usize::from(self.has_blank);
         let is_first = self.column <= self.indent;
+        let (shown, columns) = self.inline(&word, is_first);
+        let blank = usize::from(self.has_blank);
         if let Some(width) = self.width
             && !is_first
             && self.column + blank + columns > width
@@ -290,7 +292,7 @@ impl Prose {
     }
 
     /// Returns a word with its marks turned into looks, and its columns.
-    fn inline(&mut self, word: &str) -> (String, usize) {
+    fn inline(&mut self, word: &str, is_first: bool) -> (String, usize) {
         if !self.paint.is_on {
             return (word.to_owned(), text::columns(word));
         }
@@ -306,6 +308,10 @@ impl Prose {
                 self.is_bold = !self.is_bold;
                 shown.push_str(&self.looks());
                 rest = after;
+            } else if char == '_' && !self.is_code && self.is_emphasis_mark(word, rest, is_first) {
+                self.is_emphasised = !self.is_emphasised;
+                shown.push_str(&self.looks());
+                rest = rest.get(1..).unwrap_or_default();
             } else {
                 shown.push(char);
                 rest = rest.get(char.len_utf8()..).unwrap_or_default();
@@ -315,11 +321,36 @@ impl Prose {
         (shown, columns)
     }
 
+    /// Returns whether the underscore before the rest of a word begins or ends emphasis. What follows the word is not known yet,
+    /// so emphasis of several words is only seen at the beginning of a line and before a capital letter: everywhere else the
+    /// underscore may belong to a name.
+    fn is_emphasis_mark(&self, word: &str, rest: &str, is_first: bool) -> bool {
+        let before = word.get(..word.len() - rest.len()).unwrap_or_default();
+        let after = rest.get(1..).unwrap_or_default();
+        let is_outside = |char: Option<char>| {
+            char.is_none_or(|char| !char.is_alphanumeric() && !matches!(char, '_' | '/'))
+        };
+        if self.is_emphasised {
+            return !before.is_empty() && is_outside(after.chars().next());
+        }
+        let ends_here = after
+            .trim_end_matches(|char: char| char.is_ascii_punctuation() && char != '_')
+            .strip_suffix('_')
+            .is_some_and(|inside| !inside.is_empty() && !inside.contains('_'));
+        let is_line = is_first && before.is_empty() && after.starts_with(char::is_uppercase);
+        is_outside(before.chars().next_back())
+            && after.starts_with(char::is_alphanumeric)
+            && (ends_here || is_line && !after.contains('_'))
+    }
+
     /// Returns the escapes for what is on now.
     fn looks(&self) -> String {
         let mut looks = self.paint.end().to_owned();
         if self.is_bold || self.line == Line::Heading {
             looks.push_str(&self.paint.begin(Look::Bold));
+        }
+        if self.is_emphasised {
+            looks.push_str(&self.paint.begin(Look::Emphasis));
         }
         if self.is_code {
             looks.push_str(&self.paint.begin(Look::Code));
@@ -332,7 +363,8 @@ impl Prose {
             Line::Beginning => self.end_beginning(out),
             Line::Words | Line::Heading => {
                 self.word(out);
-                if self.line == Line::Heading || self.is_bold || self.is_code {
+                let is_marked = self.is_bold || self.is_code || self.is_emphasised;
+                if self.line == Line::Heading || is_marked {
                     out.push_str(self.paint.end());
                 }
             }
@@ -343,6 +375,7 @@ impl Prose {
         self.line = Line::Beginning;
         (self.column, self.indent) = (0, 0);
         (self.is_bold, self.is_code, self.has_blank) = (false, false, false);
+        self.is_emphasised = false;
     }
 
     /// Ends a line that never said what it is: a fence, or nothing but a mark.
@@ -470,6 +503,15 @@ mod tests {
             paint,
             "\x1b[2m```\x1b[0m\n\x1b[36mx **y**\x1b[0m\n\x1b[2m```\x1b[0m\n",
         );
+        check(
+            "_Looked up by `ply`, offline._\nan _odd_, _word_.\n",
+            Some(60),
+            paint,
+            "\x1b[0m\x1b[3mLooked up by \x1b[0m\x1b[3m\x1b[36mply\x1b[0m\x1b[3m, offline.\x1b[0m\nan \x1b[0m\x1b[3modd\x1b[0m, \x1b[0m\x1b[3mword\x1b[0m.\n",
+        );
+        // Underscores of names stay.
+        let names = "_start a_b_c __main__ _x, call _foo(a) or /_x_/y\n_B_c_ is_it_\n";
+        check(names, Some(80), paint, names);
         // What was opened and not closed ends with its line.
         check("a `b\nc", Some(40), paint, "a \x1b[0m\x1b[36mb\x1b[0m\nc\n");
     }

@@ -143,10 +143,23 @@ fn change_mode(agent: &Agent, session: &Session, mode: &str) {
     if let (true, Some(options)) = (agent.is("partial-option-updates"), options.as_array_mut()) {
         options.truncate(1);
     }
+    if let (true, Some(options)) = (
+        agent.is("contradicting-option-updates"),
+        options.as_array_mut(),
+    ) {
+        let other = MODES.iter().find(|(known, _)| *known != mode);
+        for option in options.iter_mut().filter(|option| is_mode(option)) {
+            insert(option, "currentValue", json!(other.map(|(id, _)| id)));
+        }
+    }
     agent.update(
         &session.id,
         &json!({"sessionUpdate": "config_option_update", "configOptions": options}),
     );
+}
+
+fn is_mode(option: &Value) -> bool {
+    option.get("category").and_then(Value::as_str) == Some("mode")
 }
 
 pub(crate) fn set_mode(agent: &Agent, params: &Value) -> Answer {

@@ -20,7 +20,12 @@ pub(crate) enum Kind {
 /// Reads the setup, connects the servers, and returns the directory.
 pub(crate) fn read(agent: &Agent, params: &Value, kind: Kind) -> Result<PathBuf, Refusal> {
     let cwd = params.get("cwd").unwrap_or(&Value::Null);
-    let cwd = absolute(agent, cwd)?;
+    let cwd = match kind {
+        Kind::Load | Kind::Resume if agent.is("comes-back-in-relative-directories") => {
+            cwd.as_str().map(PathBuf::from).unwrap_or_default()
+        }
+        _ => absolute(agent, cwd)?,
+    };
     for more in list(params, "additionalDirectories")? {
         let path = more.as_str().map(PathBuf::from);
         let is_fine = path.is_some_and(|path| path.is_absolute());
