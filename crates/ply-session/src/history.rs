@@ -159,9 +159,9 @@ impl History {
         match update {
             // A prompt is inserted where its turn begins.
             v2::SessionUpdate::UserMessage(_) if matches!(change, Change::Added(_)) => {
-                if *self.turn_began.get_or_insert(before) < before {
-                    self.steered.push(before);
-                }
+                let began = *self.turn_began.get_or_insert(before);
+                // A later one is for the turn that runs.
+                self.steered.extend((began < before).then_some(before));
             }
             v2::SessionUpdate::StateUpdate(v2::StateUpdate::Running(_)) => {
                 self.turn_began.get_or_insert(before);

@@ -17,7 +17,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub use self::report::Report;
-pub use self::run::run;
+pub use self::run::{run, run_with};
 pub use self::script::{Answer, Call, HookLines, Said, Script, Steer};
 pub use self::tree::{File, Tree};
 

@@ -161,3 +161,21 @@ async fn instructions_reach_the_model() {
     let system = model.request(0).await.system();
     assert!(system.contains("Speak like a pirate."), "{system}");
 }
+
+#[tokio::test]
+async fn prices_lie_beside_the_configuration() {
+    let place = Place::new();
+    let model = ModelServer::start([Reply::say("Yes.")]).await;
+    place.configure_model(&model, "");
+    let prices = "[\"scripted/claude-sonnet-4-5\"]\ninput = 1000\noutput = 500\n";
+    let path = place.path("home/.config/ply/prices.toml");
+    std::fs::write(&path, prices).unwrap();
+    let story = place.session().await.tell("Hello").await;
+    let cost = story.usage.unwrap().cost;
+    let cost = cost.value().map(|cost| (cost.amount, &*cost.currency));
+    // 100 tokens of input and 20 of output.
+    assert_eq!(cost, Some((0.11, "USD")));
+    std::fs::write(&path, "\nprice = 1\n").unwrap();
+    let refused = refusal(&place, place.agent()).await;
+    says(&refused, &["home/.config/ply/prices.toml", "line 2"]);
+}

@@ -52,7 +52,8 @@ impl TurnLoop<'_> {
             .map(|root| root.to_path_buf())
             .collect();
         line.time = wanted.time.min(TIME_MAX);
-        let running = self.state.processes.run(&line, &Unseen(self));
+        let unseen = Unseen(self);
+        let running = self.state.processes.run(&line, &unseen);
         let ran = match self.turn.unless_cancelled(running).await? {
             Ok(ran) => ran,
             Err(error) => {

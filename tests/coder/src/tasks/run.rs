@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ply_client::{Decision, Session, transcript::ToolCall, v2};
+use ply_coder::Config;
 use ply_model_server::Gate;
 use serde_json::{Value, json};
 
@@ -26,6 +27,23 @@ const TURN_TIME_MAX: Duration = Duration::from_secs(120);
 ///
 /// Dropped, it ends what it started and leaves no files but kept ones.
 pub async fn run(task: &Task, keep: Option<&Path>) -> Report {
+    run_with(task, keep, |_| {}).await
+}
+
+/// Runs a task like [`run`], with a configuration that is changed.
+///
+/// # Panics
+///
+/// The machine has no room for the files, or no port.
+///
+/// # Cancel safety
+///
+/// As for [`run`].
+pub async fn run_with(
+    task: &Task,
+    keep: Option<&Path>,
+    configure: impl FnOnce(&mut Config) + 'static,
+) -> Report {
     let mut problems = Vec::new();
     if let Some(line) = &task.script.check {
         match check(&task.before, line).await {
@@ -36,7 +54,11 @@ pub async fn run(task: &Task, keep: Option<&Path>) -> Report {
     }
     let questions = Arc::default();
     let gate = Gate::new();
-    let world = World::with(setup(task, &questions), task.script.replies(&gate)).await;
+    let world = World::with(
+        setup(task, &questions, configure),
+        task.script.replies(&gate),
+    )
+    .await;
     task.before.write(&world.path()).unwrap();
     let mut session = world.session().await;
     let prompts = std::iter::once(&task.script.prompt).chain(&task.script.then);
@@ -121,7 +143,11 @@ async fn steered(world: &World, session: &Session, gate: &Gate, say: &str) -> Op
     }
 }
 
-fn setup(task: &Task, questions: &Arc<Mutex<Vec<String>>>) -> Setup {
+fn setup(
+    task: &Task,
+    questions: &Arc<Mutex<Vec<String>>>,
+    configure: impl FnOnce(&mut Config) + 'static,
+) -> Setup {
     let (window, patches) = (task.script.window_tokens, task.script.patches);
     let hooks: Vec<_> = task.script.hooks.iter().map(HookLines::hook).collect();
     let policy = answers(task.script.user.clone(), Arc::clone(questions));
@@ -135,7 +161,10 @@ fn setup(task: &Task, questions: &Arc<Mutex<Vec<String>>>) -> Setup {
                 facts.window_tokens = window;
             }
         }),
-        configure: Box::new(|config| config.hooks = hooks),
+        configure: Box::new(|config| {
+            config.hooks = hooks;
+            configure(config);
+        }),
         client: Box::new(|client| client.permissions(policy)),
         ..Setup::default()
     }

@@ -65,9 +65,8 @@ pub struct Steer {
 pub struct HookLines {
     /// When it runs, as in `config.toml`.
     pub event: String,
-    /// Which tools it is about.
-    #[serde(default = "any")]
-    pub tool: String,
+    /// Which tools it is about; all if none.
+    pub tool: Option<String>,
     /// What it runs.
     pub command: String,
 }
@@ -78,13 +77,12 @@ impl HookLines {
         let mut events = Event::ALL.into_iter();
         let event = events.find(|(name, _)| *name == self.event);
         let (_, event) = event.expect("the hook's event is known");
-        let hook = Hook::new(event, &self.command).for_tools(&self.tool);
-        hook.expect("the hook's pattern is understood")
+        let hook = Hook::new(event, &self.command);
+        match &self.tool {
+            Some(tool) => hook.for_tools(tool).expect("the pattern is understood"),
+            None => hook,
+        }
     }
-}
-
-fn any() -> String {
-    "*".to_owned()
 }
 
 /// What the user answers when asked for permission.

@@ -1,5 +1,8 @@
 //! Logging in at a server on the web.
 
+use std::path::Path;
+
+use coder_tests::tasks::{self, Task};
 use coder_tests::{Reply, Setup, Story, Tell as _, User, World};
 use ply_client::Session;
 use ply_coder::mcp::{
@@ -203,4 +206,26 @@ async fn a_client_that_the_user_registered_logs_in_where_none_registers_itself()
         let story = soon(session.tell("Echo")).await;
         assert_eq!(story.told().last(), Some(&number.to_string().as_str()));
     }
+}
+
+#[tokio::test]
+async fn a_task_is_done_with_a_server_that_wants_a_login() {
+    let place = Scratch::new();
+    let web = Listening::start(SERVER, &["--oauth"]).await;
+    let (server, variables) = (named(&web), Variables::default());
+    let mut settings = Settings::default();
+    settings.tokens = Some(place.path("tokens"));
+    let login = soon(NewLogin::begin(&server, &settings, &variables)).await;
+    let login = login.unwrap();
+    let url = login.url().to_owned();
+    let (finished, _) = tokio::join!(soon(login.finish()), soon(browse(&url)));
+    finished.unwrap();
+    let tracker = Path::new(env!("CARGO_MANIFEST_DIR")).join("tasks/tracker");
+    let task = Task::load(&tracker).unwrap();
+    let report = tasks::run_with(&task, None, move |config| {
+        config.mcp_servers = vec![server];
+        config.mcp = settings;
+    });
+    let report = soon(report).await;
+    assert!(report.is_well(), "{report}");
 }

@@ -319,6 +319,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_cost_of_a_turn_is_told_beside_that_of_its_session() {
+        let told = |all: f64, of_turn| cost_of(&v2::Cost::new(all, "USD"), of_turn);
+        assert_eq!(told(0.5, None), "0.50 USD");
+        assert_eq!(told(0.5, Some(0.5)), "0.50 USD");
+        assert_eq!(told(0.5, Some(0.002)), "0.0020 USD (0.50 in this session)");
+        assert_eq!(told(0.0, Some(0.0)), "0.00 USD");
+    }
+
+    #[test]
     fn tokens_are_told_in_few_digits() {
         for (tokens, told) in [
             (0, "0"),
