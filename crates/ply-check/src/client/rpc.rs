@@ -112,10 +112,7 @@ async fn ids(stage: &mut Stage) -> Result<(), Stopped> {
 }
 
 async fn notifications(stage: &mut Stage) -> Result<(), Stopped> {
-    stage.bear(
-        &[id::V1_RPC_09, id::V2_RPC_01],
-        "unknown notifications",
-    );
+    stage.bear(&[id::V1_RPC_09, id::V2_RPC_01], "unknown notifications");
     let first = stage.notify("_ply/nothing", json!({"x": 1})).await?;
     let second = stage.notify("foo/bar", json!([1, 2])).await?;
     let third = stage
@@ -141,10 +138,7 @@ async fn notifications(stage: &mut Stage) -> Result<(), Stopped> {
 }
 
 async fn no_messages(stage: &mut Stage) -> Result<(), Stopped> {
-    stage.bear(
-        &[id::V1_RPC_10, id::V2_RPC_01],
-        "invalid lines",
-    );
+    stage.bear(&[id::V1_RPC_10, id::V2_RPC_01], "invalid lines");
     let first = stage
         .send_bytes(b"{\n42\n\"x\"\n\n{\"jsonrpc\":\"2.0\"}\nnull\n")
         .await?;
@@ -166,9 +160,7 @@ async fn no_messages(stage: &mut Stage) -> Result<(), Stopped> {
     let saw = "an invalid line got a response other than -32700 or -32600 with a null id";
     let rules = [id::V1_RPC_10, id::V2_RPC_01];
     stage.judge(&rules, odd.is_none(), &frames, saw);
-    stage
-        .survives(&rules, &frames, "invalid lines")
-        .await
+    stage.survives(&rules, &frames, "invalid lines").await
 }
 
 async fn arrays(stage: &mut Stage) -> Result<(), Stopped> {

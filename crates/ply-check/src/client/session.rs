@@ -144,8 +144,7 @@ async fn odd_options(stage: &mut Stage) -> Result<(), Stopped> {
         id::V2_CONF_06,
         id::V2_CMD_04,
     ];
-    let saw =
-        "the client sent no prompt in a session with unknown options or commands";
+    let saw = "the client sent no prompt in a session with unknown options or commands";
     stage.judge(&rules, reached.is_ok(), &[], saw);
     let is_load = |frame: &Frame| frame.method() == Some("session/load");
     let load = stage.recording().with_frames(|frames| {

@@ -114,10 +114,6 @@ async fn future_members(stage: &mut Stage) -> Result<(), Stopped> {
         ply_wire::negotiate::Version::V2 => stage.update(odd).await?,
     };
     stage
-        .survives(
-            &rules,
-            &[first, second, third],
-            "unknown members",
-        )
+        .survives(&rules, &[first, second, third], "unknown members")
         .await
 }
