@@ -50,7 +50,7 @@ struct Shared {
     cwd: PathBuf,
     additional_directories: Vec<PathBuf>,
     inbox: Inbox,
-    /// While it runs.
+    /// While it runs. Whoever drives the session takes it for a step at a time.
     task: Mutex<Option<Box<Task>>>,
     state: State,
     asks: AtomicU64,
@@ -285,7 +285,7 @@ impl Session {
     }
 
     pub(crate) async fn report(&self, op: Op) -> Result<()> {
-        self.0.inbox.report(op, || self.help()).await
+        self.0.inbox.report(op).await
     }
 
     pub(crate) fn report_now(&self, op: Op) {

@@ -5,7 +5,9 @@
 //! bounded in bytes: whoever reports more waits.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
 
 use tokio::sync::Notify;
 
@@ -22,8 +24,6 @@ const OPS_BYTES_MAX: usize = 32 * 1024;
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
     state: Mutex<State>,
-    /// Something came for the session's task.
-    came: Notify,
     /// There is room for reports again.
     room: Notify,
 }
@@ -38,8 +38,44 @@ struct State {
     /// Whether no reports are taken any more.
     ops_closed: bool,
     closed: bool,
-    /// Whether the session went on without its task, which may wait for other things now.
-    went_on: bool,
+    /// Who waits for something to come. The session's task looks by itself when the agent's code, which it runs, returns.
+    waker: Option<Waker>,
+    code: CodeState,
+}
+
+/// What is known of the agent's code.
+#[derive(Debug, Default)]
+struct CodeState {
+    /// Which of the session's drivers drives.
+    driver: u64,
+    is_at_work: bool,
+    /// How often it was polled.
+    polls: u64,
+    /// Whether somebody looks how it goes on.
+    is_watched: bool,
+    /// Whether a driver that was replaced has given it back.
+    has_come_back: bool,
+}
+
+/// What has happened while the agent's code was at work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// Another driver has taken the session over.
+    Replaced,
+    /// There is something to take.
+    News,
+    Nothing,
+}
+
+/// How the agent's code goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// It was polled again, so many times by now.
+    Goes(u64),
+    /// It waits, and is not looked at until it goes on.
+    Waits,
+    /// It does not return. The driver of that number drives from now on.
+    Blocks { driver: u64 },
 }
 
 impl Default for State {
@@ -51,7 +87,8 @@ impl Default for State {
             ops_bytes_max: OPS_BYTES_MIN,
             ops_closed: false,
             closed: false,
-            went_on: false,
+            waker: None,
+            code: CodeState::default(),
         }
     }
 }
@@ -88,8 +125,7 @@ impl Inbox {
         if !control.repeats(state.controls.back()) {
             state.controls.push_back(control);
         }
-        drop(state);
-        self.came.notify_one();
+        wake(state);
         Ok(())
     }
 
@@ -98,12 +134,12 @@ impl Inbox {
         self.lock().ops_bytes_max = (OPS_BYTES_MAX / turns.max(1)).max(OPS_BYTES_MIN);
     }
 
-    /// Reports something, once there is room. Where there is none, `help` may make some; it returns whether it did anything.
+    /// Reports something, once there is room.
     ///
     /// # Cancel safety
     ///
     /// Dropped before it is done, nothing is reported.
-    pub(crate) async fn report(&self, op: Op, help: impl Fn() -> bool) -> Result<()> {
+    pub(crate) async fn report(&self, op: Op) -> Result<()> {
         loop {
             // Made before the check, so that room made between check and wait is not missed.
             let room = self.room.notified();
@@ -114,17 +150,13 @@ impl Inbox {
                 }
                 // Reports may wait for a journal that only a turn opens again, and nobody has to wait behind them to look.
                 if state.has_room() || op.begins() || op.looks() {
-                    let came = state.push(op);
-                    drop(state);
-                    if came {
-                        self.came.notify_one();
+                    if state.push(op) {
+                        wake(state);
                     }
                     return Ok(());
                 }
             }
-            if !help() {
-                room.await;
-            }
+            room.await;
         }
     }
 
@@ -136,32 +168,13 @@ impl Inbox {
             return Some(op);
         }
         state.push(op);
-        drop(state);
-        self.came.notify_one();
+        wake(state);
         None
     }
 
-    /// Waits until there is something to take, or somebody else than the session's task has taken it.
+    /// Waits until there is something to take. Only the one who waited last is told.
     pub(crate) async fn has_come(&self, ops: Ops) {
-        loop {
-            if std::mem::take(&mut self.lock().went_on) || self.has_news(ops) {
-                return;
-            }
-            self.came.notified().await;
-        }
-    }
-
-    /// Waits until the session went on without its task.
-    pub(crate) async fn has_gone_on(&self) {
-        while !std::mem::take(&mut self.lock().went_on) {
-            self.came.notified().await;
-        }
-    }
-
-    /// Tells the session's task that the session went on without it.
-    pub(crate) fn went_on(&self) {
-        self.lock().went_on = true;
-        self.came.notify_one();
+        poll_fn(|cx| self.poll_news(ops, cx)).await;
     }
 
     /// Waits for something to do, and takes it.
@@ -170,25 +183,83 @@ impl Inbox {
     ///
     /// Nothing is lost when it is dropped.
     pub(crate) async fn next(&self, ops: Ops) -> Batch {
-        loop {
-            let batch = self.take(ops);
-            if !batch.is_empty() {
-                return batch;
-            }
-            self.came.notified().await;
+        self.has_come(ops).await;
+        self.take(ops)
+    }
+
+    fn poll_news(&self, ops: Ops, cx: &Context<'_>) -> Poll<()> {
+        let mut state = self.lock();
+        if state.has_news(ops) {
+            return Poll::Ready(());
         }
+        match &mut state.waker {
+            Some(waker) => waker.clone_from(cx.waker()),
+            waker => *waker = Some(cx.waker().clone()),
+        }
+        Poll::Pending
+    }
+
+    /// Tells the session's task that another driver has given the agent's code back.
+    pub(crate) fn code_has_come_back(&self) {
+        let mut state = self.lock();
+        state.code.has_come_back = true;
+        wake(state);
+    }
+
+    /// Notes that the agent's code is at work, on the thread of the session's task. Returns how often that was if nobody looks how it
+    /// goes on.
+    pub(crate) fn enter_code(&self) -> Option<u64> {
+        let code = &mut self.lock().code;
+        code.polls += 1;
+        code.is_at_work = true;
+        let is_watched = std::mem::replace(&mut code.is_watched, true);
+        (!is_watched).then_some(code.polls)
+    }
+
+    /// Notes that the agent's code has returned to a driver.
+    pub(crate) fn leave_code(&self, driver: u64, ops: Ops) -> Left {
+        let mut state = self.lock();
+        if state.code.driver != driver {
+            return Left::Replaced;
+        }
+        state.code.is_at_work = false;
+        match state.has_news(ops) {
+            true => Left::News,
+            false => Left::Nothing,
+        }
+    }
+
+    /// Looks at the agent's code, which had been polled so many times when it was last looked at.
+    pub(crate) fn look_at_code(&self, polls: u64) -> Look {
+        let code = &mut self.lock().code;
+        if code.polls != polls {
+            return Look::Goes(code.polls);
+        }
+        code.is_watched = false;
+        if !code.is_at_work {
+            return Look::Waits;
+        }
+        code.is_at_work = false;
+        code.driver += 1;
+        Look::Blocks {
+            driver: code.driver,
+        }
+    }
+
+    /// Says whether a driver drives the session.
+    pub(crate) fn is_driven_by(&self, driver: u64) -> bool {
+        self.lock().code.driver == driver
     }
 
     /// Returns whether there is something that [`Inbox::take`] would take.
     pub(crate) fn has_news(&self, ops: Ops) -> bool {
-        let state = self.lock();
-        let looks = || ops == Ops::TakeToBegin && state.ops.iter().any(Op::looks);
-        !state.controls.is_empty() || state.takes(ops) || looks()
+        self.lock().has_news(ops)
     }
 
     /// Takes what is there.
     pub(crate) fn take(&self, ops: Ops) -> Batch {
         let mut state = self.lock();
+        state.code.has_come_back = false;
         let mut batch = Batch {
             controls: std::mem::take(&mut state.controls),
             ops: Vec::new(),
@@ -239,7 +310,25 @@ impl Inbox {
     }
 }
 
+/// Tells whoever waits that something came.
+fn wake(mut state: MutexGuard<'_, State>) {
+    if state.code.is_at_work {
+        // The session's task looks when the code returns, and another one if it does not.
+        return;
+    }
+    let waker = state.waker.take();
+    drop(state);
+    if let Some(waker) = waker {
+        waker.wake();
+    }
+}
+
 impl State {
+    fn has_news(&self, ops: Ops) -> bool {
+        let looks = || ops == Ops::TakeToBegin && self.ops.iter().any(Op::looks);
+        self.code.has_come_back || !self.controls.is_empty() || self.takes(ops) || looks()
+    }
+
     fn has_room(&self) -> bool {
         self.ops_bytes < self.ops_bytes_max
     }

@@ -1,14 +1,15 @@
-//! The agent's code for a turn, running in a task of its own.
+//! The agent's code for a turn.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 
 use ply_session::{Outcome, Start, Stop, TurnId, ViewId};
 use ply_wire::v2;
 use tokio::sync::oneshot;
-use tokio::task::AbortHandle;
 
 use super::Session;
 use super::op::{Op, OwnWork};
@@ -22,7 +23,8 @@ use crate::{Error, Prompt, Result, Turn};
 pub(super) struct Running {
     pub(super) turn: TurnId,
     cancel: Cancel,
-    task: AbortHandle,
+    /// Whether its code is to be dropped where it stands.
+    is_given_up: Arc<AtomicBool>,
     /// Counts the turn while it runs.
     _counted: Arc<()>,
 }
@@ -39,9 +41,51 @@ impl std::fmt::Debug for Own {
     }
 }
 
+/// The code of a turn that runs, for whoever drives the session.
+pub(super) struct Code {
+    /// None once it is over.
+    work: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    is_given_up: Arc<AtomicBool>,
+}
+
+impl std::fmt::Debug for Code {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Code")
+    }
+}
+
+impl Code {
+    /// Says whether the turn ended without it.
+    pub(super) fn is_given_up(&self) -> bool {
+        self.is_given_up.load(Ordering::Acquire)
+    }
+
+    /// Goes on with it.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(work) = &mut self.work else {
+            return Poll::Ready(());
+        };
+        let polled = work.as_mut().poll(cx);
+        if polled.is_ready() {
+            self.work = None;
+        }
+        polled
+    }
+}
+
+impl Drop for Code {
+    fn drop(&mut self) {
+        let work = self.work.take();
+        // What it drops is the author's, and may panic.
+        if catch_unwind(AssertUnwindSafe(|| drop(work))).is_err() {
+            tracing::error!("the agent's code panicked when it was dropped");
+        }
+    }
+}
+
 impl Running {
-    /// Starts the code. Its end is its last report.
-    pub(super) fn start(
+    /// Makes the code of a turn. Its end is its last report.
+    pub(super) fn new(
         (start, meta): (Start, Option<v2::Meta>),
         session: &Session,
         id_prefix: String,
@@ -49,7 +93,7 @@ impl Running {
         agent: Arc<dyn DynAgent>,
         own: Option<OwnWork>,
         counted: (Arc<()>, usize),
-    ) -> Self {
+    ) -> (Self, Code) {
         session.0.inbox.share_room(counted.1);
         let (turn, cancel) = (start.turn, Cancel::default());
         let prompt = Prompt::new(start, meta);
@@ -62,31 +106,40 @@ impl Running {
             client,
         );
         let (session, until_end) = (session.clone(), handle.until_end.clone());
-        let task = tokio::spawn(async move {
-            let work = match own {
-                Some(work) => work(handle),
-                None => agent.prompt(handle),
+        let work = async move {
+            // Also what comes before the future is the author's, and may panic.
+            let work = async move {
+                match own {
+                    Some(work) => work(handle).await,
+                    None => agent.prompt(handle).await,
+                }
             };
             let outcome = outcome(guarded(work).await);
             session.report_now(Op::Ended { turn, outcome });
             until_end.let_go();
-        });
-        Self {
+        };
+        let is_given_up = Arc::<AtomicBool>::default();
+        let code = Code {
+            work: Some(Box::pin(work)),
+            is_given_up: Arc::clone(&is_given_up),
+        };
+        let running = Self {
             turn,
             cancel,
-            task: task.abort_handle(),
+            is_given_up,
             _counted: counted.0,
-        }
+        };
+        (running, code)
     }
 
     pub(super) fn cancel(&self) {
         self.cancel.ask();
     }
 
-    /// Drops the agent's code where it stands.
+    /// Has the agent's code dropped where it stands.
     pub(super) fn abandon(self) {
         self.cancel.ask();
-        self.task.abort();
+        self.is_given_up.store(true, Ordering::Release);
     }
 }
 

@@ -5,6 +5,7 @@ mod early;
 mod perform;
 mod send;
 mod start;
+mod watch;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +13,6 @@ use std::sync::Arc;
 use ply_rpc::Gather;
 use ply_session::{Answer, AskId, Connection, Core, Effect, Input, RequestId, TurnId, ViewId};
 use ply_wire::v2;
-use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
@@ -26,7 +26,7 @@ use super::ask::Asked;
 use super::control::{Attaching, Control, Waiter};
 use super::inbox::Ops;
 use super::op::{Op, Then};
-use super::run::{Own, Running};
+use super::run::{Code, Own, Running};
 use super::store::Store;
 use crate::Overview;
 use crate::client::Client;
@@ -53,6 +53,8 @@ pub(crate) struct Task {
     /// The connections of clients that wait to be attached.
     attaching: HashMap<RequestId, (Arc<Client>, crate::connection::Views)>,
     running: Option<Running>,
+    /// The agent's code for it, for whoever drives the session.
+    code: Option<Code>,
     preparing: Option<AbortHandle>,
     own: HashMap<RequestId, Own>,
     asks: HashMap<AskId, oneshot::Sender<Answer>>,
@@ -64,10 +66,8 @@ pub(crate) struct Task {
     barriers: Barriers,
     /// Requests that came while the session ended, for when it is over.
     late: Vec<Control>,
-    /// Where it runs.
-    runtime: Handle,
-    /// How often in a row the agent's code did its work.
-    helped: u32,
+    /// Whether a client was sent something since the task last waited.
+    has_sent: bool,
     /// Whether a turn has ended since the session gave back what it does not need while it is idle.
     is_tired: bool,
     is_over: bool,
@@ -117,6 +117,7 @@ impl Task {
             metas: HashMap::new(),
             attaching: HashMap::new(),
             running: None,
+            code: None,
             preparing: None,
             own: HashMap::new(),
             asks: HashMap::new(),
@@ -124,17 +125,14 @@ impl Task {
             calls: HashMap::new(),
             barriers: Barriers::default(),
             late: Vec::new(),
-            runtime: Handle::current(),
-            helped: 0,
+            has_sent: false,
             is_tired: false,
             is_over: false,
         }
     }
 
     async fn run(self: Box<Self>) {
-        if let Some(mut task) = Driver::new(self).run().await {
-            task.say_last_words().await;
-        }
+        Driver::new(self).run().await;
     }
 
     /// Does everything that can be done now. Returns what clients could not be sent.

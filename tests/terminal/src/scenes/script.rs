@@ -139,7 +139,7 @@ fn check(program: &Path, sample: &Sample) -> Scene {
     Scene {
         name: "check",
         title: "In a terminal, ply check agent starts the agent in the program many times and finds no broken rule.",
-        // Its summaries are one line then.
+        // Most rules are one line then.
         launch: shell(program, sample).size(124, 24),
         steps,
         kept: Kept::StillPictures,

@@ -1,10 +1,15 @@
-//! Who does the work of a session: its task, and the agent's code where it would only wait for that.
+//! Who does the work of a session: one task, which runs the agent's code as well.
 //!
-//! Code that reports more than there is room for does not sleep until the session's task has made some. On a runtime of several
-//! threads the two would run side by side, and what one thread allocates the other would free, which costs more than the second
-//! thread gains. Instead the code does what there is to do, and the task is told that the session went on.
+//! Were the code in a task of its own, a runtime of several threads would run the two side by side. They would wake each other for
+//! every few words, and what one thread allocates the other would free, which costs more than the second thread gains. So the code
+//! of a turn is polled here, in turn with everything else the session has to do.
+//!
+//! Code that blocks its thread must not hold up a cancel, or what it said before. On runtimes of several threads a
+//! [`watch`](super::watch) therefore starts another driver when the code does not return for long. That one takes the session over; the
+//! first one gives it the code as soon as it has it back.
 
-use std::sync::{MutexGuard, PoisonError, TryLockError};
+use std::future::poll_fn;
+use std::sync::{MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use ply_session::Input;
@@ -12,18 +17,26 @@ use tokio::time::Instant;
 
 use super::Task;
 use super::send::Unsent;
+use super::watch::Watch;
 use crate::session::Session;
 use crate::session::alarm::Alarm;
-use crate::session::inbox::Ops;
+use crate::session::inbox::{Left, Ops};
+use crate::session::run::Code;
 
-/// How often in a row the agent's code does the work of its session before the task has a look. Others on the same thread wait
-/// for that long.
-const HELP_MAX: u32 = 4;
+/// How often in a row there may be something to do before others on the same thread have their turn, if no other thread does their
+/// work.
+const ROUNDS_MAX: u32 = 4;
 
 /// The future of a session's task. What is left when it is dropped ends with it.
 pub(super) struct Driver {
     session: Session,
+    /// Which of the session's drivers it is; the latest one drives.
+    number: u64,
     alarm: Alarm,
+    code: Option<Code>,
+    watch: Option<Watch>,
+    /// How often in a row there was something to do.
+    rounds: u32,
 }
 
 /// What a session waits for.
@@ -31,71 +44,33 @@ struct Waits {
     unsent: Unsent,
     ops: Ops,
     deadline: Option<Instant>,
+    /// The code of a turn that begins, or that another driver had.
+    code: Option<Code>,
+    /// Whether there was anything to do.
+    was_busy: bool,
 }
 
-/// What the task of a session does next.
-enum Next {
-    Wait(Waits),
-    /// Somebody else is at work.
-    Busy,
-    Over,
-}
-
-/// The right to do a session's work. Whoever wanted it meanwhile is told when it is free.
-struct Working<'a> {
-    task: Option<MutexGuard<'a, Option<Box<Task>>>>,
-    session: &'a Session,
-}
-
-impl Drop for Working<'_> {
-    fn drop(&mut self) {
-        self.task = None;
-        self.session.0.inbox.went_on();
-    }
+/// What came of waiting.
+enum Waited {
+    GoOn,
+    /// Another driver has taken over.
+    Replaced,
 }
 
 impl Session {
-    /// Does what its task has to do, if nobody is at it. Returns whether that was anything.
-    pub(crate) fn help(&self) -> bool {
-        let Some(task) = self.try_task() else {
-            return false;
-        };
-        let mut working = Working {
-            task: Some(task),
-            session: self,
-        };
-        let task = working.task.as_mut().and_then(|task| task.as_mut());
-        task.is_some_and(|task| task.help())
-    }
-
-    fn go_on(&self) -> Next {
-        let Some(mut task) = self.try_task() else {
-            return Next::Busy;
-        };
-        let waits = task.as_mut().and_then(|task| task.go_on());
-        waits.map_or(Next::Over, Next::Wait)
-    }
-
-    fn try_task(&self) -> Option<MutexGuard<'_, Option<Box<Task>>>> {
-        match self.0.task.try_lock() {
-            Ok(task) => Some(task),
-            Err(TryLockError::Poisoned(task)) => Some(task.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        }
-    }
-
-    /// Waits for whoever is at work; only where the task comes and goes.
+    /// Nobody holds it for longer than one step takes, and never while the agent's code runs.
     fn task(&self) -> MutexGuard<'_, Option<Box<Task>>> {
         let task = self.0.task.lock();
         task.unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn go_on(&self) -> Option<Waits> {
+        self.task().as_mut().and_then(|task| task.go_on())
+    }
+
     /// Has the task take what its journal says next.
     fn poll_store(&self, cx: &mut Context<'_>) -> Poll<()> {
-        // Whoever is at work wakes the task when it is done.
-        let Some(mut task) = self.try_task() else {
-            return Poll::Pending;
-        };
+        let mut task = self.task();
         let Some(task) = task.as_mut() else {
             return Poll::Pending;
         };
@@ -104,52 +79,145 @@ impl Session {
 }
 
 impl Driver {
-    /// Puts the task where the agent's code finds it too.
+    /// Puts the task where other drivers find it too.
     pub(super) fn new(task: Box<Task>) -> Self {
         let session = task.session.clone();
         *session.task() = Some(task);
+        Self::numbered(session, 0)
+    }
+
+    /// Drives a session whose driver is stuck in the agent's code.
+    pub(super) fn numbered(session: Session, number: u64) -> Self {
         Self {
             session,
+            number,
             alarm: Alarm::default(),
+            code: None,
+            watch: None,
+            rounds: 0,
         }
     }
 
-    /// Drives the task until its session is over, and returns it.
-    pub(super) async fn run(mut self) -> Option<Box<Task>> {
-        loop {
-            match self.session.go_on() {
-                Next::Wait(waits) => self.wait(waits).await,
-                Next::Busy => self.session.0.inbox.has_gone_on().await,
-                Next::Over => return self.session.task().take(),
+    /// Drives the task until its session is over, and lets clients read what is left. Ends early if another driver takes over.
+    pub(super) async fn run(mut self) {
+        while let Some(mut waits) = self.session.go_on() {
+            self.code.take_if(|code| code.is_given_up());
+            if let Some(code) = waits.code.take() {
+                self.code = Some(code);
+                self.watch = self.watch.take().or_else(Watch::new);
+            }
+            self.let_others_run(waits.was_busy).await;
+            if let Waited::Replaced = self.wait(waits).await {
+                return;
             }
         }
+        let task = self.session.task().take();
+        self.code = None;
+        if let Some(mut task) = task {
+            task.say_last_words().await;
+        }
     }
 
-    async fn wait(&mut self, waits: Waits) {
+    /// Lets others on this thread run before the code does: they wait until it returns, however long that takes, and code that always
+    /// has more to report never waits for them.
+    async fn let_others_run(&mut self, was_busy: bool) {
+        self.rounds = if was_busy { self.rounds + 1 } else { 0 };
+        // A link that was woken here is taken by no other thread.
+        let rounds_max = match self.watch {
+            Some(_) => 1,
+            None => ROUNDS_MAX,
+        };
+        if self.code.is_some() && self.rounds >= rounds_max {
+            self.rounds = 0;
+            tokio::task::yield_now().await;
+        }
+    }
+
+    async fn wait(&mut self, waits: Waits) -> Waited {
         let session = &self.session;
+        let (number, code, watch) = (self.number, &mut self.code, self.watch.as_ref());
         tokio::select! {
             biased;
-            () = session.0.inbox.has_come(waits.ops) => {}
-            () = std::future::poll_fn(|cx| session.poll_store(cx)) => {}
-            () = self.alarm.rings(waits.deadline) => {}
-            () = waits.unsent.can_be_sent() => {}
+            () = session.0.inbox.has_come(waits.ops) => Waited::GoOn,
+            () = poll_fn(|cx| session.poll_store(cx)) => Waited::GoOn,
+            () = self.alarm.rings(waits.deadline) => Waited::GoOn,
+            () = waits.unsent.can_be_sent() => Waited::GoOn,
+            waited = poll_fn(|cx| poll_code((session, number), waits.ops, code, watch, cx)) => waited,
         }
     }
 }
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // Its runtime ends: nobody is left who would end the session in an orderly way.
-        let task = self.session.task().take();
-        drop(task);
+        if self.session.0.inbox.is_driven_by(self.number) {
+            // Its runtime ends: nobody is left who would end the session in an orderly way.
+            let task = self.session.task().take();
+            drop(task);
+        }
+    }
+}
+
+/// Has the agent's code go on. Whatever it reports is taken when this returns.
+fn poll_code(
+    (session, number): (&Session, u64),
+    ops: Ops,
+    code: &mut Option<Code>,
+    watch: Option<&Watch>,
+    cx: &mut Context<'_>,
+) -> Poll<Waited> {
+    let Some(running) = code else {
+        return Poll::Pending;
+    };
+    let inbox = &session.0.inbox;
+    if let (Some(polls), Some(watch)) = (inbox.enter_code(), watch) {
+        watch.look_at(session, polls);
+    }
+    let polled = running.poll(cx);
+    match inbox.leave_code(number, ops) {
+        Left::Replaced => {
+            let code = code
+                .take()
+                .filter(|code| polled.is_pending() && !code.is_given_up());
+            if let (Some(code), Some(task)) = (code, &mut *session.task()) {
+                task.code = Some(code);
+            }
+            inbox.code_has_come_back();
+            Poll::Ready(Waited::Replaced)
+        }
+        left => {
+            if polled.is_ready() {
+                *code = None;
+            }
+            match left {
+                Left::News => Poll::Ready(Waited::GoOn),
+                _ => Poll::Pending,
+            }
+        }
     }
 }
 
 impl Task {
     /// Does everything that can be done now, and returns what to wait for; nothing once the session is over.
     fn go_on(&mut self) -> Option<Waits> {
-        self.helped = 0;
-        let unsent = self.take_in();
+        if self.deadline().is_some_and(|at| at <= Instant::now()) {
+            // An inbox that is never empty would put it off for ever.
+            self.step(Input::Tick);
+        }
+        let batch = self.session.0.inbox.take(self.wanted_ops());
+        let mut was_busy = !batch.is_empty();
+        if was_busy {
+            for control in batch.controls {
+                self.control(control);
+            }
+            for op in batch.ops {
+                self.op(op);
+            }
+            if self.core.is_new() {
+                self.list();
+            }
+        }
+        let unsent = self.advance();
+        was_busy |= std::mem::take(&mut self.has_sent);
         if self.is_over {
             self.gathers.clear();
             return None;
@@ -165,45 +233,9 @@ impl Task {
             unsent,
             ops,
             deadline: self.deadline(),
+            code: self.code.take(),
+            was_busy,
         })
-    }
-
-    /// Does the same for the agent's code that has more to report. Returns whether there was anything to do.
-    fn help(&mut self) -> bool {
-        if self.is_over || self.helped == HELP_MAX {
-            return false;
-        }
-        if !self.session.0.inbox.has_news(self.wanted_ops()) {
-            return false;
-        }
-        self.helped += 1;
-        // The code may run elsewhere, but what it starts here belongs to the session.
-        let runtime = self.runtime.clone();
-        let _entered = runtime.enter();
-        self.take_in();
-        self.gathers.clear();
-        true
-    }
-
-    /// Takes what came, and does what comes of it. Returns what clients could not be sent.
-    fn take_in(&mut self) -> Unsent {
-        if self.deadline().is_some_and(|at| at <= Instant::now()) {
-            // An inbox that is never empty would put it off for ever.
-            self.step(Input::Tick);
-        }
-        let batch = self.session.0.inbox.take(self.wanted_ops());
-        if !batch.is_empty() {
-            for control in batch.controls {
-                self.control(control);
-            }
-            for op in batch.ops {
-                self.op(op);
-            }
-            if self.core.is_new() {
-                self.list();
-            }
-        }
-        self.advance()
     }
 
     fn deadline(&self) -> Option<Instant> {

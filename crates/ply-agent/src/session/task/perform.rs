@@ -116,6 +116,7 @@ impl Task {
     }
 
     pub(super) fn respond(&mut self, request: RequestId, response: Result<Response, v2::Error>) {
+        self.has_sent = true;
         self.attaching.remove(&request);
         if response.is_err() {
             self.metas.remove(&request);
@@ -176,8 +177,10 @@ impl Task {
         let meta = self.metas.remove(&request).map(|(_, meta)| *meta);
         let counted = self.host.count_turn();
         let start = (start, meta);
-        let running = Running::start(start, &self.session, prefix, client, agent, work, counted);
+        let (running, code) =
+            Running::new(start, &self.session, prefix, client, agent, work, counted);
         self.running = Some(running);
+        self.code = Some(code);
     }
 
     /// Runs the code of a turn that goes on in another program, and returns whether there is one.
@@ -189,7 +192,7 @@ impl Task {
         let prefix = self.core.engine().id_prefix(start.turn);
         let (agent, start) = (self.host.agent(), (start, None));
         let counted = self.host.count_turn();
-        let running = Running::start(
+        let (running, code) = Running::new(
             start,
             &self.session,
             prefix,
@@ -199,6 +202,7 @@ impl Task {
             counted,
         );
         self.running = Some(running);
+        self.code = Some(code);
         true
     }
 

@@ -103,6 +103,7 @@ impl Task {
     }
 
     pub(super) fn send(&mut self, view: ViewId, client: &Arc<Client>, message: Message) {
+        self.has_sent = true;
         let cursor = match client.cursors {
             true => self.core.cursor(view),
             false => None,

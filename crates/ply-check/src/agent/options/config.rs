@@ -208,14 +208,14 @@ async fn change(
             let told = shape::config_ids(version, &list(update.update()));
             let frames = [answer.frames().to_vec(), vec![update.number]].concat();
             let saw =
-                "an update of options has others than the answer to `session/set_config_option`";
+                "an update of options has others than the `session/set_config_option` response";
             bench.judge(id::V1_CONF_12, told == ids, agent, &frames, saw);
         }
         // What comes behind the answer may tell of a later change.
-        let before = heard.iter().filter(is_update);
-        let last = before
-            .filter(|update| answer.frames().iter().any(|frame| update.number < *frame))
-            .next_back();
+        let mut updates = heard.iter().filter(is_update);
+        let is_before =
+            |update: &&Frame| answer.frames().iter().any(|frame| update.number < *frame);
+        let last = updates.rfind(is_before);
         if let Some(update) = last {
             let told = list(update.update());
             let mut contradicted = shape::config_values(version, &answered).into_iter();
@@ -225,7 +225,7 @@ async fn change(
                     .any(|(known, told)| *known == option && *told != value)
             });
             let frames = [answer.frames().to_vec(), vec![update.number]].concat();
-            let saw = "an update of options has other values than the answer to `session/set_config_option`";
+            let saw = "an update of options has other values than the `session/set_config_option` response";
             bench.judge(id::V1_CONF_12, is_kept, agent, &frames, saw);
         }
     }
