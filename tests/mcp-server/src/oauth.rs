@@ -66,15 +66,14 @@ impl Authority {
                 "scopes_supported": ["tools"],
             }))),
             "/.well-known/oauth-authorization-server" => {
-                let mut about = json!({
+                let open = self.secret.is_none();
+                let about = json!({
                     "issuer": base,
                     "authorization_endpoint": format!("{base}/authorize"),
                     "token_endpoint": format!("{base}/token"),
+                    "registration_endpoint": open.then(|| format!("{base}/register")),
                     "code_challenge_methods_supported": ["S256"],
                 });
-                if self.secret.is_none() {
-                    about["registration_endpoint"] = json!(format!("{base}/register"));
-                }
                 Err(document(&about))
             }
             "/register" if self.secret.is_none() => {

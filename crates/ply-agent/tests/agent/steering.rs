@@ -76,7 +76,7 @@ async fn without_a_turn_words_begin_one_or_are_given_back() {
         gate.notify_one();
         let all = talk
             .client
-            .until(|message| said(&[message.clone()]).contains(']'))
+            .until(|message| said(std::slice::from_ref(message)).contains(']'))
             .await;
         assert!(!said(&all).contains('a'));
     }
