@@ -157,7 +157,6 @@ const ROWS: &[Row] = &[
     Row { versions: V1, method: "session/new", params: |_| json!({"additionalDirectories": ["src"]}), what: "with an additional directory `src`", sent: Sent::With("/sessionCapabilities/additionalDirectories"),
         wants: &[(Wants::Error, &[id::V1_SESS_15])] },
     Row { versions: V1, method: "session/load", params: |at| json!({"sessionId": at.session, "cwd": "src", "mcpServers": []}), what: "in the directory `src`", sent: Sent::With("/loadSession"), wants: RELATIVE },
-    Row { versions: V2, method: "session/resume", params: |at| json!({"sessionId": at.session, "cwd": "src"}), what: "in the directory `src`", sent: Sent::With("/session"), wants: RELATIVE },
     // MCP servers that cannot be read.
     Row { versions: V1, method: "session/new", params: |_| json!({"mcpServers": [{"name": "x", "args": [], "env": []}]}), what: "with a server without `command`", sent: Sent::Always, wants: BROKEN },
     Row { versions: V1, method: "session/new", params: |_| json!({"mcpServers": ["x"]}), what: "with a string as server", sent: Sent::Always, wants: BROKEN },

@@ -21,7 +21,7 @@ pub(crate) enum Kind {
 pub(crate) fn read(agent: &Agent, params: &Value, kind: Kind) -> Result<PathBuf, Refusal> {
     let cwd = params.get("cwd").unwrap_or(&Value::Null);
     let cwd = match kind {
-        Kind::Load | Kind::Resume if agent.is("comes-back-in-relative-directories") => {
+        Kind::Load if agent.is("comes-back-in-relative-directories") => {
             cwd.as_str().map(PathBuf::from).unwrap_or_default()
         }
         _ => absolute(agent, cwd)?,
