@@ -9,6 +9,7 @@ mod book;
 mod child;
 mod driver;
 mod held;
+mod left;
 pub mod link;
 mod options;
 mod process;
@@ -29,6 +30,7 @@ use std::pin::Pin;
 pub use self::agent::{Downstream, Services, StartError};
 pub use self::child::{Child, child};
 pub use self::held::{Held, Holder, Holders};
+pub(crate) use self::left::{let_go, outlives};
 use crate::pipe::Pipe;
 
 /// On whose behalf a process runs. It is never recorded.

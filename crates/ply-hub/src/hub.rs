@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use ply_agent::event::{AskId, Runner as Record};
 use ply_agent::settings::{
@@ -16,15 +15,13 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::ask::{Ask, Live, Status, Told};
+use crate::ending::{Ending, Stop};
 use crate::hello::Hello;
 use crate::hold;
 use crate::idle::{Idle, LOOK_EVERY};
 use crate::notify::{self, Known, Notifier};
 use crate::router::{Chosen, Router};
 use crate::{Factory, Wanted};
-
-/// How long to wait before looking again whether turns have ended.
-const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(200);
 
 /// Stored sessions that are read at once to learn which agents they name.
 const CLAIMS_AT_ONCE: usize = 1000;
@@ -38,17 +35,10 @@ pub struct Hub<F: Factory> {
     server: Server,
     factory: Arc<F>,
     store: PathBuf,
-    /// Whether it is to end, and may wait for turns first.
-    stop: watch::Sender<Option<Stop>>,
+    /// Whether it is to end, and how.
+    pub(crate) ending: watch::Sender<Option<Ending>>,
     /// What tells the user of questions that nobody sees.
     notifier: Option<Notifier>,
-}
-
-/// How a hub ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stop {
-    Now,
-    WhenIdle,
 }
 
 impl<F: Factory> Hub<F> {
@@ -62,7 +52,7 @@ impl<F: Factory> Hub<F> {
                 .settings(settings()),
             factory,
             store: store.into(),
-            stop: watch::Sender::new(None),
+            ending: watch::Sender::new(None),
             notifier: None,
         }
     }
@@ -116,6 +106,7 @@ impl<F: Factory> Hub<F> {
                     busy: sessions.iter().filter(|live| live.is_busy()).count(),
                     questions: sessions.iter().map(|live| live.questions.len()).sum(),
                     sessions: sessions.len(),
+                    stopping: self.stopping(&sessions),
                 }))
             }
             Ask::Sessions => Ok(Told::Sessions(self.live().await)),
@@ -157,8 +148,11 @@ impl<F: Factory> Hub<F> {
                     .map_err(|error| error.to_string())
             }
             Ask::Stop { drain } => {
-                let how = if drain { Stop::WhenIdle } else { Stop::Now };
-                self.stop.send_replace(Some(how));
+                self.stop(if drain { Stop::WhenIdle } else { Stop::Now });
+                Ok(Told::Done)
+            }
+            Ask::HandOver => {
+                self.stop(Stop::HandOver);
                 Ok(Told::Done)
             }
         }
@@ -225,7 +219,7 @@ impl<F: Factory> Hub<F> {
         hold::bury(directory, found, epoch).await;
     }
 
-    async fn live(&self) -> Vec<Live> {
+    pub(crate) async fn live(&self) -> Vec<Live> {
         let sessions = self.server.sessions().await;
         let mut live: Vec<Live> = sessions.into_iter().map(Live::from).collect();
         live.sort_by(|a, b| a.id.cmp(&b.id));
@@ -260,28 +254,6 @@ impl<F: Factory> Hub<F> {
             let clients = clients.load(Ordering::Relaxed);
             if idle.is_over(now, clients, open.len()) && leaves {
                 return;
-            }
-        }
-    }
-
-    /// Waits until somebody tells the hub to end.
-    pub(crate) async fn stopped(&self) {
-        let mut stop = self.stop.subscribe();
-        // It never ends before the hub does.
-        drop(stop.wait_for(Option::is_some).await);
-    }
-
-    /// Waits until nothing goes on, if the hub is to end gently; until it is told to end at once.
-    pub(crate) async fn drained(&self) {
-        let mut stop = self.stop.subscribe();
-        while *stop.borrow_and_update() == Some(Stop::WhenIdle) {
-            let is_busy = self.live().await.iter().any(Live::is_busy);
-            if !is_busy {
-                return;
-            }
-            tokio::select! {
-                () = tokio::time::sleep(LOOK_AGAIN_AFTER) => {}
-                _ = stop.changed() => {}
             }
         }
     }

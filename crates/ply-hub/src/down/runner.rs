@@ -273,6 +273,21 @@ impl Runner {
         Ok(())
     }
 
+    /// Returns whether another hub could go on with what the process does.
+    pub(super) fn outlives(&self) -> bool {
+        // One that is being started is not at work for this session.
+        let live = self.live.try_lock();
+        live.is_ok_and(|live| live.as_ref().is_some_and(|live| live.process.outlives()))
+    }
+
+    /// Lets go of the process, if another hub could go on with it.
+    pub(super) async fn let_go(&self) -> bool {
+        match &*self.live.lock().await {
+            Some(live) if live.process.outlives() => live.process.let_go().await,
+            _ => false,
+        }
+    }
+
     /// Closes the session and ends its process.
     pub(super) async fn close(&self) {
         let Some(live) = self.live.lock().await.take() else {
