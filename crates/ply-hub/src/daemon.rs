@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::net::Shutdown;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use ply_agent::Caller;
 use rustix::process::geteuid;
 use tokio::io::BufReader;
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -34,6 +35,8 @@ const TAKE_OVER_AFTER: Duration = Duration::from_secs(5);
 /// How long to wait when no connection can be taken, such as when there are no descriptors left.
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
+/// How long clients may take to notice that their connections are cut.
+const CUT_TIME_MAX: Duration = Duration::from_secs(1);
 /// How long a hub that serves nobody any more may take to end.
 const ENDING_TIME_MAX: Duration = Duration::from_secs(12);
 /// How long to wait before looking again whether it has ended.
@@ -158,6 +161,7 @@ impl Daemon {
             taker.take_over(&holders).await;
         });
         let places = Arc::new(Semaphore::new(CLIENTS_MAX));
+        let cut = watch::Sender::new(false);
         let mut clients = JoinSet::new();
         let ending = loop {
             tokio::select! {
@@ -166,11 +170,11 @@ impl Daemon {
                     Ok((stream, _)) => {
                         let (hub, places) = (Arc::clone(&hub), Arc::clone(&places));
                         let holders = self.place.holders();
-                        let served = Counted::new(&served);
+                        let (served, cut) = (Counted::new(&served), cut.subscribe());
                         clients.spawn(async move {
                             // Without a place the client is told so, and not kept waiting.
                             let place = places.try_acquire();
-                            serve(&hub, stream, &holders, place.is_ok()).await;
+                            serve(&hub, stream, &holders, place.is_ok(), cut).await;
                             drop(served);
                         });
                     }
@@ -187,6 +191,9 @@ impl Daemon {
         drop(std::fs::remove_file(self.place.socket()));
         if ending.hands_over {
             // First, so that they see nothing of what is closed here: they find the next hub.
+            cut.send_replace(true);
+            let gone = async { while clients.join_next().await.is_some() {} };
+            drop(tokio::time::timeout(CUT_TIME_MAX, gone).await);
             clients.shutdown().await;
             hub.hand_over().await;
             return Ended::HandedOver;
@@ -214,10 +221,20 @@ impl Drop for Counted {
     }
 }
 
-async fn serve<F: Factory>(hub: &Hub<F>, stream: UnixStream, holders: &Path, has_place: bool) {
+async fn serve<F: Factory>(
+    hub: &Hub<F>,
+    stream: UnixStream,
+    holders: &Path,
+    has_place: bool,
+    mut cut: watch::Receiver<bool>,
+) {
     let peer = match peer::of(&stream) {
         Ok(peer) => peer,
         Err(error) => return tracing::warn!(%error, "a client cannot be looked at"),
+    };
+    let (stream, twin) = match twin(stream) {
+        Ok(both) => both,
+        Err(error) => return tracing::warn!(%error, "a client cannot be served"),
     };
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::new(reader);
@@ -239,8 +256,23 @@ async fn serve<F: Factory>(hub: &Hub<F>, stream: UnixStream, holders: &Path, has
         return tracing::debug!(%error, "a client went away at once");
     }
     if let Some(caller) = caller {
-        hub.server().over_as(caller, reader, writer).await;
+        // What is not answered yet gets no answer then, not even that the connection ended: the next hub answers it.
+        let cutting = async {
+            // It never ends before the hub does.
+            drop(cut.wait_for(|is_cut| *is_cut).await);
+            drop(twin.shutdown(Shutdown::Both));
+        };
+        tokio::select! {
+            () = hub.server().over_as(caller, reader, writer) => {}
+            () = cutting => {}
+        }
     }
+}
+
+/// Returns a second handle of a connection, by which it can be cut whoever uses it.
+fn twin(stream: UnixStream) -> io::Result<(UnixStream, std::os::unix::net::UnixStream)> {
+    let twin = stream.into_std()?;
+    Ok((UnixStream::from_std(twin.try_clone()?)?, twin))
 }
 
 /// Returns what a client is told, and how it is served if it is.

@@ -316,6 +316,12 @@ pub fn kill(pid: u32) -> bool {
     pid.is_some_and(|pid| rustix::process::kill_process(pid, Signal::KILL).is_ok())
 }
 
+/// Asks a process to end. Returns whether there was one.
+pub fn terminate(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    pid.is_some_and(|pid| rustix::process::kill_process(pid, Signal::TERM).is_ok())
+}
+
 /// Answers everything that a session is asked with yes, until it is closed.
 pub async fn say_yes(session: Session) {
     let mut events = session.events();

@@ -167,7 +167,7 @@ impl Scene {
     /// Ends the hub now.
     pub(crate) async fn stop(&mut self) {
         self.end(Stop::Now);
-        self.ended().await;
+        assert_eq!(self.ended().await, Ended::All);
     }
 
     /// Waits until the hub has ended.
