@@ -8,7 +8,7 @@ use ply_client::text::{self, Line};
 use ply_hub::ask::{Ask, Busy, Live, Status, Stopping, Told};
 
 use super::arguments::{Hub, HubCommand};
-use super::{doctor, place};
+use super::{doctor, logs, place};
 use crate::program::{Error, json, output};
 
 /// Does what the arguments ask for.
@@ -44,7 +44,7 @@ pub(crate) async fn run(arguments: Hub) -> Result<ExitCode, Error> {
                     .try_for_each(|live| writeln!(out, "{}", line(live))),
             }
         }
-        HubCommand::Logs => writeln!(out, "{}", text::path(&place::find()?.log())),
+        HubCommand::Logs => return logs::run(),
     };
     written.and_then(|()| out.flush()).map_err(Error::Output)?;
     Ok(ExitCode::SUCCESS)
