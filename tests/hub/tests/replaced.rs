@@ -111,6 +111,48 @@ async fn nothing_is_lost_or_said_twice_when_the_hub_is_replaced_again_and_again(
     world.stop().await;
 }
 
+#[tokio::test]
+async fn a_session_that_nobody_comes_for_is_taken_over_and_its_question_answered() {
+    for version in [1, 2] {
+        let world = World::new(PEER, version).unwrap();
+        let editor = world.attach(Supported::Both).await.unwrap();
+        let session = editor.new_session(world.project()).await.unwrap();
+        let id = session.id().clone();
+        let turn = session.prompt("ask:it say:done").await.unwrap();
+        let is_asked = async || {
+            let open = world.sessions().await;
+            open.first().is_some_and(|live| live.questions.len() == 1)
+        };
+        world.until("the question", is_asked).await.unwrap();
+        // The editor must not bring the hub back.
+        let shim = editor.process_id().unwrap();
+        assert!(kill(shim));
+        drop((turn, session, editor));
+        assert!(kill(world.hub().await.unwrap()));
+        world.serve().unwrap();
+        // Its agent is on no list, and no client has told the next hub how to start it.
+        world
+            .until("the question in the next hub", is_asked)
+            .await
+            .unwrap();
+        world.answer_first("yes").await.unwrap();
+        let is_idle = async || {
+            let open = world.sessions().await;
+            open.first().is_some_and(|live| live.state == "idle")
+        };
+        world.until("the end of the turn", is_idle).await.unwrap();
+        let log = world.log().unwrap();
+        let started = log.iter().filter(|line| line.what == "start").count();
+        assert_eq!(started, 1, "nothing was started to find out who it is");
+        let beside = world.attach(Supported::Both).await.unwrap();
+        let kept = beside.load_session(id, world.project()).await.unwrap();
+        assert_eq!(said(&kept).concat(), "it=yes done ");
+        assert_eq!(world.got("session/prompt").unwrap().len(), 1);
+        beside.close().await;
+        world.stop().await;
+    }
+}
+
 /// Returns whether a process runs: one that ended and was not waited for does not.
 fn is_alive(pid: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();

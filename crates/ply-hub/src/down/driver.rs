@@ -187,8 +187,8 @@ impl Driver {
                 self.backlog.extend(self.book.line(&self.link, line.len()));
             }
             Came::Agent(Some(FromAgent::Wrote { .. })) => {}
-            Came::Agent(Some(FromAgent::Exit(exit))) => return self.gone(Some(&exit)),
-            Came::Agent(None) => return self.gone(None),
+            Came::Agent(Some(FromAgent::Exit(exit))) => return self.gone(Some(&exit), false),
+            Came::Agent(None) => return self.gone(None, false),
         }
         Next::GoOn
     }
@@ -247,13 +247,17 @@ impl Driver {
     }
 
     /// The process is gone.
-    fn gone(&mut self, exit: Option<&Exit>) -> Next {
+    fn gone(&mut self, exit: Option<&Exit>, is_wanted: bool) -> Next {
         self.has_ended = exit.is_some();
         let words = words::exit(exit);
         tracing::info!(words, "an agent's process is gone");
         let words = self.fate.get_or_init(|| words).clone();
         let is_unread = exit.is_some_and(|exit| self.link.is_prompt_unread(exit.written));
-        self.backlog.push_back(Event::Gone { words, is_unread });
+        self.backlog.push_back(Event::Gone {
+            words,
+            is_unread,
+            is_wanted,
+        });
         Next::Over
     }
 
@@ -298,7 +302,7 @@ impl Driver {
         if tokio::time::timeout(STOP_TIME_MAX, both).await.is_err() {
             tracing::warn!("an agent was told to stop and does not");
         }
-        self.gone(exit.as_ref())
+        self.gone(exit.as_ref(), true)
     }
 }
 

@@ -20,3 +20,13 @@ pub(crate) async fn let_go(session: &Session) -> bool {
         None => false,
     }
 }
+
+/// Returns whether the agent of a session can be ended and nothing is lost: it has shown that it goes on with sessions in another
+/// process. One that has not is tried.
+pub(crate) async fn may_end(session: &Session) -> bool {
+    match session.try_state::<Arc<Runner>>() {
+        Some(runner) => runner.may_end().await,
+        // An agent in this process has the journal.
+        None => true,
+    }
+}
