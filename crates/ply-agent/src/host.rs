@@ -33,6 +33,7 @@ pub use self::reading::read_history;
 #[cfg(feature = "unstable_session_status")]
 pub(crate) use self::stored::StatusAsked;
 pub(crate) use self::stored::change;
+use crate::server::NewPrompts;
 use crate::session::control::{Control, Waiter};
 use crate::session::{Origin, Session, Task, close_by_host, refuse};
 use crate::{About, Caller, SessionSetup, clock};
@@ -69,6 +70,7 @@ pub(crate) struct Host {
     copies: Copies,
     /// Numbers views and requests.
     numbers: AtomicU64,
+    new_prompts: Mutex<NewPrompts>,
     /// A question waits, and nobody is there who may answer it.
     pub(crate) question_waits: Notify,
 }
@@ -93,6 +95,7 @@ impl Host {
             #[cfg(feature = "unstable_session_fork")]
             copies: Copies::default(),
             numbers: AtomicU64::new(1),
+            new_prompts: Mutex::default(),
             question_waits: Notify::new(),
         })
     }
@@ -131,6 +134,21 @@ impl Host {
 
     pub(crate) fn next_request(&self) -> RequestId {
         RequestId(self.next_number())
+    }
+
+    pub(crate) fn set_new_prompts(&self, what: NewPrompts) {
+        *self.lock_new_prompts() = what;
+    }
+
+    /// Returns what becomes of a prompt that comes now.
+    pub(crate) fn new_prompts(&self) -> NewPrompts {
+        self.lock_new_prompts().clone()
+    }
+
+    fn lock_new_prompts(&self) -> MutexGuard<'_, NewPrompts> {
+        // No code that can panic runs under the lock.
+        let locked = self.new_prompts.lock();
+        locked.unwrap_or_else(PoisonError::into_inner)
     }
 
     fn next_number(&self) -> u64 {
@@ -320,11 +338,16 @@ impl Host {
         session.filter(|session| !session.is_closed())
     }
 
-    /// Closes every session, so that their journals say how their turns ended. Copies that are being made are given up.
-    pub(crate) async fn shutdown(&self) {
+    /// Closes every session but those `left`, so that their journals say how their turns ended. Copies that are being made are
+    /// given up.
+    pub(crate) async fn shutdown(&self, left: &[v2::SessionId]) {
         #[cfg(feature = "unstable_session_fork")]
         self.copies.give_up();
-        let sessions: Vec<Session> = self.sessions().values().cloned().collect();
+        let sessions: Vec<Session> = {
+            let sessions = self.sessions();
+            let closed = sessions.iter().filter(|(id, _)| !left.contains(id));
+            closed.map(|(_, session)| session.clone()).collect()
+        };
         let closings: Vec<_> = sessions
             .iter()
             .map(|session| {

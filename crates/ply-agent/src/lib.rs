@@ -69,7 +69,7 @@ pub use self::host::{is_partial, read_history};
 pub use self::overview::{OpenQuestion, Overview};
 pub use self::passing::{Inquiry, Line};
 pub use self::prompt::Prompt;
-pub use self::server::{Server, serve, serve_stdio};
+pub use self::server::{NewPrompts, Server, serve, serve_stdio};
 pub use self::session::Session;
 pub use self::session::steering::Steered;
 pub use self::turn::{

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use crate::session::control::{Control, Waiter};
 use crate::session::{Origin, close_by_host};
-use crate::{Caller, Error, Result, Server, SessionSetup};
+use crate::{Caller, Error, NewPrompts, Result, Server, SessionSetup};
 
 /// An open session, at a moment.
 #[derive(Debug, Clone)]
@@ -222,6 +222,12 @@ impl Server {
         session: &v2::SessionId,
         content: Vec<v2::ContentBlock>,
     ) -> Result<()> {
+        match self.host().new_prompts() {
+            NewPrompts::Taken => {}
+            // Nobody sends it again.
+            NewPrompts::Wait => return Err(Error::msg("this process is about to end")),
+            NewPrompts::Refused(reason) => return Err(Error::msg(&*reason)),
+        }
         let request = self.host().next_request();
         self.told(session, Input::Post { request, content }).await
     }

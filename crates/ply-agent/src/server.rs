@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use ply_journal::{IntoJournal, Journal, Memory};
 use ply_rpc::{Limits, Options};
+use ply_wire::v2;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::connection::{Connection, HangUp, Views};
 use crate::host::{Erased, Host};
 use crate::settings::Settings;
-use crate::{Agent, Caller, Result};
+use crate::{Agent, Caller, Result, Session};
 
 /// Bytes of updates that wait for a client before the agent's code waits. Small enough that an
 /// answer behind them is not late, large enough to keep a fast client busy.
@@ -33,6 +34,19 @@ pub async fn serve_stdio(agent: impl Agent) -> Result<()> {
 #[must_use]
 pub fn serve(agent: impl Agent) -> Server {
     Server::new(agent)
+}
+
+/// What becomes of prompts that clients send.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum NewPrompts {
+    /// They are taken.
+    #[default]
+    Taken,
+    /// They are not answered until their connection ends: whoever sends them again to another process gets an answer there.
+    Wait,
+    /// They are refused with these words.
+    Refused(Arc<str>),
 }
 
 /// An agent on its way to its clients. Clones share the agent and its sessions.
@@ -147,7 +161,28 @@ impl Server {
     ///
     /// Dropped before it is done, some sessions may stay open.
     pub async fn shutdown(&self) {
-        self.host().shutdown().await;
+        self.host().shutdown(&[]).await;
+    }
+
+    /// Closes every session but those `left`, and the journal after what they have written so far. For a program whose sessions are
+    /// run by others that outlive it: another process goes on with these as after a crash of this one.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is done, some sessions may stay open.
+    pub async fn shutdown_leaving(&self, left: &[v2::SessionId]) {
+        self.host().shutdown(left).await;
+    }
+
+    /// Decides what becomes of prompts that clients send from now on. Those that were taken are not touched.
+    pub fn new_prompts(&self, what: NewPrompts) {
+        self.host().set_new_prompts(what);
+    }
+
+    /// Returns an open session.
+    #[must_use]
+    pub fn session(&self, id: &v2::SessionId) -> Option<Session> {
+        self.host().open_session(id)
     }
 
     pub(crate) fn host(&self) -> &Arc<Host> {

@@ -47,11 +47,13 @@ pub enum Ask {
         /// What changes.
         change: Change,
     },
-    /// To end.
+    /// To end, with all agents.
     Stop {
         /// Whether turns that run may end first.
         drain: bool,
     },
+    /// To end and leave agents to the next hub.
+    HandOver,
 }
 
 /// A change of the prompts that wait for their turn.
@@ -127,6 +129,40 @@ pub struct Status {
     pub busy: usize,
     /// How many questions wait for an answer.
     pub questions: usize,
+    /// Whether it is about to end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopping: Option<Stopping>,
+}
+
+/// How a hub is that is about to end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stopping {
+    /// Whether agents go on and are left to the next hub.
+    pub hands_over: bool,
+    /// What it waits for.
+    pub waits_for: Vec<Wait>,
+}
+
+/// A session that keeps a hub from ending.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wait {
+    /// The session.
+    pub session: String,
+    /// What goes on in it.
+    pub what: Busy,
+}
+
+/// What goes on in a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Busy {
+    /// Its user is asked something.
+    Question,
+    /// A turn runs.
+    Turn,
+    /// Prompts wait for their turn.
+    Queue,
 }
 
 /// An open session.
@@ -191,6 +227,24 @@ impl Live {
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.state != "idle" || !(self.queue.is_empty() || self.paused)
+    }
+
+    pub(crate) fn session_id(&self) -> v2::SessionId {
+        v2::SessionId::new(self.id.clone())
+    }
+}
+
+impl From<&Live> for Wait {
+    fn from(live: &Live) -> Self {
+        let what = match (live.questions.is_empty(), live.state.as_str()) {
+            (false, _) => Busy::Question,
+            (true, "idle") => Busy::Queue,
+            (true, _) => Busy::Turn,
+        };
+        Self {
+            session: live.id.clone(),
+            what,
+        }
     }
 }
 

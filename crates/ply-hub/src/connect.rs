@@ -13,8 +13,8 @@ use crate::Place;
 use crate::ask::Told;
 use crate::hello::{self, Hello, HelloError, Welcome};
 
-/// How long a hub may take to start.
-const START_TIME_MAX: Duration = Duration::from_secs(5);
+/// How long a hub may take to start: it may have to wait for the end of another.
+const START_TIME_MAX: Duration = Duration::from_secs(15);
 /// How long a hub may take to greet: it may have to start an agent first.
 const WELCOME_TIME_MAX: Duration = Duration::from_secs(60);
 /// How much of what a hub says that does not start is read.

@@ -1,8 +1,8 @@
 //! The hub as a process: its socket, and who may come through it.
 
 use std::fs::File;
-use std::future::Future;
 use std::io;
+use std::net::Shutdown;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -13,10 +13,12 @@ use ply_agent::Caller;
 use rustix::process::geteuid;
 use tokio::io::BufReader;
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use crate::ask::Ask;
+use crate::ending::Ending;
 use crate::hello::{self, Hello, PROTOCOL, Welcome};
 use crate::hold;
 use crate::hub::Hub;
@@ -33,6 +35,13 @@ const TAKE_OVER_AFTER: Duration = Duration::from_secs(5);
 /// How long to wait when no connection can be taken, such as when there are no descriptors left.
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
+/// How long clients may take to notice that their connections are cut.
+const CUT_TIME_MAX: Duration = Duration::from_secs(1);
+/// How long a hub that serves nobody any more may take to end.
+const ENDING_TIME_MAX: Duration = Duration::from_secs(12);
+/// How long to wait before looking again whether it has ended.
+const BIND_AGAIN_AFTER: Duration = Duration::from_millis(20);
+
 /// A hub that has its place, and serves nobody yet.
 #[derive(Debug)]
 pub struct Daemon {
@@ -42,6 +51,16 @@ pub struct Daemon {
     epoch: u64,
     /// Keeps others from being the hub here.
     _own: File,
+}
+
+/// How a hub ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use = "after a handover the process has to end at once"]
+pub enum Ended {
+    /// With all its agents.
+    All,
+    /// Its agents go on, and the next hub with them.
+    HandedOver,
 }
 
 /// Why there is no hub.
@@ -80,6 +99,28 @@ impl Daemon {
         })
     }
 
+    /// The same, but a hub that is ending gets a moment to leave the place. While it serves somebody it has the place.
+    ///
+    /// # Errors
+    ///
+    /// As [`bind`](Self::bind).
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to drop.
+    pub async fn bind_after_another(place: Place) -> Result<Self, DaemonError> {
+        let until = Instant::now() + ENDING_TIME_MAX;
+        loop {
+            match Self::bind(place.clone()) {
+                // It serves nobody any more, or does not yet.
+                Err(DaemonError::Running) if !place.socket().exists() && Instant::now() < until => {
+                    tokio::time::sleep(BIND_AGAIN_AFTER).await;
+                }
+                bound => return bound,
+            }
+        }
+    }
+
     /// Returns the number of this hub, which is higher than that of any hub before it here.
     #[must_use]
     pub fn epoch(&self) -> u64 {
@@ -93,22 +134,24 @@ impl Daemon {
         self
     }
 
-    /// Serves clients until `stop` is done, then closes every session.
+    /// Serves clients until the hub is to end ([`Hub::stop`]) and has waited for what goes on. It serves them while it waits.
+    ///
+    /// Whoever gets [`Ended::HandedOver`] must end its process at once, without dropping anything: agents that lose this hub while it
+    /// seems to work are ended.
     ///
     /// # Cancel safety
     ///
     /// Dropped before it is done, the hub is gone and its sessions are as after a crash.
-    pub async fn run<F: Factory>(self, hub: Arc<Hub<F>>, stop: impl Future<Output = ()>) {
+    pub async fn run<F: Factory>(self, hub: Arc<Hub<F>>) -> Ended {
         let served = Arc::new(AtomicUsize::new(0));
-        let stop = async {
+        let over = async {
             tokio::select! {
-                () = stop => {}
-                () = hub.stopped() => {}
-                () = hub.tend(&served, self.leaves) => {}
-                () = hub.tell_of_questions() => {}
+                ending = hub.over() => ending,
+                () = hub.tend(&served, self.leaves) => Ending::NOW,
+                () = hub.tell_of_questions() => Ending::NOW,
             }
         };
-        let mut stop = std::pin::pin!(stop);
+        let mut over = std::pin::pin!(over);
         let (taker, holders, epoch) = (Arc::clone(&hub), self.place.holders(), self.epoch);
         // Before anybody is served: those that this hub starts are not among them.
         let found = hold::of_store(&holders, hub.store());
@@ -118,19 +161,20 @@ impl Daemon {
             taker.take_over(&holders).await;
         });
         let places = Arc::new(Semaphore::new(CLIENTS_MAX));
+        let cut = watch::Sender::new(false);
         let mut clients = JoinSet::new();
-        loop {
+        let ending = loop {
             tokio::select! {
-                () = &mut stop => break,
+                ending = &mut over => break ending,
                 taken = self.listener.accept() => match taken {
                     Ok((stream, _)) => {
                         let (hub, places) = (Arc::clone(&hub), Arc::clone(&places));
                         let holders = self.place.holders();
-                        let served = Counted::new(&served);
+                        let (served, cut) = (Counted::new(&served), cut.subscribe());
                         clients.spawn(async move {
                             // Without a place the client is told so, and not kept waiting.
                             let place = places.try_acquire();
-                            serve(&hub, stream, &holders, place.is_ok()).await;
+                            serve(&hub, stream, &holders, place.is_ok(), cut).await;
                             drop(served);
                         });
                     }
@@ -141,14 +185,23 @@ impl Daemon {
                 },
                 Some(_) = clients.join_next() => {}
             }
-        }
+        };
         taking_over.abort();
         // Nobody finds it from here on, so that whoever comes starts another.
         drop(std::fs::remove_file(self.place.socket()));
-        hub.drained().await;
+        if ending.hands_over {
+            // First, so that they see nothing of what is closed here: they find the next hub.
+            cut.send_replace(true);
+            let gone = async { while clients.join_next().await.is_some() {} };
+            drop(tokio::time::timeout(CUT_TIME_MAX, gone).await);
+            clients.shutdown().await;
+            hub.hand_over().await;
+            return Ended::HandedOver;
+        }
         hub.shutdown().await;
         clients.shutdown().await;
         hold::bury_all(&self.place.holders(), hub.store(), self.epoch).await;
+        Ended::All
     }
 }
 
@@ -168,10 +221,20 @@ impl Drop for Counted {
     }
 }
 
-async fn serve<F: Factory>(hub: &Hub<F>, stream: UnixStream, holders: &Path, has_place: bool) {
+async fn serve<F: Factory>(
+    hub: &Hub<F>,
+    stream: UnixStream,
+    holders: &Path,
+    has_place: bool,
+    mut cut: watch::Receiver<bool>,
+) {
     let peer = match peer::of(&stream) {
         Ok(peer) => peer,
         Err(error) => return tracing::warn!(%error, "a client cannot be looked at"),
+    };
+    let (stream, twin) = match twin(stream) {
+        Ok(both) => both,
+        Err(error) => return tracing::warn!(%error, "a client cannot be served"),
     };
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::new(reader);
@@ -193,8 +256,23 @@ async fn serve<F: Factory>(hub: &Hub<F>, stream: UnixStream, holders: &Path, has
         return tracing::debug!(%error, "a client went away at once");
     }
     if let Some(caller) = caller {
-        hub.server().over_as(caller, reader, writer).await;
+        // What is not answered yet gets no answer then, not even that the connection ended: the next hub answers it.
+        let cutting = async {
+            // It never ends before the hub does.
+            drop(cut.wait_for(|is_cut| *is_cut).await);
+            drop(twin.shutdown(Shutdown::Both));
+        };
+        tokio::select! {
+            () = hub.server().over_as(caller, reader, writer) => {}
+            () = cutting => {}
+        }
     }
+}
+
+/// Returns a second handle of a connection, by which it can be cut whoever uses it.
+fn twin(stream: UnixStream) -> io::Result<(UnixStream, std::os::unix::net::UnixStream)> {
+    let twin = stream.into_std()?;
+    Ok((UnixStream::from_std(twin.try_clone()?)?, twin))
 }
 
 /// Returns what a client is told, and how it is served if it is.

@@ -9,6 +9,8 @@ mod book;
 mod child;
 mod driver;
 mod held;
+mod kept;
+mod left;
 pub mod link;
 mod options;
 mod process;
@@ -29,6 +31,8 @@ use std::pin::Pin;
 pub use self::agent::{Downstream, Services, StartError};
 pub use self::child::{Child, child};
 pub use self::held::{Held, Holder, Holders};
+pub use self::kept::Kept;
+pub(crate) use self::left::{let_go, may_end, outlives};
 use crate::pipe::Pipe;
 
 /// On whose behalf a process runs. It is never recorded.
@@ -90,6 +94,11 @@ pub type Launching = Pin<Box<dyn Future<Output = io::Result<Launched>> + Send>>;
 pub trait Launch: Send + Sync + 'static {
     /// Starts one.
     fn launch(&self, caller: &Caller) -> Launching;
+
+    /// Returns the words that start one, for another hub; none if nobody could go on with it.
+    fn command(&self) -> Option<Vec<String>> {
+        None
+    }
 
     /// Returns whether this holder, which another hub started, still has its process.
     fn holds(&self, holder: &str) -> bool {

@@ -1,10 +1,9 @@
 //! The sessions of all agents, and who may see them.
 
-use std::collections::HashSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use ply_agent::event::{AskId, Runner as Record};
 use ply_agent::settings::{
@@ -16,21 +15,17 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::ask::{Ask, Live, Status, Told};
+use crate::down::{self, Kept};
+use crate::ending::{Ending, Stop};
 use crate::hello::Hello;
 use crate::hold;
-use crate::idle::{Idle, LOOK_EVERY};
+use crate::idle::{Idle, LOOK_EVERY, is_idle};
 use crate::notify::{self, Known, Notifier};
 use crate::router::{Chosen, Router};
 use crate::{Factory, Wanted};
 
-/// How long to wait before looking again whether turns have ended.
-const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(200);
-
 /// Stored sessions that are read at once to learn which agents they name.
 const CLAIMS_AT_ONCE: usize = 1000;
-
-/// Sessions that are taken over from another hub at once.
-const TAKEN_OVER_MAX: usize = 1000;
 
 /// A hub: one server for the sessions of every agent.
 #[derive(Debug)]
@@ -38,17 +33,10 @@ pub struct Hub<F: Factory> {
     server: Server,
     factory: Arc<F>,
     store: PathBuf,
-    /// Whether it is to end, and may wait for turns first.
-    stop: watch::Sender<Option<Stop>>,
+    /// Whether it is to end, and how.
+    pub(crate) ending: watch::Sender<Option<Ending>>,
     /// What tells the user of questions that nobody sees.
     notifier: Option<Notifier>,
-}
-
-/// How a hub ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stop {
-    Now,
-    WhenIdle,
 }
 
 impl<F: Factory> Hub<F> {
@@ -62,7 +50,7 @@ impl<F: Factory> Hub<F> {
                 .settings(settings()),
             factory,
             store: store.into(),
-            stop: watch::Sender::new(None),
+            ending: watch::Sender::new(None),
             notifier: None,
         }
     }
@@ -116,6 +104,7 @@ impl<F: Factory> Hub<F> {
                     busy: sessions.iter().filter(|live| live.is_busy()).count(),
                     questions: sessions.iter().map(|live| live.questions.len()).sum(),
                     sessions: sessions.len(),
+                    stopping: self.stopping(&sessions),
                 }))
             }
             Ask::Sessions => Ok(Told::Sessions(self.live().await)),
@@ -157,65 +146,63 @@ impl<F: Factory> Hub<F> {
                     .map_err(|error| error.to_string())
             }
             Ask::Stop { drain } => {
-                let how = if drain { Stop::WhenIdle } else { Stop::Now };
-                self.stop.send_replace(Some(how));
+                self.stop(if drain { Stop::WhenIdle } else { Stop::Now });
+                Ok(Told::Done)
+            }
+            Ask::HandOver => {
+                self.stop(Stop::HandOver);
                 Ok(Told::Done)
             }
         }
     }
 
-    /// Goes on with sessions whose agents outlived another hub, if their agents are known here. Others wait for a client that
-    /// wants them.
-    pub(crate) async fn take_over(&self, holders: &Path) {
-        let found = hold::find(holders).unwrap_or_default();
-        if found.is_empty() {
-            return;
-        }
-        let unfinished = self.server.unfinished(TAKEN_OVER_MAX).await;
-        let unfinished = unfinished.unwrap_or_else(|error| {
-            tracing::warn!(%error, "nobody knows which sessions still run");
-            Vec::new()
-        });
-        for head in unfinished {
-            let holder = holder_of(&head);
-            let runs = holder.is_some_and(|holder| found.iter().any(|about| about.id == holder));
-            let key = head.host.as_deref().and_then(|host| host.lines().next());
-            let known = key.filter(|_| runs).and_then(|key| self.factory.known(key));
-            let Some(wanted) = known else {
+    /// Goes on with sessions whose agents outlived another hub and were not opened by a client meanwhile.
+    pub(crate) async fn take_over(&self, directory: &Path) {
+        let mut found = hold::of_store(directory, &self.store);
+        for head in self.claims(&mut found).await {
+            let is_open = self.server.session(&v2::SessionId::new(head.id.clone()));
+            if is_open.is_some() {
+                continue;
+            }
+            let Some(chosen) = self.chosen_before(&head).await else {
                 continue;
             };
-            match self.caller(wanted).await {
-                Ok(caller) => self.server.open(&head, caller),
-                Err(reason) => {
-                    tracing::warn!(session = head.id, reason, "a session waits for a client")
-                }
-            }
+            self.server.open(&head, caller_of(chosen));
         }
     }
 
+    /// Returns the agent of a stored session, as another hub chose it.
+    async fn chosen_before(&self, head: &Head) -> Option<Chosen<F::Agent>> {
+        let key = head.host.as_deref()?.lines().next()?;
+        let kept = record_of(head).and_then(|record| Kept::read(&record.kept?));
+        if let Some(kept) = kept {
+            let wanted = Wanted {
+                name: key.to_owned(),
+                key: key.to_owned(),
+                command: kept.command.clone(),
+                env: BTreeMap::new(),
+                cwd: kept.cwd.clone(),
+            };
+            if let Some(agent) = self.factory.kept(&wanted, &kept) {
+                return Some(Chosen { wanted, agent });
+            }
+        }
+        let chosen = choose(&*self.factory, self.factory.known(key)?).await;
+        let told = |reason: &String| {
+            tracing::warn!(session = head.id, reason, "a session waits for a client");
+        };
+        chosen.inspect_err(told).ok()
+    }
+
     /// Ends agents of an earlier hub that no session can go on with, such as one that was started for a session in which nothing was
-    /// said. An agent that a session names waits for whoever opens that session, for as long as its holder does.
+    /// said.
     pub(crate) async fn end_unclaimed(
         &self,
         directory: &Path,
         mut found: Vec<hold::About>,
         epoch: u64,
     ) {
-        let mut filter = Filter::new(CLAIMS_AT_ONCE);
-        while !found.is_empty() {
-            let page = match self.server.stored(filter.clone()).await {
-                Ok(page) => page,
-                Err(error) => {
-                    return tracing::warn!(%error, "nobody knows which agents are needed");
-                }
-            };
-            let claimed: HashSet<String> = page.sessions.iter().filter_map(holder_of).collect();
-            found.retain(|about| !claimed.contains(&about.id));
-            let Some(next) = page.next else {
-                break;
-            };
-            filter.cursor = Some(next);
-        }
+        self.claims(&mut found).await;
         for about in &found {
             tracing::info!(
                 agent = about.agent,
@@ -225,7 +212,37 @@ impl<F: Factory> Hub<F> {
         hold::bury(directory, found, epoch).await;
     }
 
-    async fn live(&self) -> Vec<Live> {
+    /// Returns the stored sessions that these agents are of, and leaves those that are of none. If that cannot be found out, none is
+    /// left.
+    async fn claims(&self, found: &mut Vec<hold::About>) -> Vec<Head> {
+        let mut filter = Filter::new(CLAIMS_AT_ONCE);
+        let mut claims = Vec::new();
+        while !found.is_empty() {
+            let page = match self.server.stored(filter.clone()).await {
+                Ok(page) => page,
+                Err(error) => {
+                    tracing::warn!(%error, "nobody knows which agents are needed");
+                    found.clear();
+                    return claims;
+                }
+            };
+            for head in page.sessions {
+                let holder = record_of(&head).and_then(|record| record.holder);
+                let before = found.len();
+                found.retain(|about| Some(&about.id) != holder.as_ref());
+                if found.len() < before {
+                    claims.push(head);
+                }
+            }
+            let Some(next) = page.next else {
+                break;
+            };
+            filter.cursor = Some(next);
+        }
+        claims
+    }
+
+    pub(crate) async fn live(&self) -> Vec<Live> {
         let sessions = self.server.sessions().await;
         let mut live: Vec<Live> = sessions.into_iter().map(Live::from).collect();
         live.sort_by(|a, b| a.id.cmp(&b.id));
@@ -254,6 +271,9 @@ impl<F: Factory> Hub<F> {
             tokio::time::sleep(LOOK_EVERY).await;
             let (now, open) = (began.elapsed(), self.server.sessions().await);
             for session in idle.look(now, &open) {
+                if !self.may_close(&session).await {
+                    continue;
+                }
                 tracing::info!(session = %session.0, "closed a session that nobody needs");
                 self.server.close(&session).await;
             }
@@ -264,26 +284,17 @@ impl<F: Factory> Hub<F> {
         }
     }
 
-    /// Waits until somebody tells the hub to end.
-    pub(crate) async fn stopped(&self) {
-        let mut stop = self.stop.subscribe();
-        // It never ends before the hub does.
-        drop(stop.wait_for(Option::is_some).await);
-    }
-
-    /// Waits until nothing goes on, if the hub is to end gently; until it is told to end at once.
-    pub(crate) async fn drained(&self) {
-        let mut stop = self.stop.subscribe();
-        while *stop.borrow_and_update() == Some(Stop::WhenIdle) {
-            let is_busy = self.live().await.iter().any(Live::is_busy);
-            if !is_busy {
-                return;
-            }
-            tokio::select! {
-                () = tokio::time::sleep(LOOK_AGAIN_AFTER) => {}
-                _ = stop.changed() => {}
-            }
+    /// Returns whether an idle session can be closed and opened again with nothing lost.
+    async fn may_close(&self, id: &v2::SessionId) -> bool {
+        let Some(session) = self.server.session(id) else {
+            return false;
+        };
+        if !down::may_end(&session).await {
+            return false;
         }
+        // To find that out takes time.
+        let open = self.server.sessions().await;
+        open.iter().any(|open| open.id == *id && is_idle(open))
     }
 
     /// Returns how a client is served, or why it is not.
@@ -309,17 +320,20 @@ impl<F: Factory> Hub<F> {
 
     /// Returns a client of this agent.
     async fn caller(&self, wanted: Wanted) -> Result<Caller, String> {
-        let chosen = choose(&*self.factory, wanted).await?;
-        let about: Arc<About> = Arc::new(chosen.agent.about());
-        let host = chosen.wanted.key.clone();
-        Ok(Caller::new().about(about).host(host).with(Arc::new(chosen)))
+        Ok(caller_of(choose(&*self.factory, wanted).await?))
     }
 }
 
-/// Returns the name of what keeps the agent of a session alive, if something does.
-fn holder_of(head: &Head) -> Option<String> {
+fn caller_of<A: Agent>(chosen: Chosen<A>) -> Caller {
+    let about: Arc<About> = Arc::new(chosen.agent.about());
+    let host = chosen.wanted.key.clone();
+    Caller::new().about(about).host(host).with(Arc::new(chosen))
+}
+
+/// Returns what the journal says of who runs a session.
+fn record_of(head: &Head) -> Option<Record> {
     let (_, runner) = head.host.as_deref()?.split_once('\n')?;
-    serde_json::from_str::<Record>(runner).ok()?.holder
+    serde_json::from_str(runner).ok()
 }
 
 /// Returns an agent that somebody wants.

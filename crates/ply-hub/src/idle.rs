@@ -47,8 +47,10 @@ impl Idle {
 }
 
 /// Returns whether nobody sees the session, and nothing of it would end with it.
-fn is_idle(session: &Overview) -> bool {
+pub(crate) fn is_idle(session: &Overview) -> bool {
     session.clients == 0
+        // Also one that is paused: who looks for it looks at open sessions.
+        && session.queue.is_empty()
         && matches!(session.state, v2::StateUpdate::Idle(_))
         && session.questions.is_empty()
         && session.background == 0
@@ -56,6 +58,8 @@ fn is_idle(session: &Overview) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use ply_agent::event::QueuedPrompt;
+
     use super::*;
 
     fn session(id: &str, clients: usize) -> Overview {
@@ -80,13 +84,17 @@ mod tests {
     }
 
     #[test]
-    fn work_in_the_background_and_questions_keep_a_session_open() {
+    fn work_in_the_background_and_queued_prompts_keep_a_session_open() {
         let mut idle = Idle::default();
         let mut busy = session("busy", 0);
         busy.background = 1;
         let mut runs = session("runs", 0);
         runs.state = v2::StateUpdate::Running(v2::RunningStateUpdate::new());
-        let open = [busy, runs];
+        let mut queued = session("queued", 0);
+        let content = vec![v2::ContentBlock::from("later")];
+        queued.queue = vec![QueuedPrompt::new("queued-1", content)];
+        queued.is_paused = true;
+        let open = [busy, runs, queued];
         idle.look(Duration::ZERO, &open);
         assert_eq!(idle.look(2 * SESSION_IDLE_MAX, &open), []);
     }

@@ -7,6 +7,7 @@ pub mod ask;
 pub mod connect;
 mod daemon;
 pub mod down;
+mod ending;
 pub mod hello;
 pub mod hold;
 mod hub;
@@ -19,7 +20,8 @@ mod router;
 mod runner;
 pub mod shim;
 
-pub use self::daemon::{Daemon, DaemonError};
+pub use self::daemon::{Daemon, DaemonError, Ended};
+pub use self::ending::Stop;
 pub use self::hello::Wanted;
 pub use self::hub::Hub;
 pub use self::place::{Place, PlaceError};

@@ -18,6 +18,17 @@ pub struct Pipe {
     pub to: mpsc::Sender<ToAgent>,
 }
 
+impl Pipe {
+    /// Returns a pipe that leads nowhere.
+    pub(crate) fn closed() -> Self {
+        Self {
+            hello: Hello::default(),
+            from: mpsc::channel(1).1,
+            to: mpsc::channel(1).0,
+        }
+    }
+}
+
 /// Where a process stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Hello {

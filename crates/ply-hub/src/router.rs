@@ -10,6 +10,7 @@ use ply_agent::{
 };
 
 use crate::Wanted;
+use crate::down::Kept;
 use crate::hub::choose;
 
 /// What makes agents.
@@ -27,6 +28,13 @@ pub trait Factory: Send + Sync + 'static {
 
     /// Returns how to start the agent that is remembered by this key, for a session that a client of another agent opens.
     fn known(&self, key: &str) -> Option<Wanted>;
+
+    /// Returns an agent that another hub started and wrote this down of, so that sessions can go on which nobody has come for. It
+    /// starts nothing.
+    fn kept(&self, wanted: &Wanted, kept: &Kept) -> Option<Arc<Self::Agent>> {
+        let _ = (wanted, kept);
+        None
+    }
 }
 
 /// An agent, and what was said of it by whoever wants it.

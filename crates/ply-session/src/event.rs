@@ -141,6 +141,9 @@ pub struct Runner {
     /// The name of the process that keeps it alive without the session's owner, if one does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
+    /// What the session's owner has to know of it to go on with it, in the owner's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<String>,
 }
 
 impl Runner {
@@ -152,6 +155,7 @@ impl Runner {
             version: None,
             session: None,
             holder: None,
+            kept: None,
         }
     }
 

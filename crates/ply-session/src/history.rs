@@ -50,6 +50,18 @@ pub struct QueuedPrompt {
     pub by: Option<String>,
 }
 
+impl QueuedPrompt {
+    /// Returns the prompt with this name, of which nothing else is known.
+    #[must_use]
+    pub fn new(key: impl Into<String>, content: Vec<v2::ContentBlock>) -> Self {
+        Self {
+            key: key.into(),
+            content,
+            by: None,
+        }
+    }
+}
+
 impl History {
     /// Returns the fold of the events.
     #[must_use]

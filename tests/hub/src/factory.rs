@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use ply_hub::down::{self, Downstream, Holders, Services};
+use ply_hub::down::{self, Downstream, Holders, Kept, Services};
 use ply_hub::{Factory, Wanted};
 
 /// What makes them.
@@ -48,5 +48,13 @@ impl Factory for Agents {
 
     fn known(&self, _: &str) -> Option<Wanted> {
         None
+    }
+
+    fn kept(&self, wanted: &Wanted, kept: &Kept) -> Option<Arc<Downstream>> {
+        let (program, args) = wanted.command.split_first()?;
+        let launch = down::child(program).args(args).held(self.holders.clone());
+        let services = Services::default().terminals(false);
+        let agent = Downstream::kept(launch, down::Caller::new(), services, kept);
+        Some(Arc::new(agent))
     }
 }

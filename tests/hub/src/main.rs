@@ -10,8 +10,9 @@ use hub_tests::{agent, editor};
 use ply_hub::connect::{self, READY};
 use ply_hub::down::Holders;
 use ply_hub::hello::{Hello, PROTOCOL};
-use ply_hub::{Daemon, Hub, Place, Wanted, hold, shim};
+use ply_hub::{Daemon, Ended, Hub, Place, Stop, Wanted, hold, shim};
 use ply_rpc::transport::{child, stdio};
+use tokio::signal::unix::{SignalKind, signal};
 
 type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -50,7 +51,7 @@ fn launch(place: &str, store: &str) -> Result {
 async fn serve(place: PathBuf, store: PathBuf) -> Result {
     rustix::process::setsid()?;
     let place = Place::at(place)?;
-    let daemon = Daemon::bind(place.clone())?;
+    let daemon = Daemon::bind_after_another(place.clone()).await?;
     let holders = Holders {
         program: std::env::current_exe()?,
         directory: place.holders(),
@@ -61,7 +62,16 @@ async fn serve(place: PathBuf, store: PathBuf) -> Result {
     std::io::stdout().write_all(format!("{READY}\n").as_bytes())?;
     std::io::stdout().flush()?;
     rustix::stdio::dup2_stdout(std::fs::File::options().write(true).open("/dev/null")?)?;
-    daemon.run(hub, std::future::pending()).await;
+    let mut terminated = signal(SignalKind::terminate())?;
+    let stops = Arc::clone(&hub);
+    tokio::spawn(async move {
+        while let Some(()) = terminated.recv().await {
+            stops.stop(Stop::Terminate);
+        }
+    });
+    if daemon.run(hub).await == Ended::HandedOver {
+        std::process::exit(0);
+    }
     Ok(())
 }
 

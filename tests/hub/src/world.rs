@@ -186,6 +186,40 @@ impl World {
         }
     }
 
+    /// Picks an option of the first question of the first session.
+    ///
+    /// # Errors
+    ///
+    /// There is none, or it does not offer the option.
+    pub async fn answer_first(&self, option: &str) -> Result<(), String> {
+        let open = self.sessions().await;
+        let live = open.first().ok_or("no session is open")?;
+        let question = live.questions.first().ok_or("nothing is asked")?;
+        let answer = Ask::Answer {
+            session: live.id.clone(),
+            question: question.id,
+            option: option.to_owned(),
+            by: "a shell".to_owned(),
+        };
+        let answered = self.ask(answer).await;
+        answered.map(drop).ok_or_else(|| "refused".to_owned())
+    }
+
+    /// Starts a hub that nobody wants anything of.
+    ///
+    /// # Errors
+    ///
+    /// It does not start.
+    pub fn serve(&self) -> io::Result<()> {
+        let [place, store, ..] = self.words();
+        let mut command = std::process::Command::new(&self.peer);
+        let started = command.args(["launch", &place, &store]).output()?;
+        match started.status.success() {
+            true => Ok(()),
+            false => Err(io::Error::other("the hub does not start")),
+        }
+    }
+
     /// Ends the hub, and everything behind it.
     pub async fn stop(&self) {
         // There may be none.
@@ -314,6 +348,12 @@ fn open(path: &Path) -> io::Result<std::fs::File> {
 pub fn kill(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     pid.is_some_and(|pid| rustix::process::kill_process(pid, Signal::KILL).is_ok())
+}
+
+/// Asks a process to end. Returns whether there was one.
+pub fn terminate(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    pid.is_some_and(|pid| rustix::process::kill_process(pid, Signal::TERM).is_ok())
 }
 
 /// Answers everything that a session is asked with yes, until it is closed.

@@ -12,11 +12,11 @@ use super::Connection;
 use super::ply;
 use super::steering;
 use super::views::{Attached, Leaving};
-use crate::Asker;
 use crate::client::Client;
 use crate::error::no_such_session;
 use crate::session::control::{Control, Waiter};
 use crate::session::{self, Session};
+use crate::{Asker, NewPrompts};
 
 /// How large the metadata of a prompt may be: it is kept while the prompt waits.
 const META_BYTES_MAX: usize = 64 * 1024;
@@ -180,6 +180,15 @@ impl Connection {
         meta: Option<v2::Meta>,
         responder: Responder,
     ) {
+        match self.host.new_prompts() {
+            NewPrompts::Taken => {}
+            // Dropped when the client takes the prompt back, or its link ends.
+            NewPrompts::Wait => return responder.run(std::future::pending::<Result<(), _>>()),
+            NewPrompts::Refused(reason) => {
+                let error = RpcError::new(RpcError::INTERNAL_ERROR, &*reason);
+                return responder.respond::<()>(Err(error));
+            }
+        }
         if meta.as_ref().is_some_and(is_too_large) {
             let reason = format!("the `_meta` of a prompt has at most {META_BYTES_MAX} bytes");
             return responder.respond::<()>(Err(RpcError::invalid_params(reason)));

@@ -6,6 +6,7 @@ mod config;
 mod control;
 mod doctor;
 mod factory;
+mod logs;
 mod place;
 pub(crate) mod questions;
 mod queue;

@@ -7,6 +7,7 @@
 )]
 
 mod attach;
+mod ending;
 mod place;
 mod through;
 mod watch;

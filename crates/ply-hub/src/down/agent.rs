@@ -15,7 +15,7 @@ use super::link::{Greeting, Hello, Wish};
 use super::process::{Process, Trouble};
 use super::reopen::Setup;
 use super::runner::Runner;
-use super::{Caller, Launch};
+use super::{Caller, Kept, Launch};
 
 /// What the hub does for agents by itself, whether a client is attached or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +95,8 @@ pub(super) struct Shared {
     spare: Mutex<Option<(Caller, Arc<Process>)>>,
     /// Processes of sessions that do not go on without a login.
     locked_out: Mutex<Vec<Weak<Process>>>,
+    /// Whether a session goes on in another process, once that is known: what agents say of it is not believed.
+    goes_on: Mutex<Option<bool>>,
 }
 
 impl fmt::Debug for Shared {
@@ -139,11 +141,36 @@ impl Downstream {
             caller: caller.clone(),
             spare: Mutex::new(Some((caller.clone(), first))),
             locked_out: Mutex::default(),
+            goes_on: Mutex::default(),
         };
-        Ok(Self {
+        Ok(Self::of(shared, caller))
+    }
+
+    /// Returns an agent of which another hub wrote this down, to go on with its processes. Nothing is started until one is needed.
+    pub fn kept(launch: impl Launch, caller: Caller, services: Services, kept: &Kept) -> Self {
+        let hello = kept.hello();
+        let shared = Shared {
+            launch: Box::new(launch),
+            greeting: Greeting {
+                only_v1: hello.version == Version::V1,
+                files: services.files,
+                terminals: services.terminals,
+                elicitation: services.elicitation,
+            },
+            hello,
+            caller: caller.clone(),
+            spare: Mutex::default(),
+            locked_out: Mutex::default(),
+            goes_on: Mutex::default(),
+        };
+        Self::of(shared, caller)
+    }
+
+    fn of(shared: Shared, caller: Caller) -> Self {
+        Self {
             shared: Arc::new(shared),
             callers: Callers(Box::new(move |_| caller.clone())),
-        })
+        }
     }
 
     /// Says on whose behalf the process of a session runs; without this all have the caller that the agent was started with.
@@ -178,7 +205,18 @@ impl Shared {
         holder.is_some_and(|holder| self.launch.holds(holder))
     }
 
-    async fn start(&self, caller: &Caller) -> Result<Arc<Process>, Trouble> {
+    /// Notes whether a session went on in another process. Once it did, a failure has another reason.
+    pub(super) fn set_goes_on(&self, does: bool) {
+        let mut goes_on = self.goes_on.lock().unwrap_or_else(PoisonError::into_inner);
+        *goes_on = Some(does || *goes_on == Some(true));
+    }
+
+    /// Returns whether sessions go on in other processes, if that is known.
+    pub(super) fn goes_on(&self) -> Option<bool> {
+        *self.goes_on.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) async fn start(&self, caller: &Caller) -> Result<Arc<Process>, Trouble> {
         let process = Process::start(&*self.launch, caller, self.greeting).await?;
         Ok(Arc::new(process))
     }

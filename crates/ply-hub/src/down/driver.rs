@@ -174,6 +174,7 @@ impl Driver {
         };
         match came {
             Came::Order(None | Some(Order::End)) => return self.nobody_is_left().await,
+            Came::Order(Some(Order::LetGo(done))) => return self.let_go(done).await,
             Came::Order(Some(order)) => self.order(order),
             Came::Screen => {
                 let shown = self.screen.take().into_iter();
@@ -186,8 +187,8 @@ impl Driver {
                 self.backlog.extend(self.book.line(&self.link, line.len()));
             }
             Came::Agent(Some(FromAgent::Wrote { .. })) => {}
-            Came::Agent(Some(FromAgent::Exit(exit))) => return self.gone(Some(&exit)),
-            Came::Agent(None) => return self.gone(None),
+            Came::Agent(Some(FromAgent::Exit(exit))) => return self.gone(Some(&exit), false),
+            Came::Agent(None) => return self.gone(None, false),
         }
         Next::GoOn
     }
@@ -208,7 +209,7 @@ impl Driver {
                 self.prompt = Some((wish, baton));
                 self.begin_if_possible();
             }
-            Order::End => {}
+            Order::End | Order::LetGo(_) => {}
             Order::Record(session, done) => {
                 let state = self.book.begin(session, &self.link, done);
                 self.backlog.extend(state);
@@ -246,14 +247,29 @@ impl Driver {
     }
 
     /// The process is gone.
-    fn gone(&mut self, exit: Option<&Exit>) -> Next {
+    fn gone(&mut self, exit: Option<&Exit>, is_wanted: bool) -> Next {
         self.has_ended = exit.is_some();
         let words = words::exit(exit);
         tracing::info!(words, "an agent's process is gone");
         let words = self.fate.get_or_init(|| words).clone();
         let is_unread = exit.is_some_and(|exit| self.link.is_prompt_unread(exit.written));
-        self.backlog.push_back(Event::Gone { words, is_unread });
+        self.backlog.push_back(Event::Gone {
+            words,
+            is_unread,
+            is_wanted,
+        });
         Next::Over
+    }
+
+    /// Leaves the process to another hub. Whoever works on a turn of it waits from here on, until this hub has ended: it must not be
+    /// told that the agent is gone, since it would write that down.
+    async fn let_go(&mut self, done: oneshot::Sender<()>) -> Next {
+        // What is not sent yet is recorded, and the next hub sends it.
+        self.pipe = Pipe::closed();
+        self.holder = None;
+        // Whoever waited may have gone away.
+        done.send(()).ok();
+        std::future::pending().await
     }
 
     /// Ends the process, since nobody wants it any more.
@@ -286,7 +302,7 @@ impl Driver {
         if tokio::time::timeout(STOP_TIME_MAX, both).await.is_err() {
             tracing::warn!("an agent was told to stop and does not");
         }
-        self.gone(exit.as_ref())
+        self.gone(exit.as_ref(), true)
     }
 }
 

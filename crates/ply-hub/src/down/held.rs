@@ -70,6 +70,12 @@ impl Launch for Held {
         })
     }
 
+    fn command(&self) -> Option<Vec<String>> {
+        let words = std::iter::once(&self.child.program).chain(&self.child.args);
+        let words = words.map(|word| word.to_str().map(str::to_owned));
+        words.collect()
+    }
+
     fn holds(&self, holder: &str) -> bool {
         let found = hold::find(&self.holders.directory);
         found.is_ok_and(|found| found.iter().any(|about| about.id == holder))

@@ -44,6 +44,8 @@ pub(super) enum Order {
     Prompt(Wish, oneshot::Sender<Baton>),
     /// Have the session's journal know all that another hub needs to go on. Whoever waits is told whether it does.
     Record(Session, oneshot::Sender<bool>),
+    /// Leave the process to another hub, and say when nothing more is heard of it.
+    LetGo(oneshot::Sender<()>),
     /// End the process.
     End,
 }
@@ -237,6 +239,18 @@ impl Process {
         let is_recorded = is_recorded.unwrap_or(false);
         self.is_recorded.store(is_recorded, Ordering::Relaxed);
         is_recorded
+    }
+
+    /// Returns whether another hub could go on with the process.
+    pub(super) fn outlives(&self) -> bool {
+        self.holder.is_some() && self.is_recorded.load(Ordering::Relaxed) && !self.is_gone()
+    }
+
+    /// Leaves the process to another hub. Returns whether it was there.
+    pub(super) async fn let_go(&self) -> bool {
+        let (done, left) = oneshot::channel();
+        let sent = self.orders.send(Order::LetGo(done)).await;
+        sent.is_ok() && left.await.is_ok()
     }
 
     /// Ends the process, and waits for that, but not for long.

@@ -42,6 +42,8 @@ pub(super) enum Event {
         words: String,
         /// Whether it never got the prompt that was sent last.
         is_unread: bool,
+        /// Whether this hub ended it.
+        is_wanted: bool,
     },
 }
 

@@ -18,6 +18,7 @@ use super::link::{Answer, End, Question, Service, Wish};
 use super::process::Process;
 use super::queue::{Baton, Event, Queue};
 use super::serve::Hands;
+use super::words;
 
 /// How long a prompt waits for an agent that still works on one that was given up.
 const BEGIN_TIME_MAX: Duration = Duration::from_secs(60);
@@ -202,7 +203,9 @@ impl Live {
                         return over(turn, baton, end);
                     }
                 }
-                Some(Event::Gone { words, is_unread }) if is_unread && !is_cancelled => {
+                Some(Event::Gone {
+                    words, is_unread, ..
+                }) if is_unread && !is_cancelled => {
                     return Ok(Worked::Unread(words));
                 }
                 Some(Event::Gone { words, .. }) => return Err(interrupted(&words)),
@@ -362,7 +365,14 @@ pub(super) async fn between_turns(session: Session, live: Weak<Live>, queue: Arc
                     task.abort();
                 }
             }
-            Event::Background(_) | Event::VisitOver(_) | Event::Gone { .. } => {}
+            Event::Gone {
+                words, is_wanted, ..
+            } => {
+                if !is_wanted && let Err(error) = session.update(words::notice(&words)).await {
+                    tracing::debug!(%error, "nobody is told that an agent is gone");
+                }
+            }
+            Event::Background(_) | Event::VisitOver(_) => {}
         }
     }
 }

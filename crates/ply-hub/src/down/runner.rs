@@ -19,7 +19,7 @@ use super::process::{AUTH_REQUIRED, Process, Trouble};
 use super::reopen::{self, Setup};
 use super::reporting::{Live, Worked, between_turns};
 use super::serve::Hands;
-use super::{Caller, Launched};
+use super::{Caller, Kept, Launched};
 
 /// How often an agent is started again within [`RESTARTS_WITHIN`].
 const RESTARTS_MAX: usize = 3;
@@ -262,6 +262,9 @@ impl Runner {
             let info = &live.process.hello.info;
             let mut record = Record::new(&*info.name).version(&*info.version);
             record.session = state.id.as_ref().map(|id| id.0.to_string());
+            if holder.is_some() {
+                record.kept = self.kept(&live.process);
+            }
             record.holder = holder;
             if state.recorded.as_ref() == Some(&record) {
                 return Ok(());
@@ -271,6 +274,62 @@ impl Runner {
         session.set_runner(record.clone()).await?;
         self.lock().recorded = Some(record);
         Ok(())
+    }
+
+    /// Returns what another hub has to know of the agent.
+    fn kept(&self, process: &Process) -> Option<String> {
+        let command = self.shared.launch.command()?;
+        let cwd = self.caller.cwd.clone().unwrap_or_else(|| "/".into());
+        Kept::new(command, cwd, &process.hello).to_json()
+    }
+
+    /// Returns whether nothing is lost when the process ends.
+    pub(super) async fn may_end(&self) -> bool {
+        let is_gone = match &*self.live.lock().await {
+            Some(live) => live.process.is_gone(),
+            None => true,
+        };
+        let (id, was_used) = {
+            let state = self.lock();
+            (state.id.clone(), state.recorded.is_some())
+        };
+        let Some(id) = id.filter(|_| was_used && !is_gone) else {
+            return true;
+        };
+        if let Some(known) = self.shared.goes_on() {
+            return known;
+        }
+        let goes_on = self.goes_on_elsewhere(&id).await;
+        self.shared.set_goes_on(goes_on);
+        goes_on
+    }
+
+    /// Tries whether the session goes on in another process.
+    async fn goes_on_elsewhere(&self, id: &v2::SessionId) -> bool {
+        let Ok(process) = self.shared.start(&self.caller).await else {
+            return false;
+        };
+        let went_on = self.setup.go_on(&process, id, &prefix()).await;
+        if let Err(trouble) = &went_on {
+            tracing::info!(%trouble, "an agent is kept, since it would forget its session");
+        }
+        process.end().await;
+        went_on.is_ok()
+    }
+
+    /// Returns whether another hub could go on with what the process does.
+    pub(super) fn outlives(&self) -> bool {
+        // One that is being started is not at work for this session.
+        let live = self.live.try_lock();
+        live.is_ok_and(|live| live.as_ref().is_some_and(|live| live.process.outlives()))
+    }
+
+    /// Lets go of the process, if another hub could go on with it.
+    pub(super) async fn let_go(&self) -> bool {
+        match &*self.live.lock().await {
+            Some(live) if live.process.outlives() => live.process.let_go().await,
+            _ => false,
+        }
     }
 
     /// Closes the session and ends its process.
@@ -300,6 +359,7 @@ impl Runner {
         let live = self.meet(session, &process);
         match self.setup.go_on(&process, &id, &prefix()).await {
             Ok(replay) => {
+                self.shared.set_goes_on(true);
                 let differs =
                     replay.and_then(|replay| reopen::differs(&replay, history.transcript()));
                 if let Some(words) = differs {

@@ -1,10 +1,15 @@
 //! What users read about agents that stopped.
 
+use ply_wire::v2;
+
 use crate::pipe::Exit;
 
 /// Lines and characters of standard error that are shown.
 const STDERR_LINES_MAX: usize = 8;
 const STDERR_CHARS_MAX: usize = 1024;
+
+/// What is between the end of a process and its last words.
+const LAST_WORDS: &str = ". Its last words:\n";
 
 /// Says how a process ended.
 pub(super) fn exit(exit: Option<&Exit>) -> String {
@@ -20,7 +25,23 @@ pub(super) fn exit(exit: Option<&Exit>) -> String {
     if last.is_empty() {
         return format!("the agent stopped ({how}) and wrote nothing to standard error");
     }
-    format!("the agent stopped ({how}). Its last words:\n{last}")
+    format!("the agent stopped ({how}){LAST_WORDS}{last}")
+}
+
+/// Returns what clients are shown when an agent stopped between turns.
+pub(super) fn notice(exit: &str) -> v2::SessionUpdate {
+    let (how, last) = match exit.split_once(LAST_WORDS) {
+        Some((how, last)) => (how, format!("Its last words:\n{last}\n\n")),
+        None => (exit, String::new()),
+    };
+    let mut letters = how.chars();
+    let title: String = match letters.next() {
+        Some(letter) => letter.to_uppercase().chain(letters).collect(),
+        None => String::new(),
+    };
+    let description = format!("{last}The next prompt starts it again.");
+    let notice = v2::Notice::new(v2::NoticeSeverity::Warning, title).description(description);
+    v2::SessionUpdate::Notice(notice)
 }
 
 fn name(signal: i32) -> &'static str {
@@ -85,6 +106,25 @@ mod tests {
             "the agent stopped (killed by signal 9 (SIGKILL)). Its last words:\none\ntw[1mo",
         );
         assert_eq!(exit(None), "the connection to the agent was lost");
+    }
+
+    #[test]
+    fn an_end_between_turns_is_told_with_what_comes_next() {
+        let told = |words| {
+            let update = serde_json::to_value(notice(words)).unwrap();
+            ["title", "description"].map(|member| update[member].as_str().unwrap().to_owned())
+        };
+        let words = "the agent stopped (exit status 3). Its last words:\nout of plums";
+        let next = "The next prompt starts it again.";
+        assert_eq!(
+            told(words),
+            [
+                "The agent stopped (exit status 3)".to_owned(),
+                format!("Its last words:\nout of plums\n\n{next}"),
+            ]
+        );
+        let lost = ["The connection to the agent was lost", next];
+        assert_eq!(told("the connection to the agent was lost"), lost);
     }
 
     #[test]

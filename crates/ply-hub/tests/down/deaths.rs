@@ -188,3 +188,49 @@ async fn a_prompt_waits_for_an_agent_that_is_slow_to_cancel() {
         .collect();
     assert_eq!(said, ["one", "working", "two", "next"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_dies_between_turns_is_told_at_once() {
+    for version in [1, 2] {
+        let cast = Cast::new(move |_, mut stage| async move {
+            stage.begin(version).await;
+            stage.serve(version, "here").await;
+            stage.die(killed()).await;
+        });
+        let server = ply_agent::serve(cast.hub().await);
+        let agent = connect(&server, BOTH[1]).await;
+        let session = agent.new_session("/").await.unwrap();
+        let mut events = session.events();
+        assert_eq!(prompt(&session, "one").await.unwrap(), "here");
+        let notice = loop {
+            let event = events.next().await.unwrap();
+            if let ply_client::Event::Notice(notice) = event.event {
+                break notice;
+            }
+        };
+        assert!(notice.title.contains("SIGKILL"), "{notice:?}");
+        let notice = serde_json::to_value(&notice).unwrap();
+        let description = notice["description"].as_str().unwrap();
+        assert!(description.contains("\nout of plums\n"), "{description}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_is_ended_with_its_session_is_no_news() {
+    let cast = Cast::new(|_, mut stage| async move {
+        stage.begin(1).await;
+        stage.serve(1, "here").await;
+        stage.rest().await;
+    });
+    let server = ply_agent::serve(cast.hub().await);
+    let agent = connect(&server, BOTH[1]).await;
+    let session = agent.new_session("/").await.unwrap();
+    let mut events = session.events();
+    assert_eq!(prompt(&session, "one").await.unwrap(), "here");
+    server.shutdown().await;
+    agent.close().await;
+    while let Some(event) = events.next().await {
+        let is_notice = matches!(event.event, ply_client::Event::Notice(_));
+        assert!(!is_notice, "{event:?}");
+    }
+}

@@ -10,6 +10,7 @@
 mod background;
 mod deaths;
 mod extensions;
+mod idle;
 mod reopened;
 mod services;
 mod stage;

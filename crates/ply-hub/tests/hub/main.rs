@@ -7,6 +7,7 @@
     reason = "tests fail by panicking"
 )]
 
+mod ending;
 mod place;
 mod questions;
 mod sessions;

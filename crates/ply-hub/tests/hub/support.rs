@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ply_agent::{Agent, Error, Result, Stop, Turn};
+use ply_agent::{Agent, Error, Result, Turn};
 use ply_client::{Client, Supported, Transport};
 use ply_hub::ask::{Ask, Live, Told};
 use ply_hub::connect::{self, ConnectError};
 use ply_hub::hello::{Hello, PROTOCOL};
-use ply_hub::{Daemon, Factory, Hub, Place, Wanted};
+use ply_hub::{Daemon, Ended, Factory, Hub, Place, Stop, Wanted};
 use tempfile::TempDir;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 /// How long anything may take before it counts as hanging.
@@ -31,7 +31,7 @@ impl Agent for Actor {
         ply_agent::About::new(self.name.clone(), "1")
     }
 
-    async fn prompt(&self, turn: &mut Turn) -> Result<Stop> {
+    async fn prompt(&self, turn: &mut Turn) -> Result<ply_agent::Stop> {
         let text = turn.prompt().text();
         match text.as_str() {
             "wait" => {
@@ -49,7 +49,7 @@ impl Agent for Actor {
             "fail" => return Err(Error::msg("no such luck")),
             _ => turn.say(format!("{} heard: {text}", self.name)).await?,
         }
-        Ok(Stop::EndTurn)
+        Ok(ply_agent::Stop::EndTurn)
     }
 }
 
@@ -72,7 +72,7 @@ impl Actors {
 
 /// The same actors for several hubs.
 #[derive(Debug)]
-struct Shared(Arc<Actors>);
+pub(crate) struct Shared(Arc<Actors>);
 
 impl Factory for Shared {
     type Agent = Share;
@@ -98,7 +98,7 @@ impl Agent for Share {
         self.0.about()
     }
 
-    async fn prompt(&self, turn: &mut Turn) -> Result<Stop> {
+    async fn prompt(&self, turn: &mut Turn) -> Result<ply_agent::Stop> {
         self.0.prompt(turn).await
     }
 }
@@ -119,7 +119,7 @@ pub(crate) struct Scene {
     pub(crate) actors: Arc<Actors>,
     /// The command that is told of questions.
     notify: Vec<String>,
-    running: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
+    running: Option<(Arc<Hub<Shared>>, JoinHandle<Ended>)>,
 }
 
 impl Scene {
@@ -154,25 +154,27 @@ impl Scene {
         let store = self.store();
         let hub = Hub::new(Shared(Arc::clone(&self.actors)), store.clone(), store);
         let hub = hub.notify(self.notify.clone());
-        let (stop, stopped) = oneshot::channel();
-        let task = tokio::spawn(daemon.run(Arc::new(hub), async {
-            // A scene that is dropped ends the hub too.
-            drop(stopped.await);
-        }));
-        self.running = Some((stop, task));
+        let hub = Arc::new(hub);
+        let task = tokio::spawn(daemon.run(Arc::clone(&hub)));
+        self.running = Some((hub, task));
     }
 
-    /// Ends the hub as a signal does.
+    /// Has the hub end.
+    pub(crate) fn end(&self, stop: Stop) {
+        self.running.as_ref().unwrap().0.stop(stop);
+    }
+
+    /// Ends the hub now.
     pub(crate) async fn stop(&mut self) {
-        let (stop, task) = self.running.take().unwrap();
-        drop(stop);
-        task.await.unwrap();
+        self.end(Stop::Now);
+        assert_eq!(self.ended().await, Ended::All);
     }
 
-    /// Waits until the hub has ended by itself.
-    pub(crate) async fn ended(&mut self) {
-        let (_stop, task) = self.running.take().unwrap();
-        task.await.unwrap();
+    /// Waits until the hub has ended.
+    pub(crate) async fn ended(&mut self) -> Ended {
+        let (_hub, task) = self.running.take().unwrap();
+        let ended = tokio::time::timeout(PATIENCE, task).await;
+        ended.expect("the hub does not end").unwrap()
     }
 
     pub(crate) fn hello(&self, agent: Option<&str>) -> Hello {
@@ -229,6 +231,14 @@ impl Scene {
 
     pub(crate) fn cwd(&self) -> &Path {
         self.dir.path()
+    }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        if let Some((hub, _)) = &self.running {
+            hub.stop(Stop::Now);
+        }
     }
 }
 

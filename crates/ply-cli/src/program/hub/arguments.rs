@@ -20,7 +20,9 @@ pub(crate) struct Serve {
     #[arg(long)]
     pub(crate) background: bool,
 
-    /// Ends the hub that runs, once its turns are done; so does `ply hub stop`.
+    /// Ends the hub that runs and leaves its agents to the next one, for an upgrade.
+    ///
+    /// Turns of the built-in agent run in the hub itself and get a minute to end. `ply hub stop` ends agents too.
     #[arg(long, conflicts_with_all = ["background", "install"])]
     pub(crate) drain: bool,
 
@@ -86,7 +88,7 @@ pub(crate) enum HubCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Stops the hub after the current turns have ended.
+    /// Stops the hub and its agents after the current turns have ended; once more, it stops them now.
     Stop {
         /// Cancels the current turns first.
         #[arg(long)]
@@ -94,7 +96,7 @@ pub(crate) enum HubCommand {
     },
     /// Checks what the hub needs, and says how to mend what is wrong.
     Doctor,
-    /// Shows where the log of the hub is.
+    /// Shows the end of the hub's log, and on standard error where it is.
     Logs,
 }
 

@@ -81,6 +81,8 @@ fn lossy(word: &std::ffi::OsStr) -> String {
 /// The way to the hub.
 struct Way {
     place: Place,
+    /// The program that is the hub, by the name it had when this began: after an upgrade the system knows only the removed file.
+    program: PathBuf,
     hello: Hello,
 }
 
@@ -88,12 +90,13 @@ impl Way {
     fn find(arguments: &Attach, wanted: Wanted) -> Result<Self, Error> {
         Ok(Self {
             place: place::find()?,
+            program: std::env::current_exe().map_err(Error::Start)?,
             hello: place::hello(arguments.store.clone(), Some(wanted))?,
         })
     }
 
     async fn connect(&self) -> Result<Connected, Error> {
-        let command = serve::command(&self.hello.store)?;
+        let command = serve::command(&self.program, &self.hello.store);
         let connected = connect::connect_or_start(&self.place, &self.hello, || command).await;
         connected.map_err(|error| Error::Hub(error.to_string()))
     }

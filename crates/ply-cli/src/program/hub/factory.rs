@@ -5,8 +5,9 @@ use std::ffi::OsString;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use ply_coder::Coder;
-use ply_hub::down::{self, Downstream, Holders, Services};
+use ply_hub::down::{self, Downstream, Holders, Kept, Services};
 use ply_hub::{Factory, Place, Runner, Wanted};
+use ply_rpc::transport::child::TREE_VARIABLE;
 
 use super::attach;
 use crate::program::agent::{self, Setup};
@@ -74,9 +75,7 @@ impl Factory for Agents {
                     .iter()
                     .map(|(name, value)| (name.into(), value.into()));
                 let caller = down::Caller::new().env(env).cwd(&wanted.cwd);
-                // Terminals of the hub's own would end with it, and the agent does not.
-                let services = Services::default().terminals(false);
-                let started = Downstream::start(launch, caller, services).await;
+                let started = Downstream::start(launch, caller, services()).await;
                 Runner::Down(Arc::new(started.map_err(|error| {
                     format!("the agent `{}` cannot be started: {error}", wanted.name)
                 })?))
@@ -91,4 +90,19 @@ impl Factory for Agents {
         let choice = roster.choices().iter().find(|choice| choice.key == key)?;
         Some(attach::wanted(choice, "/".into()))
     }
+
+    fn kept(&self, wanted: &Wanted, kept: &Kept) -> Option<Arc<Runner<Coder>>> {
+        let (program, args) = wanted.command.split_first()?;
+        let launch = down::child(program).args(args).held(self.holders.clone());
+        // That of the client that wanted the agent is nowhere. It matters only if the agent has to be started again.
+        let env = std::env::vars_os().filter(|(name, _)| name != TREE_VARIABLE);
+        let caller = down::Caller::new().env(env).cwd(&wanted.cwd);
+        let agent = Downstream::kept(launch, caller, services(), kept);
+        Some(Arc::new(Runner::Down(Arc::new(agent))))
+    }
+}
+
+/// Returns what the hub does for agents. Terminals of its own would end with it, and the agents do not.
+fn services() -> Services {
+    Services::default().terminals(false)
 }

@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use ply_hub::connect::READY;
 use ply_hub::down::Holders;
-use ply_hub::{Daemon, Hub, hold};
+use ply_hub::{Daemon, Ended, Hub, Stop, hold};
 
 use super::arguments::Serve;
+use super::control::How;
 use super::factory::Agents;
 use super::{config, control, place, unit};
 use crate::program::error::FAILED;
-use crate::program::run::signals::Signals;
+use crate::program::run::signals::{Signal, Signals};
 use crate::program::{Error, agent, home, output, store};
 
 /// How much of what a hub says first is passed on.
@@ -38,7 +39,7 @@ pub(crate) async fn run(arguments: Serve) -> Result<ExitCode, Error> {
         return unit::install(arguments.store.as_deref());
     }
     if arguments.drain {
-        return control::stop(arguments.store, false).await;
+        return control::stop(arguments.store, How::HandOver).await;
     }
     if arguments.background {
         return launch(arguments.store.as_deref());
@@ -52,7 +53,7 @@ pub(crate) async fn run(arguments: Serve) -> Result<ExitCode, Error> {
             ));
         }
     }
-    let (daemon, hub) = match start(arguments.store) {
+    let (daemon, hub) = match start(arguments.store).await {
         Ok(served) => served,
         Err(error) => {
             if arguments.detached {
@@ -68,17 +69,26 @@ pub(crate) async fn run(arguments: Serve) -> Result<ExitCode, Error> {
         let_go()?;
         daemon.leaves_when_idle()
     } else {
-        output::tell("the hub runs; Ctrl-C ends it, and cancels what runs");
+        output::tell("the hub runs; Ctrl-C stops it and cancels the current turns");
         daemon
     };
-    let stop = async {
-        signals.next().await;
-    };
-    daemon.run(hub, stop).await;
+    let stops = Arc::clone(&hub);
+    tokio::spawn(async move {
+        loop {
+            stops.stop(match signals.next().await {
+                Signal::Interrupt => Stop::Now,
+                Signal::Terminate | Signal::HangUp => Stop::Terminate,
+            });
+        }
+    });
+    if daemon.run(hub).await == Ended::HandedOver {
+        // Nothing of this process may notice that other parts of it end, and end an agent that the next hub goes on with.
+        std::process::exit(0);
+    }
     Ok(ExitCode::SUCCESS)
 }
 
-fn start(given: Option<PathBuf>) -> Result<(Daemon, Arc<Hub<Agents>>), Error> {
+async fn start(given: Option<PathBuf>) -> Result<(Daemon, Arc<Hub<Agents>>), Error> {
     let place = place::find()?;
     let store = store::path(given, home::variable)?;
     let store = std::path::absolute(&store).map_err(Error::Start)?;
@@ -87,7 +97,8 @@ fn start(given: Option<PathBuf>) -> Result<(Daemon, Arc<Hub<Agents>>), Error> {
             "an agent of the hub cannot be the hub; run `ply serve` from a shell of your own";
         return Err(Error::Hub(problem.to_owned()));
     }
-    let daemon = Daemon::bind(place.clone()).map_err(|error| Error::Hub(error.to_string()))?;
+    let daemon = Daemon::bind_after_another(place.clone()).await;
+    let daemon = daemon.map_err(|error| Error::Hub(error.to_string()))?;
     let holders = Holders {
         program: std::env::current_exe().map_err(Error::Start)?,
         directory: place.holders(),
@@ -151,12 +162,11 @@ fn let_go() -> Result<(), Error> {
     rustix::stdio::dup2_stdout(nothing).map_err(|error| Error::Start(error.into()))
 }
 
-/// Returns the command that starts the hub in the background.
-pub(super) fn command(store: &Path) -> Result<Command, Error> {
-    let program = std::env::current_exe().map_err(Error::Start)?;
+/// Returns the command that starts the hub in the background with this program.
+pub(super) fn command(program: &Path, store: &Path) -> Command {
     let mut command = Command::new(program);
     command
         .args(["serve", "--background", "--store"])
         .arg(store);
-    Ok(command)
+    command
 }

@@ -47,6 +47,7 @@ fn unit(program: &Path, store: Option<&Path>) -> String {
          [Service]\n\
          ExecStart={} serve{}\n\
          Restart=on-failure\n\
+         TimeoutStopSec=90\n\
          KillMode=process\n\n\
          [Install]\n\
          WantedBy=default.target\n",

@@ -10,11 +10,14 @@ use serde::Serialize;
 use super::{About, Store};
 use crate::program::arguments::Ls;
 use crate::program::hub::through;
+use crate::program::roster::BUILT_IN;
 use crate::program::{Error, json, output, time};
 use ply_client::text::{self, Line};
 
 /// Columns that a title or a directory gets, however narrow the terminal is.
 const COLUMNS_MIN: usize = 12;
+/// Columns that an agent gets at most: one without a name is a whole command.
+const AGENT_COLUMNS_MAX: usize = 20;
 /// Columns between two columns of the table.
 const GAP: usize = 2;
 
@@ -42,13 +45,12 @@ pub(super) async fn run(store: &Store, arguments: Ls) -> Result<(), Error> {
         });
         json::write(&mut out, &listed.collect::<Vec<_>>())
     } else {
-        match (output::stdout_columns(), live.is_empty()) {
-            (Some(columns), true) => table(&mut out, &cells(&sessions, time::now_ms()), columns),
-            (Some(columns), false) => {
-                let cells = live_cells(&sessions, &live, time::now_ms());
+        match output::stdout_columns() {
+            Some(columns) => {
+                let cells = all_cells(&sessions, &live, time::now_ms());
                 table(&mut out, &cells, columns)
             }
-            (None, _) => rows(&mut out, &sessions),
+            None => rows(&mut out, &sessions),
         }
     };
     written.and_then(|()| out.flush()).map_err(Error::Output)?;
@@ -141,16 +143,35 @@ fn cells(sessions: &[Head], now_ms: i64) -> Vec<[String; 4]> {
     std::iter::once(names).chain(rows).collect()
 }
 
-/// Returns the same cells with what the hub does in each session.
-fn live_cells(sessions: &[Head], live: &[Live], now_ms: i64) -> Vec<[String; 5]> {
-    let states = sessions
-        .iter()
-        .map(|head| find(live, head).map_or_else(|| "-".to_owned(), state));
-    let states = std::iter::once("HUB".to_owned()).chain(states);
-    let cells = cells(sessions, now_ms).into_iter().zip(states);
-    cells
-        .map(|([id, updated, title, cwd], state)| [id, updated, state, title, cwd])
-        .collect()
+/// Returns the same cells, with the agents if there is another than the built-in one, and with what the hub does in each session if
+/// it has some of them open.
+fn all_cells(sessions: &[Head], live: &[Live], now_ms: i64) -> Vec<Vec<String>> {
+    let has_agents = sessions.iter().any(|head| agent(head) != BUILT_IN);
+    let mut rows: Vec<Vec<String>> = cells(sessions, now_ms).into_iter().map(Vec::from).collect();
+    let mut insert = |name: &str, cell: &dyn Fn(&Head) -> String| {
+        let cells = sessions.iter().map(cell);
+        let cells = std::iter::once(name.to_owned()).chain(cells);
+        for (row, cell) in rows.iter_mut().zip(cells) {
+            row.insert(row.len() - 2, cell);
+        }
+    };
+    if has_agents {
+        insert("AGENT", &|head| {
+            text::beginning(&Line(agent(head)).to_string(), AGENT_COLUMNS_MAX)
+        });
+    }
+    if !live.is_empty() {
+        insert("HUB", &|head| {
+            find(live, head).map_or_else(|| "-".to_owned(), state)
+        });
+    }
+    rows
+}
+
+/// Returns the agent of a session: its name, or the words that start it.
+fn agent(head: &Head) -> &str {
+    let kept = head.host.as_deref().and_then(|host| host.lines().next());
+    kept.unwrap_or(BUILT_IN)
 }
 
 fn find<'a>(live: &'a [Live], head: &Head) -> Option<&'a Live> {
@@ -176,19 +197,20 @@ fn state(live: &Live) -> String {
 
 /// Writes a table that fits into so many columns if it can: its last two columns, the title and the directory, share what the
 /// others leave. A head alone is not written.
-pub(super) fn table<const COLUMNS: usize>(
+pub(super) fn table(
     out: &mut impl Write,
-    rows: &[[String; COLUMNS]],
+    rows: &[impl AsRef<[String]>],
     columns: usize,
 ) -> io::Result<()> {
-    if rows.len() < 2 {
+    let count = rows.first().map_or(0, |head| head.as_ref().len());
+    if rows.len() < 2 || count < 2 {
         return Ok(());
     }
     let widest = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
+        let cells = rows.iter().filter_map(|row| row.as_ref().get(column));
         cells.map(|cell| text::columns(cell)).max().unwrap_or(0)
     };
-    let (title_at, cwd_at) = (COLUMNS - 2, COLUMNS - 1);
+    let (title_at, cwd_at) = (count - 2, count - 1);
     let (title, cwd) = (widest(title_at), widest(cwd_at));
     let fixed: Vec<usize> = (0..title_at).map(widest).collect();
     let left = columns.saturating_sub(fixed.iter().sum::<usize>() + title_at * GAP + GAP);
@@ -199,10 +221,11 @@ pub(super) fn table<const COLUMNS: usize>(
         .min(left.saturating_sub(cwd))
         .max(COLUMNS_MIN.min(title));
     for row in rows {
+        let row = row.as_ref();
         for (cell, width) in row.iter().zip(&fixed) {
             write_cell(out, cell, *width)?;
         }
-        let [.., title_text, cwd_text] = row.as_slice() else {
+        let [.., title_text, cwd_text] = row else {
             continue;
         };
         write_cell(out, &text::beginning(title_text, title), title)?;
@@ -214,4 +237,57 @@ pub(super) fn table<const COLUMNS: usize>(
 fn write_cell(out: &mut impl Write, cell: &str, columns: usize) -> io::Result<()> {
     let padding = columns.saturating_sub(text::columns(cell)) + GAP;
     write!(out, "{cell}{:padding$}", "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(id: &str, host: Option<&str>) -> Head {
+        let mut head = Head::new(id, "/work", 0);
+        head.host = host.map(str::to_owned);
+        head
+    }
+
+    fn shown(sessions: &[Head], live: &[Live]) -> String {
+        let mut out = Vec::new();
+        table(&mut out, &all_cells(sessions, live, 0), 100).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn agents_are_listed_if_there_are_several() {
+        let own = shown(&[head("a", None), head("b", Some("ply"))], &[]);
+        assert!(!own.contains("AGENT"), "{own}");
+        let several = [head("a", None), head("b", Some("claude\n{}"))];
+        let shown = shown(&several, &[]);
+        let lines: Vec<Vec<&str>> = shown
+            .lines()
+            .map(|line| line.split_whitespace().collect())
+            .collect();
+        assert_eq!(lines[0], ["ID", "UPDATED", "AGENT", "TITLE", "CWD"]);
+        assert!(lines[1].contains(&"ply"), "{shown}");
+        assert!(lines[2].contains(&"claude"), "{shown}");
+    }
+
+    #[test]
+    fn a_live_session_is_told_from_a_stored_one() {
+        let live = Live {
+            id: "b".to_owned(),
+            agent: None,
+            cwd: "/work".into(),
+            title: None,
+            state: "running".to_owned(),
+            clients: 1,
+            approvers: 1,
+            queue: Vec::new(),
+            paused: false,
+            questions: Vec::new(),
+        };
+        let shown = shown(&[head("a", None), head("b", None)], &[live]);
+        let lines: Vec<&str> = shown.lines().collect();
+        assert!(lines[0].contains("HUB"), "{shown}");
+        assert!(lines[2].contains("running, 1 client"), "{shown}");
+        assert!(!lines[1].contains("running"), "{shown}");
+    }
 }
