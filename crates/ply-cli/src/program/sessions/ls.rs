@@ -157,7 +157,7 @@ fn all_cells(sessions: &[Head], live: &[Live], now_ms: i64) -> Vec<Vec<String>> 
     };
     if has_agents {
         insert("AGENT", &|head| {
-            text::beginning(&Line(agent(head)).to_string(), AGENT_COLUMNS_MAX)
+            text::beginning(&Line(agent(head)).to_string(), AGENT_COLUMNS_MAX).into_owned()
         });
     }
     if !live.is_empty() {
