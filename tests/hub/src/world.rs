@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::time::Duration;
 
 use ply_client::{Agent, Client, Command, Event, Session, Supported};
@@ -213,8 +214,10 @@ impl World {
     pub fn serve(&self) -> io::Result<()> {
         let [place, store, ..] = self.words();
         let mut command = std::process::Command::new(&self.peer);
-        let started = command.args(["launch", &place, &store]).output()?;
-        match started.status.success() {
+        // Not by pipes: the hub may keep what it inherits for as long as it runs.
+        let streams = command.stdin(Stdio::null()).stdout(Stdio::null());
+        let started = streams.args(["launch", &place, &store]).status()?;
+        match started.success() {
             true => Ok(()),
             false => Err(io::Error::other("the hub does not start")),
         }

@@ -116,7 +116,7 @@ fn hub(program: &Path, sample: &Sample) -> Scene {
     steps.push(Step::wait_long(PROMPT_AGAIN, 5));
     steps.push(Step::Picture("hub"));
     steps.extend(line("clear; ply hub stop"));
-    steps.push(Step::wait_for("the hub ends"));
+    steps.push(Step::wait_for("the hub is stopping"));
     Scene {
         name: "hub",
         title: "In a terminal, ply permits ls shows a question whose client has gone, ply permits allow answers it, and the file is \
