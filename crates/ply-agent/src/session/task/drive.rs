@@ -23,8 +23,7 @@ use crate::session::alarm::Alarm;
 use crate::session::inbox::{Left, Ops};
 use crate::session::run::Code;
 
-/// How often in a row there may be something to do before others on the same thread have their turn, if no other thread does their
-/// work.
+/// How often in a row there may be something to do before others on the same thread have their turn.
 const ROUNDS_MAX: u32 = 4;
 
 /// The future of a session's task. What is left when it is dropped ends with it.
@@ -48,6 +47,8 @@ struct Waits {
     code: Option<Code>,
     /// Whether there was anything to do.
     was_busy: bool,
+    /// Whether links have something to write, for which they were woken here.
+    wakes_links: bool,
 }
 
 /// What came of waiting.
@@ -106,7 +107,9 @@ impl Driver {
                 self.code = Some(code);
                 self.watch = self.watch.take().or_else(Watch::new);
             }
-            self.let_others_run(waits.was_busy).await;
+            if self.has_to_give_way(&waits) {
+                tokio::task::yield_now().await;
+            }
             if let Waited::Replaced = self.wait(waits).await {
                 return;
             }
@@ -118,19 +121,16 @@ impl Driver {
         }
     }
 
-    /// Lets others on this thread run before the code does: they wait until it returns, however long that takes, and code that always
-    /// has more to report never waits for them.
-    async fn let_others_run(&mut self, was_busy: bool) {
-        self.rounds = if was_busy { self.rounds + 1 } else { 0 };
-        // A link that was woken here is taken by no other thread.
-        let rounds_max = match self.watch {
-            Some(_) => 1,
-            None => ROUNDS_MAX,
-        };
-        if self.code.is_some() && self.rounds >= rounds_max {
+    /// Returns whether others on this thread run before the code does, which may always have more to report.
+    fn has_to_give_way(&mut self, waits: &Waits) -> bool {
+        self.rounds = if waits.was_busy { self.rounds + 1 } else { 0 };
+        // A link that was woken here is taken by no other thread, and would wait for the code, however long that takes.
+        let is_behind_code = waits.wakes_links && self.watch.is_some();
+        let gives_way = self.code.is_some() && (is_behind_code || self.rounds >= ROUNDS_MAX);
+        if gives_way {
             self.rounds = 0;
-            tokio::task::yield_now().await;
         }
+        gives_way
     }
 
     async fn wait(&mut self, waits: Waits) -> Waited {
@@ -217,7 +217,8 @@ impl Task {
             }
         }
         let unsent = self.advance();
-        was_busy |= std::mem::take(&mut self.has_sent);
+        let has_sent = std::mem::take(&mut self.has_sent);
+        was_busy |= has_sent;
         if self.is_over {
             self.gathers.clear();
             return None;
@@ -229,12 +230,14 @@ impl Task {
                 self.rest();
             }
         }
+        let mut clients = self.clients.values();
         Some(Waits {
             unsent,
             ops,
             deadline: self.deadline(),
             code: self.code.take(),
             was_busy,
+            wakes_links: has_sent && clients.any(|client| client.peer.queued_bytes() > 0),
         })
     }
 
