@@ -76,22 +76,12 @@ impl Agent for Endless {
 #[tokio::test]
 async fn a_cancel_gets_through_to_code_that_is_never_done() {
     for version in [1, 2] {
-        let server = ply_agent::serve(Endless);
-        let mut client = match version {
-            1 => v1_with(&server, json!({})).await,
-            _ => v2_with(&server, json!({})).await,
-        };
+        let mut client = connect(version, &ply_agent::serve(Endless)).await;
         let session = client.session().await;
         let prompt = client.prompt(&session, "go").await;
-        client
-            .until(|message| !said(std::slice::from_ref(message)).is_empty())
-            .await;
+        client.until(has_said("on and on")).await;
         client.cancel(&session).await;
-        let end = match version {
-            1 => client.answered(prompt).await.pop().unwrap()["result"].clone(),
-            _ => update(&client.idle().await.pop().unwrap()).clone(),
-        };
-        assert_eq!(end["stopReason"], "cancelled");
+        assert_eq!(end(&mut client, version, prompt).await, "cancelled");
     }
 }
 
