@@ -59,6 +59,8 @@ impl Place {
         let mut command = Command::new(PLY);
         command.env_clear().envs(self.variables()).args(words);
         command.stdout(std::process::Stdio::piped());
+        // It is interrupted, which jobs in the background of a shell ignore.
+        ply_sys::heed_signals(&mut command);
         command.current_dir(self.project()).spawn().unwrap()
     }
 

@@ -5,6 +5,7 @@
 )]
 
 use std::cell::RefCell;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::pictures::Frame;
@@ -21,6 +22,9 @@ const SEEN_MIN: Duration = Duration::from_millis(15);
 const WAIT_MAX: Duration = Duration::from_millis(800);
 /// How often the usual time is waited for something that takes long.
 const LONG_TRIES: usize = 9;
+/// How long a file may take to change, and how often it is looked at.
+const FILE_TIME_MAX: Duration = Duration::from_secs(60);
+const FILE_LOOK: Duration = Duration::from_millis(20);
 /// How many pictures one wait may add; the rest of a flood is not shown.
 const WAIT_FRAMES_MAX: usize = 200;
 
@@ -54,6 +58,7 @@ pub fn record(scene: &Scene) -> Result<Recording> {
             Step::Press(key) => terminal.press(*key),
             Step::WaitFor(text) => recording.wait_for(&terminal, text)?,
             Step::WaitLong(text, rows) => wait_long(&terminal, text, *rows)?,
+            Step::WaitForFile(path, text) => wait_for_file(path, text)?,
             Step::Hold(time) => recording.show(terminal.shot(), *time),
             Step::Picture(name) => recording.pictures.push((name, terminal.shot())),
         }
@@ -72,6 +77,17 @@ fn wait_long(terminal: &Terminal, text: &str, rows: usize) -> Result<()> {
         }
     }
     terminal.try_wait_for(&seen, &format!("{text:?}"))?;
+    Ok(())
+}
+
+fn wait_for_file(path: &Path, text: &str) -> Result<()> {
+    let start = Instant::now();
+    while !std::fs::read_to_string(path)?.contains(text) {
+        if start.elapsed() > FILE_TIME_MAX {
+            return Err(format!("{text:?} did not come into {}", path.display()).into());
+        }
+        std::thread::sleep(FILE_LOOK);
+    }
     Ok(())
 }
 

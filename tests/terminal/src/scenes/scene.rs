@@ -1,5 +1,6 @@
 //! What a scene is made of.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::{Key, Launch};
@@ -39,6 +40,8 @@ pub enum Step {
     WaitFor(String),
     /// The same for what takes minutes, and this many rows with the text. It is not part of the picture.
     WaitLong(String, usize),
+    /// Until a file has this text, for what the next lines look at and no screen tells. It is not part of the picture.
+    WaitForFile(PathBuf, &'static str),
     /// The screen stays as it is for the eye to follow.
     Hold(Duration),
     /// The screen is also kept as a still picture of this name.

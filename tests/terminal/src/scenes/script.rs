@@ -112,6 +112,8 @@ fn hub(program: &Path, sample: &Sample) -> Scene {
     steps.push(Step::wait_long(PROMPT_AGAIN, 3));
     steps.extend(line("ply permits allow"));
     steps.push(Step::wait_long(PROMPT_AGAIN, 4));
+    let changed = sample.project().join("README.md");
+    steps.push(Step::WaitForFile(changed, "six cups"));
     steps.extend(line("tail -1 README.md"));
     steps.push(Step::wait_long(PROMPT_AGAIN, 5));
     steps.push(Step::Picture("hub"));
