@@ -25,6 +25,7 @@ use crate::model::{Effort, Failure, Model};
 use crate::permission::{Mode, Rule};
 use crate::shell::Sandbox;
 
+pub use self::credentials::places as credentials;
 pub use crate::model::service::ollama_models;
 
 /// How many requests a turn may make of the model.

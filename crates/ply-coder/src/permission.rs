@@ -42,6 +42,7 @@ mod trigger;
 pub(crate) use self::address::is_private;
 pub use self::decide::{Permissions, SESSION_RULES_MAX};
 pub use self::effect::Effect;
+pub use self::links::real;
 pub(crate) use self::named::names_secret;
 pub(crate) use self::place::{git_attributes, is_environment};
 pub use self::place::{guarded_names, hidden_names, is_secret};

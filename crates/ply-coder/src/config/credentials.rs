@@ -71,8 +71,9 @@ const NAMED: [&str; 14] = [
 /// Ends of names of keys that lie in a home, not in a directory of their own.
 const KEY_ENDS: [&str; 7] = [".pem", ".key", ".p12", ".pfx", ".ppk", ".kdbx", ".ovpn"];
 
-/// Returns what commands are not to read, as far as it is known by its place.
-pub(super) fn places(env: &dyn Fn(&str) -> Option<String>) -> Vec<PathBuf> {
+/// Returns where the user's programs keep their credentials, by the variables of an environment: what commands in
+/// the sandbox are not to read.
+pub fn places(env: &dyn Fn(&str) -> Option<String>) -> Vec<PathBuf> {
     let home = env("HOME").map(PathBuf::from);
     let home = home.filter(|home| home.is_absolute() && home != Path::new("/"));
     let mut places: Vec<PathBuf> = OF_SYSTEM.map(PathBuf::from).into();

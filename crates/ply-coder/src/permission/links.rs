@@ -11,7 +11,7 @@ const LINKS_MAX: usize = 40;
 
 /// Returns where an absolute path leads. What is not there yet is taken by its name: links that point
 /// nowhere are followed too, as writing through them makes what they point to.
-pub(super) fn real(path: &Path) -> Option<PathBuf> {
+pub fn real(path: &Path) -> Option<PathBuf> {
     follow(path, |_| true)
 }
 

@@ -35,7 +35,7 @@ pub(in crate::program) struct Places {
     /// Logins at MCP servers.
     pub(super) tokens: Option<PathBuf>,
     /// Where sources of dependencies, headers and toolchains are, of languages that have such places.
-    pub(super) libraries: Vec<PathBuf>,
+    pub(in crate::program) libraries: Vec<PathBuf>,
 }
 
 /// Where systems keep headers and libraries.

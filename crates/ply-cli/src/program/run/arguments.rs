@@ -118,9 +118,10 @@ pub(crate) struct Run {
     /// How permission requests are answered: ask, reads, all, deny or policy:FILE
     /// [default: ask on a terminal, deny elsewhere].
     ///
-    /// `ask` asks you. `reads` allows what only reads (files, searches, commands such as `git status`) except secrets, and
-    /// asks about the rest, or denies it if you cannot be asked. `all` allows everything, once where the agent offers
-    /// that. `deny` denies everything. `policy:FILE` follows the rules of a TOML file.
+    /// `ask` asks you. `reads` allows what only reads in the session's directories (files, searches, commands such as
+    /// `git status`) except secrets, and asks about the rest, or denies it if you cannot be asked. `all` allows
+    /// everything, once where the agent offers that. `deny` denies everything. `policy:FILE` follows the rules of a TOML
+    /// file.
     #[arg(long, value_name = "WHO", help_heading = "Permissions and limits")]
     pub(super) permit: Option<PermitArgument>,
 

@@ -35,6 +35,8 @@ pub(super) struct Permit {
     /// Whether somebody is there to be asked.
     can_ask: bool,
     cwd: PathBuf,
+    /// Where files may be read besides: other directories of the session, and sources of dependencies.
+    readable: Vec<PathBuf>,
 }
 
 /// A permission that was asked for, and what became of it. The names are promised to scripts.
@@ -98,7 +100,18 @@ impl Permit {
             None => Who::Ask,
         };
         let who = Arc::new(who);
-        Ok(Self { who, can_ask, cwd })
+        Ok(Self {
+            who,
+            can_ask,
+            cwd,
+            readable: Vec::new(),
+        })
+    }
+
+    /// Lets files be read in more places than the working directory.
+    pub(super) fn reading(mut self, places: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.readable.extend(places);
+        self
     }
 
     /// Goes by the patterns of another directory from now on.
@@ -117,7 +130,7 @@ impl Permit {
         let action = match &*self.who {
             Who::All => Action::Allow,
             Who::Deny => Action::Deny,
-            Who::Reads if is_read(subject, &self.cwd) => Action::Allow,
+            Who::Reads if self.is_read(subject, &self.cwd) => Action::Allow,
             Who::Ask | Who::Reads => Action::Ask,
             Who::Policy(rules) => rules.decide(subject, &self.cwd),
         };
@@ -143,7 +156,7 @@ impl Permit {
         let action = match &*self.who {
             Who::All => Action::Allow,
             Who::Deny => Action::Deny,
-            Who::Ask | Who::Reads if is_read(subject, cwd) => Action::Allow,
+            Who::Ask | Who::Reads if self.is_read(subject, cwd) => Action::Allow,
             Who::Ask | Who::Reads => Action::Ask,
             Who::Policy(rules) => rules.decide(subject, cwd),
         };
@@ -153,21 +166,26 @@ impl Permit {
             Action::Ask => Some(By::Nobody),
         }
     }
-}
 
-/// Whether it only looks, and at no secret: a tool that reads files, or a command of which the judge knows that it does nothing
-/// else.
-fn is_read(subject: &Subject, cwd: &Path) -> bool {
-    let plain = !subject.changes && !subject.is_odd();
-    let looks = || match &subject.command {
-        None => READS.contains(&subject.kind.as_str()),
-        Some(line) => {
-            let here = subject.cwd.as_deref().unwrap_or(cwd);
-            COMMANDS.contains(&subject.kind.as_str()) && judge::reads_only(line, here, cwd)
-        }
-    };
-    let hidden = |path: &PathBuf| !judge::hidden(path, cwd).is_empty();
-    plain && looks() && !subject.paths.iter().any(hidden)
+    /// Whether it only looks, in the session's directories and at no secret: a tool that reads files, or a command of which the
+    /// judge knows that it does nothing else.
+    fn is_read(&self, subject: &Subject, cwd: &Path) -> bool {
+        let plain = !subject.changes && !subject.is_odd();
+        let looks = || match &subject.command {
+            None => READS.contains(&subject.kind.as_str()),
+            Some(line) => {
+                let here = subject.cwd.as_deref().unwrap_or(cwd);
+                COMMANDS.contains(&subject.kind.as_str()) && judge::reads_only(line, here, cwd)
+            }
+        };
+        let mut open = self.readable.clone();
+        open.push(cwd.to_owned());
+        let is_open = |path: &PathBuf| {
+            judge::is_inside(path, cwd, &open)
+                && judge::hidden(path, cwd, subject.searches()).is_empty()
+        };
+        plain && looks() && subject.paths.iter().all(is_open) && !subject.names_hidden(cwd)
+    }
 }
 
 /// Returns the first option of the first kind that is offered.

@@ -12,6 +12,7 @@ use super::mcp;
 use super::permit::Permit;
 use super::stdin::{Kind, Patience, Stdin, stdin_text, with_stdin};
 use super::streams::Streams;
+use crate::program::agent::places::Places;
 use crate::program::error::Error;
 use crate::program::hub::through;
 use crate::program::roster::{Choice, Roster};
@@ -76,15 +77,17 @@ impl Request {
         let choice = choice.with_model(arguments.model.as_deref());
         let cwd = directory(arguments.cwd.as_deref().unwrap_or(Path::new(".")))?;
         let mut setup = SessionSetup::new(&cwd);
-        for other in &arguments.add_dir {
-            setup = setup.root(directory(other)?);
-        }
+        let others = arguments.add_dir.iter().map(|other| directory(other));
+        let others: Vec<PathBuf> = others.collect::<Result<_, _>>()?;
+        setup = others.iter().fold(setup, |setup, other| setup.root(other));
         if let Some(file) = &arguments.mcp {
             let search = std::env::var_os("PATH");
             let servers = mcp::read(file, search.as_deref())?;
             setup = servers.into_iter().fold(setup, SessionSetup::mcp_server);
         }
         let permit = Permit::new(arguments.permit.as_ref(), streams.can_ask, cwd.clone())?;
+        let places = Places::find(|name| std::env::var_os(name));
+        let permit = permit.reading(others).reading(places.libraries);
         let texts = arguments.file.iter().map(|path| Attachment::text(path));
         let images = arguments.image.iter().map(|path| Attachment::image(path));
         let attachments = texts.chain(images).collect::<Result<_, _>>()?;

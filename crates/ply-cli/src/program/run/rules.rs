@@ -20,7 +20,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::GlobMatcher;
 use ply_client::text;
 use serde::Deserialize;
 
@@ -222,8 +222,7 @@ impl Rule {
             }
         }
         let path = entry.path.map(|glob| {
-            let built = GlobBuilder::new(&glob).literal_separator(true).build();
-            let built = built.map(|glob| glob.compile_matcher());
+            let built = judge::path_pattern(&glob);
             built.map_err(|error| format!("the path is no pattern: {}", error.kind()))
         });
         let rule = Self {
@@ -288,12 +287,13 @@ impl Rule {
         let changes = subject.changes || can_change(&subject.kind);
         let names = subject.paths.iter().flat_map(|path| match changes {
             true => judge::guarded(path, cwd),
-            false => judge::hidden(path, cwd),
+            false => judge::hidden(path, cwd, subject.searches()),
         });
         let glob = self.path.as_ref().map(|glob| glob.glob().glob());
-        names
-            .into_iter()
-            .all(|name| glob.is_some_and(|glob| judge::says(glob, &name)))
+        (changes || !subject.names_hidden(cwd) || glob.is_some())
+            && names
+                .into_iter()
+                .all(|name| glob.is_some_and(|glob| judge::says(glob, &name)))
     }
 
     /// Whether another rule can have no effect beside this one.
@@ -338,19 +338,29 @@ impl Rule {
         let is_odd = |path: &Path| {
             path.starts_with("~") || path.components().any(|part| part == Component::ParentDir)
         };
-        let fits = |path: &Path| {
-            // `/w//a` and `/w/./a` are the same file as `/w/a`.
-            let path: PathBuf = cwd.join(path).components().collect();
+        let fits_as = |path: &Path, cwd: &Path| {
             let inside = path.strip_prefix(cwd).ok();
-            inside.is_some_and(|inside| glob.is_match(inside)) || glob.is_match(&path)
+            inside.is_some_and(|inside| glob.is_match(inside)) || glob.is_match(path)
+        };
+        let by_name = |path: &Path| fits_as(&judge::named(path, cwd), cwd);
+        // Links on the way may lead elsewhere; only a pattern for whole paths means them by what it says.
+        let whole = judge::led(glob);
+        let by_links = |path: &Path| {
+            let real = judge::real(path, cwd).zip(permission::real(cwd));
+            real.is_some_and(|(path, cwd)| {
+                fits_as(&path, &cwd) || whole.as_ref().is_some_and(|glob| glob.is_match(&path))
+            })
         };
         let mut paths = subject.paths.iter();
         if self.action == Action::Allow {
-            return !subject.paths.is_empty() && paths.all(|path| !is_odd(path) && fits(path));
+            let fits = |path: &PathBuf| !is_odd(path) && by_name(path) && by_links(path);
+            return !subject.paths.is_empty() && paths.all(fits);
         }
+        let fits = |path: &Path| by_name(path) || by_links(path);
         let command = subject.command.as_deref().unwrap_or_default();
         let parts = command.replace(is_shell, " ");
-        let mut words = command.split_whitespace().chain(parts.split_whitespace());
+        let words = command.split_whitespace().chain(parts.split_whitespace());
+        let mut words = words.chain(subject.words.iter().map(String::as_str));
         let is_untold = subject.paths.is_empty() && subject.command.is_none();
         subject.has_odd_paths
             || (is_untold && has_files(&subject.kind))
@@ -419,5 +429,7 @@ fn is_shell(char: char) -> bool {
 
 #[cfg(test)]
 mod corpus;
+#[cfg(test)]
+mod led;
 #[cfg(test)]
 mod tests;

@@ -1,15 +1,40 @@
 //! What a permission request is about, as far as it can be told.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ply_agent::transcript::{ToolCall, Transcript};
 use ply_client::v2;
 use serde_json::Value;
 
+use super::judge;
 use crate::program::sessions::content;
 
 /// What agents call the file that a tool is given.
-const PATHS: [&str; 4] = ["path", "file_path", "filePath", "abs_path"];
+const PATHS: [&str; 7] = [
+    "path",
+    "file_path",
+    "filePath",
+    "abs_path",
+    "absolute_path",
+    "notebook_path",
+    "target_file",
+];
+/// What agents call things that a tool is given and that name no file.
+const WORDLESS: [&str; 9] = [
+    "command",
+    "cmd",
+    "args",
+    "pattern",
+    "query",
+    "regex",
+    "description",
+    "prompt",
+    "url",
+];
+/// How many other words of a tool's arguments are looked at; those of a call with more cannot be known.
+const WORDS_MAX: usize = 1000;
+/// How deep they may lie.
+const DEPTH_MAX: usize = 16;
 
 /// What a permission request is about.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,6 +47,8 @@ pub(super) struct Subject {
     pub(super) command: Option<String>,
     /// The files that are named: where it works, and what it changes.
     pub(super) paths: Vec<PathBuf>,
+    /// Other words that the tool is given. One of them may name a file in a way that is not known.
+    pub(super) words: Vec<String>,
     /// Where the command would be run, if that is told.
     pub(super) cwd: Option<PathBuf>,
     /// Whether it would change files.
@@ -57,9 +84,33 @@ impl Subject {
         subject
     }
 
+    /// Returns what a tool of a kind is about that is given this.
+    #[cfg(test)]
+    pub(super) fn given(kind: &str, input: &Value) -> Self {
+        let mut subject = Self {
+            kind: kind.to_owned(),
+            ..Self::default()
+        };
+        let mut paths = Vec::new();
+        subject.add_input(input, &mut paths);
+        subject.paths = paths;
+        subject
+    }
+
     /// Whether there is something in it that cannot be read.
     pub(super) fn is_odd(&self) -> bool {
         self.has_odd_command || self.has_odd_paths
+    }
+
+    /// Whether everything below a directory that is named may be read.
+    pub(super) fn searches(&self) -> bool {
+        self.kind == "search"
+    }
+
+    /// Whether a word that the tool is given may name a secret.
+    pub(super) fn names_hidden(&self, cwd: &Path) -> bool {
+        let mut words = self.words.iter();
+        words.any(|word| judge::may_name_hidden(word, cwd))
     }
 
     fn add_call(&mut self, call: &ToolCall) {
@@ -111,6 +162,24 @@ impl Subject {
                 _ => self.has_odd_paths = true,
             }
         }
+        self.has_odd_paths |= !add_words(input, 0, &mut self.words);
+    }
+}
+
+/// Adds all words in what a tool is given that may name a file. Returns whether these were all.
+fn add_words(input: &Value, depth: usize, words: &mut Vec<String>) -> bool {
+    match input {
+        _ if depth > DEPTH_MAX || words.len() > WORDS_MAX => false,
+        Value::String(word) => {
+            words.push(word.clone());
+            true
+        }
+        Value::Array(items) => items.iter().all(|item| add_words(item, depth + 1, words)),
+        Value::Object(members) => members
+            .iter()
+            .filter(|(name, _)| !WORDLESS.contains(&name.as_str()))
+            .all(|(_, value)| add_words(value, depth + 1, words)),
+        _ => true,
     }
 }
 
