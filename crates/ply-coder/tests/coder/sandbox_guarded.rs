@@ -332,6 +332,31 @@ async fn h7_git_shows_no_secret_that_its_history_has_and_no_token_of_its_setting
         assert!(ran.output.contains("b/.env"), "{ran:?}");
         assert!(!ran.output.contains("hunter2"), "{confinement:?}: {ran:?}");
     }
+    // Whatever settings, variables and files of the project say about it.
+    std::fs::write(place.root.join(".gitattributes"), ".env diff\n").unwrap();
+    std::fs::write(
+        place.root.join(".git/info/attributes"),
+        "*.x -diff\n*.env* diff",
+    )
+    .unwrap();
+    for command in [
+        "git log -p",
+        "env -i PATH=\"$PATH\" git log -p",
+        "GIT_CONFIG_COUNT=0 git log -p",
+        "git -c core.attributesFile=/dev/null log -p",
+    ] {
+        let mut line = place.line(command);
+        for (confinement, looks) in [
+            (Confinement::Unattended, false),
+            (Confinement::Workspace, true),
+        ] {
+            place.processes.confine(confinement);
+            line.looks = looks;
+            let ran = place.run_line(&line).await;
+            assert!(ran.output.contains("SHOWN=1"), "{ran:?}");
+            assert!(!ran.output.contains("hunter2"), "{confinement:?}: {ran:?}");
+        }
+    }
     place.processes.confine(Confinement::Unattended);
     let settings = place
         .works("cat .gi?/config; git remote -v; git status")

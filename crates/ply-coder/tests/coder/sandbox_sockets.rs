@@ -114,6 +114,16 @@ async fn h15_sockets_of_other_programs_in_the_project_are_out_of_reach_where_nob
         .fails(&format!("mv editor.sock other; {CONNECT} other"))
         .await;
     nobody_came(&listener);
+    // Also one that is made while the command runs, and has another name since.
+    let (made, socket) = (place.root.join("made"), place.root.join("late.sock"));
+    let mut late = None;
+    let make = || {
+        late = Some(UnixListener::bind(&made).unwrap());
+        std::fs::rename(&made, &socket).unwrap();
+    };
+    let said = later(&place, CONNECT, &socket, make).await;
+    assert!(said.contains("kept off"), "{said}");
+    nobody_came(&late.unwrap());
     // One that another command listens on is not somebody else's.
     let server = "perl -MIO::Socket::UNIX -e 'my $l = IO::Socket::UNIX->new(Local => q(server.sock), \
                   Listen => 1) or die; $| = 1; print qq(up\\n); $l->accept; <STDIN>'";

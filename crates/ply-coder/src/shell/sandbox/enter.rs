@@ -8,6 +8,7 @@ pub(super) mod handed;
 mod keeper;
 pub(super) mod order;
 mod orphans;
+mod outside;
 mod powers;
 mod rules;
 mod sockets;

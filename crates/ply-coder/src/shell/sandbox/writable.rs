@@ -122,14 +122,14 @@ impl Writable {
             // One that lies among temporary files would be gone with them.
             order.shown.clone_from(&self.workspace);
         }
-        if confinement == Confinement::Unattended {
+        if confinement == Confinement::Unattended || secrets != Secrets::Shown {
             order.protected = self.guarded.repositories();
         }
+        order.discreet = secrets != Secrets::Shown;
         if secrets == Secrets::Hidden {
             let mut hidden = self.guarded.secrets();
             hidden.retain(|secret| !sandbox.readable.contains(secret));
             order.hidden.extend(hidden);
-            order.discreet = true;
         }
         order
     }

@@ -3,7 +3,8 @@
 //! A socket in the file system leads to whatever listens on it, and a read-only mount does not keep anybody
 //! from connecting. Nor can a filter of system calls: it does not see the address. So `connect` is held up,
 //! and the process that keeps the command copies the address, looks where it leads, and connects the command's
-//! socket itself. Only sockets that lie where the command may write are connected to: those it can have made.
+//! socket itself. Only sockets that lie where the command may write are connected to: those it can have made. Of
+//! these, where it has a network of its own, none that a program outside of it made.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -22,6 +23,7 @@ use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open}
 
 use super::handed;
 use super::order::Order;
+use super::outside::Outside;
 
 /// The longest address that the kernel takes, in bytes.
 const ADDRESS_BYTES_MAX: usize = size_of::<libc::sockaddr_storage>();
@@ -43,13 +45,13 @@ pub(super) fn hold(keeper: &UnixStream) -> io::Result<bool> {
 }
 
 /// Makes the connections of a command, on threads of their own, until it ends.
-pub(super) fn serve(command: &UnixStream, order: &Order) {
+pub(super) fn serve(command: &UnixStream, order: &Order, outside: Option<Outside>) {
     // Without it the command ended, or nothing is held up.
     let Ok(held) = handed::take(command) else {
         return;
     };
     let held = Arc::new(Held::from(held));
-    let reach = Arc::new(Reach::new(order));
+    let reach = Arc::new(Reach::new(order, outside));
     let serve = move || {
         while let Ok(call) = held.next() {
             let (own, reach) = (Arc::clone(&held), Arc::clone(&reach));
@@ -74,16 +76,19 @@ fn answer(held: &Held, call: &Call, result: io::Result<()>) {
 struct Reach {
     own: Vec<PathBuf>,
     protected: Vec<PathBuf>,
+    /// The sockets outside of the command's network. They may lie in those places too.
+    outside: Option<Outside>,
 }
 
 impl Reach {
-    fn new(order: &Order) -> Self {
+    fn new(order: &Order, outside: Option<Outside>) -> Self {
         let private = order.private.iter().map(|(place, _)| place);
         let mut own: Vec<_> = order.writable.iter().chain(private).cloned().collect();
         own.push(SHARED_MEMORY.into());
         Self {
             own,
             protected: order.protected.clone(),
+            outside,
         }
     }
 
@@ -114,7 +119,8 @@ fn connect(held: &Held, call: &Call, reach: &Reach) -> io::Result<()> {
         Mode::empty(),
     )?;
     let name = format!("/proc/self/fd/{}", found.as_raw_fd());
-    if !reach.has(&std::fs::read_link(&name)?) {
+    let is_others = || reach.outside.as_ref().map(|outside| outside.has(&found));
+    if !reach.has(&std::fs::read_link(&name)?) || is_others().transpose()?.unwrap_or(false) {
         return Err(Errno::ACCESS.into());
     }
     held::connect(socket, &address_at(&name))
@@ -193,7 +199,7 @@ mod tests {
             shown: vec!["/seen".into()],
             ..Order::default()
         };
-        let reach = Reach::new(&order);
+        let reach = Reach::new(&order, None);
         for (path, reached) in [
             ("/work/s", true),
             ("/tmp/s", true),

@@ -20,6 +20,7 @@ use rustix::process::{
 use rustix::thread::CapabilitySet;
 
 use super::order::Order;
+use super::outside::Outside;
 use super::{Confined, bounds, calls, connections, gate, powers, rules, sockets, view};
 use crate::shell::Error;
 
@@ -31,6 +32,9 @@ pub(super) fn enter(order: &Order) -> Result<Confined, Error> {
     let gate = order.gate.as_deref().map(gate::connect).transpose();
     let gate = gate.map_err(|error| not_apart("the agent's gate is closed", error))?;
     let sockets = sockets::of_others(order);
+    // Sockets of the same network may be the command's own.
+    let outside = order.no_network.then(Outside::open).transpose();
+    let outside = outside.map_err(|error| not_apart("sockets cannot be told apart", error))?;
     let pipe = || io::pipe().map_err(|error| not_apart("there are no pipes", error));
     let ((go, mut say_go), (status, say_status)) = (pipe()?, pipe()?);
     let side = fork_apart(order.no_network);
@@ -38,7 +42,7 @@ pub(super) fn enter(order: &Order) -> Result<Confined, Error> {
     match side {
         Side::Child => {
             drop((say_go, status));
-            arrange_inside(order, go, &sockets, gate, say_status)
+            arrange_inside(order, go, (sockets.as_slice(), outside), gate, say_status)
         }
         Side::Parent(inside) => {
             drop((go, say_status));
@@ -111,7 +115,7 @@ pub(super) fn end_as(status: Option<i32>) -> ! {
 fn arrange_inside(
     order: &Order,
     mut go: io::PipeReader,
-    sockets: &[PathBuf],
+    (sockets, outside): (&[PathBuf], Option<Outside>),
     gate: Option<OwnedFd>,
     say_status: io::PipeWriter,
 ) -> Result<Confined, Error> {
@@ -154,7 +158,7 @@ fn arrange_inside(
         }
         Side::Parent(command) => {
             drop(to_keeper);
-            connections::serve(&from_command, order);
+            connections::serve(&from_command, order, outside);
             take_in_orphans(order, command, say_status)
         }
     }

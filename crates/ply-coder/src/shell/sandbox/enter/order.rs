@@ -34,7 +34,7 @@ pub(in crate::shell::sandbox) struct Order {
     pub(in crate::shell::sandbox) protected: Vec<PathBuf>,
     /// What is replaced by nothing.
     pub(in crate::shell::sandbox) hidden: Vec<PathBuf>,
-    /// Whether settings of repositories among `protected` have no passwords.
+    /// Whether repositories among `protected` show no passwords: of their settings, and of files by git.
     pub(in crate::shell::sandbox) discreet: bool,
     /// Whether the network is out of reach.
     pub(in crate::shell::sandbox) no_network: bool,

@@ -3,6 +3,7 @@
 //!
 //! All of it happens in a mount namespace of the command's own and ends with it.
 
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::symlink;
@@ -46,6 +47,8 @@ const NOTHING: [&str; 2] = ["/dev/.nothing", "/dev/.empty"];
 const COVER: &str = "/dev/.cover";
 /// Attributes by which git does not show the content of files that look like secrets.
 pub(in crate::shell::sandbox) const ATTRIBUTES: &str = "/dev/.attributes";
+/// How much is copied of what lies beside the attributes of repositories, in bytes.
+const ATTRIBUTES_BYTES_MAX: u64 = 1024 * 1024;
 /// Files of a repository that may have passwords for others in them.
 const SETTINGS: [&str; 3] = ["config", "config.worktree", "FETCH_HEAD"];
 
@@ -61,6 +64,7 @@ pub(super) fn arrange(order: &Order, sockets: &[PathBuf]) -> Result<(), Error> {
     std::fs::write(ATTRIBUTES, permission::git_attributes()).map_err(failed)?;
     let links = Covers::of_links(order).map_err(failed)?;
     let settings = Covers::of_settings(order).map_err(failed)?;
+    let attributes = Covers::of_attributes(order).map_err(failed)?;
     let root = open("/", OFlags::empty()).map_err(|error| failed(error.into()))?;
     ply_sys::apart::make_read_only(&root).map_err(failed)?;
     add_own_devices().map_err(failed)?;
@@ -78,6 +82,7 @@ pub(super) fn arrange(order: &Order, sockets: &[PathBuf]) -> Result<(), Error> {
     links.put(&mut pins).map_err(failed)?;
     protect(order, &mut pins).map_err(failed)?;
     settings.put(&mut pins).map_err(failed)?;
+    attributes.put(&mut pins).map_err(failed)?;
     std::env::set_current_dir(&cwd).map_err(|source| Error::Writable { path: cwd, source })
 }
 
@@ -256,11 +261,42 @@ impl Covers {
         Ok(covers)
     }
 
+    /// Covers the attributes of repositories by the same with ours behind them. Those go before whatever files of
+    /// the project, settings and variables say; only a repository without a place for them is left to these.
+    fn of_attributes(order: &Order) -> io::Result<Self> {
+        let mut covers = Self::default();
+        let mut left = ATTRIBUTES_BYTES_MAX;
+        for repository in order.protected.iter().filter(|_| order.discreet) {
+            let place = repository.join("info");
+            let Some(files) = files_of(&place, &mut left) else {
+                continue;
+            };
+            let own = covers.name("info");
+            std::fs::create_dir(&own)?;
+            let mut attributes = Vec::new();
+            for (name, content) in files {
+                match name == "attributes" {
+                    true => attributes = content,
+                    false => std::fs::write(own.join(name), content)?,
+                }
+            }
+            attributes.push(b'\n');
+            attributes.extend_from_slice(permission::git_attributes().as_bytes());
+            std::fs::write(own.join("attributes"), attributes)?;
+            covers.0.push((place, own));
+        }
+        Ok(covers)
+    }
+
     fn write(&mut self, kind: &str, place: &Path, text: &[u8]) -> io::Result<()> {
-        let file = PathBuf::from(format!("{COVER}-{kind}-{}", self.0.len()));
+        let file = self.name(kind);
         std::fs::write(&file, text)?;
         self.0.push((place.to_owned(), file));
         Ok(())
+    }
+
+    fn name(&self, kind: &str) -> PathBuf {
+        PathBuf::from(format!("{COVER}-{kind}-{}", self.0.len()))
     }
 
     /// Puts them over their places.
@@ -272,6 +308,23 @@ impl Covers {
         }
         Ok(())
     }
+}
+
+/// Returns the files in a directory, if there is one and they are not too long.
+fn files_of(directory: &Path, left: &mut u64) -> Option<Vec<(OsString, Vec<u8>)>> {
+    if !directory.symlink_metadata().ok()?.is_dir() {
+        return None;
+    }
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(directory).ok()? {
+        let entry = entry.ok()?;
+        let about = entry.metadata().ok()?;
+        if about.is_file() {
+            *left = left.checked_sub(about.len())?;
+            files.push((entry.file_name(), std::fs::read(entry.path()).ok()?));
+        }
+    }
+    Some(files)
 }
 
 /// Makes read-only what lies in a writable directory and is not for commands to change.
