@@ -23,10 +23,24 @@ const FOLDERS_MAX: usize = 16;
 /// How many ids of objects are looked up there; a line with more of them is asked about.
 const IDS_MAX: usize = 64;
 
+const A_SECRET: &str = "It looks like a secret.";
+const AS_TEXT: &str =
+    "It shows every file as text, also those in the history that look like secrets.";
+
 const QUOTES: [char; 3] = ['\'', '"', '\\'];
 
 /// Words by which git shows objects that nobody names one by one.
 const WHOLE: &[&str] = &["--batch", "--batch-command", "fast-export", "unpack-file"];
+
+/// Subcommands of git that show the content of files, or bring it back.
+#[rustfmt::skip]
+const SHOWING: &[&str] = &[
+    "annotate", "archive", "blame", "cat-file", "checkout", "diff", "diff-files", "diff-index", "diff-tree", "difftool",
+    "format-patch", "grep", "log", "range-diff", "restore", "show", "whatchanged",
+];
+
+/// Options of these that are followed by a value.
+const VALUED: &str = "BCDGILMOSUXefglm";
 
 /// Says whether a line names a file of passwords. Whoever lets it run lets it read that.
 pub(crate) fn names_secret(line: &str, cwd: &Path) -> bool {
@@ -50,8 +64,25 @@ pub(super) fn by_object(line: &str, cwd: &Path) -> Option<&'static str> {
     // `HEAD~1:.env` is a secret though the file is gone.
     let past = line.split(|c: char| c.is_whitespace() || QUOTES.contains(&c));
     let mut past = past.filter_map(|word| word.rsplit_once(':'));
-    if past.any(|(_, path)| !path.is_empty() && place::is_secret(&cwd.join(path))) {
-        return Some("It looks like a secret.");
+    let is_secret = |path: &str| !path.is_empty() && place::is_secret(&cwd.join(path));
+    if past.any(|(_, path)| is_secret(path)) {
+        return Some(A_SECRET);
+    }
+    // Quotes may be around a whole command or around a word of it.
+    let unquoted = line.replace(QUOTES, "");
+    let commands = |c: char| "'\"`;|&<>()\n".contains(c);
+    for command in line.split(commands).chain(unquoted.split(commands)) {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let mut tails = (0..words.len()).filter_map(|at| words.get(at..));
+        // So is `git blame HEAD~1 -- .env`. A plain word may be anything.
+        let shown = tails.find_map(showing).unwrap_or_default();
+        let mut shown = shown.iter().filter(|word| word.contains(['.', '/', '_']));
+        if shown.any(|word| is_secret(word)) {
+            return Some(A_SECRET);
+        }
+        if as_text(&words).is_some() {
+            return Some(AS_TEXT);
+        }
     }
     let ids = pieces.iter().filter(|piece| git::may_be_id(piece));
     let ids: Vec<&String> = ids.collect();
@@ -64,6 +95,43 @@ pub(super) fn by_object(line: &str, cwd: &Path) -> Option<&'static str> {
     };
     let is_asked = ids.len() > IDS_MAX || folders(&pieces, cwd).iter().any(by_id);
     is_asked.then_some(repository::BY_ID)
+}
+
+/// Returns what follows the subcommand of a git command, if it shows files.
+fn showing<'w, 'l>(words: &'w [&'l str]) -> Option<&'w [&'l str]> {
+    let (git, mut rest) = words.split_first()?;
+    if launch::program(git) != "git" {
+        return None;
+    }
+    loop {
+        rest = match rest {
+            ["-C" | "-c", _, after @ ..] => after,
+            [option, after @ ..] if option.starts_with('-') => after,
+            [name, after @ ..] => return SHOWING.contains(name).then_some(after),
+            [] => return None,
+        };
+    }
+}
+
+/// Returns the last word by which a git command shows files that attributes keep it from showing.
+pub(super) fn as_text(words: &[&str]) -> Option<usize> {
+    let (at, shown) = (0..words.len()).find_map(|at| Some((at, showing(words.get(at..)?)?)))?;
+    let subcommand = words.len() - shown.len() - 1;
+    if words.get(at..=subcommand)?.contains(&"difftool") {
+        return Some(subcommand);
+    }
+    let is_text = |word: &&str| {
+        let letters = word.strip_prefix('-').unwrap_or_default();
+        // What follows some letters is their value.
+        let mut letters = letters
+            .chars()
+            .take_while(|letter| !VALUED.contains(*letter));
+        // Long options may be shortened.
+        let is_long = word.len() > 4 && "--text".starts_with(*word);
+        is_long || (!word.starts_with("--") && letters.any(|letter| letter == 'a'))
+    };
+    let text = shown.iter().rposition(is_text)?;
+    Some(subcommand + 1 + text)
 }
 
 /// Returns the folders in which a line may look: where it runs, and those that it names.
@@ -152,8 +220,36 @@ mod tests {
             assert!(asked(line), "{line}");
         }
         for line in [
+            "git blame HEAD~1 -- .env",
+            "git log -p -- app/.env.local",
+            "git checkout HEAD~1 -- .env",
+            "git log -p --text",
+            "git log -p --tex",
+            "git log -pa",
+            "git -C . --no-pager diff -a HEAD~1",
+            "sh -c \"git show --text HEAD\"",
+            "git log '-p' '--text'",
+            "true; git grep -na x HEAD | head",
+            "git difftool -y -x cat HEAD~1",
+            "GIT_PAGER= git format-patch --stdout -a HEAD~1",
+        ] {
+            assert!(asked(line), "{line}");
+        }
+        for line in [
             "git show HEAD~1:src/main.rs",
             "git show HEAD:.env.example",
+            "git log --all --stat -p",
+            "git log --oneline && ls -la",
+            "git commit -a -m 'show log'",
+            "git commit -am show",
+            "git add -A; git diff --stat",
+            "git branch -a",
+            "git diff --textconv",
+            "git checkout main",
+            "git grep secrets",
+            "git log -Sbar --stat",
+            "git log -p -U9 -Gamount",
+            "grep --text git log",
             "git commit -m 'feed: see .env'",
             "git show deadbeef",
             "git cat-file -p HEAD",

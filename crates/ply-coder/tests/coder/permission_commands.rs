@@ -154,6 +154,30 @@ fn h7_a_command_that_reads_a_secret_is_asked_about_in_every_mode() {
             }
         });
     }
+    // Git shows them as text again, or as they once were.
+    for mode in [Mode::Ask, Mode::AutoEdit, Mode::Full] {
+        for line in [
+            "git log -p --text",
+            "git diff -a HEAD~1",
+            "git show --tex HEAD",
+            "git format-patch --stdout -a HEAD~3",
+            "git blame HEAD~3 -- gone/.env",
+        ] {
+            let words = [
+                "git log",
+                "git diff",
+                "git show",
+                "git format-patch",
+                "git blame",
+            ];
+            let rules = words.map(|it| allow(&format!("shell({it} *)"))).to_vec();
+            let verdict = decide(project.path(), rules, mode, line);
+            assert!(
+                matches!(verdict, Verdict::Ask(_)),
+                "{mode:?} {line}: {verdict:?}"
+            );
+        }
+    }
     for line in [
         "grep -r KEY .",
         "rg --hidden KEY",

@@ -202,7 +202,9 @@ impl Judge<'_> {
                 })
         };
         let arguments = words.get(1..).unwrap_or_default();
-        arguments.iter().rposition(guarded).map_or(0, |at| at + 2)
+        let guarded = arguments.iter().rposition(guarded).map_or(0, |at| at + 2);
+        let as_text = named::as_text(words).map_or(0, |at| at + 1);
+        guarded.max(as_text)
     }
 
     /// Returns the place that a command looks at, if it may without a question: both what the command
