@@ -263,7 +263,10 @@ fn runs_programs(settings: &str) -> bool {
         .filter(|line| !LARGE_FILES.contains(&line.as_str()))
         .any(|line| {
             let parts = |c: char| c.is_whitespace() || matches!(c, ']' | '=');
-            line.contains("[include")
+            // Each setting of a pager is a program, or none.
+            ["[include", "[pager"]
+                .iter()
+                .any(|section| line.contains(section))
                 || line
                     .split(parts)
                     .any(|word| PROGRAM_SETTINGS.contains(&word))

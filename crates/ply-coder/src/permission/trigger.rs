@@ -15,8 +15,15 @@ const INSTALL_SCRIPTS: &[&str] = &[
     "pre-autoload-dump", "post-autoload-dump", "post-root-package-install", "post-create-project-cmd",
 ];
 
-const SCRIPTS: &str =
-    "Package managers run its install scripts without being asked to, and these change.";
+/// Parts of `package.json` by which a commit, an editor or a package manager runs what they say.
+#[rustfmt::skip]
+const OTHER_SCRIPTS: &[&str] = &[
+    "husky", "lint-staged", "pre-commit", "simple-git-hooks", "gitHooks", "commitlint", "eslintConfig", "stylelint",
+    "packageManager",
+];
+
+const SCRIPTS: &str = "Package managers, commits and editors run some of its settings without being asked to, and these \
+                       change.";
 const BUILD_SCRIPT: &str =
     "Cargo and editors run the build script that it names, and that changes.";
 const MACROS: &str = "Cargo and editors run the macros of a package that it makes one of macros.";
@@ -53,6 +60,11 @@ fn install_scripts(text: &str) -> Map<String, Value> {
     let scripts = file.get("scripts").and_then(Value::as_object).cloned();
     let mut scripts = scripts.unwrap_or_default();
     scripts.retain(|name, _| INSTALL_SCRIPTS.contains(&name.as_str()));
+    let others = OTHER_SCRIPTS.iter().filter_map(|name| {
+        let part = file.get(name)?.clone();
+        Some((format!(".{name}"), part))
+    });
+    scripts.extend(others);
     scripts
 }
 
@@ -109,6 +121,17 @@ mod tests {
             Some(SCRIPTS),
         );
         check("/p/package.json", Some("{}"), &with("test"), None);
+        for part in [
+            "lint-staged",
+            "simple-git-hooks",
+            "husky",
+            "packageManager",
+            "eslintConfig",
+        ] {
+            let with = format!("{{\"{part}\": {{\"x\": \"y\"}}}}");
+            check("/p/package.json", Some("{}"), &with, Some(SCRIPTS));
+            check("/p/package.json", Some(&with), &with, None);
+        }
         let same = with("postinstall");
         check("/p/package.json", Some(&same), &same, None);
         check("/p/package.json", Some("{}"), "{\"name\": \"x\"}", None);

@@ -49,6 +49,7 @@ fn settings_that_run_programs_are_trouble() {
         "[filter \"x\"]\n\tprocess = ./evil",
         "[gpg]\n\tprogram = ./evil",
         "[core]\n\tsshCommand = ./evil",
+        "[Pager]\n\tlog = ./evil",
         "[core]\n\thooksPath = evil",
         "[core]\n\tworktree = /home",
         "[include]\n\tpath = evil",
