@@ -33,6 +33,12 @@ pub(crate) struct Operation {
     repeats: Vec<(RequestId, ViewId)>,
 }
 
+/// Where it is written what a prompt says.
+pub(super) enum Written<'o> {
+    Message(&'o v2::MessageId),
+    Queued(PromptId),
+}
+
 impl Operation {
     /// Returns what its sender is answered, once that is known.
     pub(super) fn response(&self, version: Version) -> Option<Result<Response, v2::Error>> {
@@ -161,6 +167,14 @@ impl Operations {
         let mut known = self.known.iter();
         let operation = known.find(|operation| operation.key == key)?;
         operation.message.as_ref().filter(|_| !operation.is_edited)
+    }
+
+    /// Returns where it is written what the sender of a prompt wrote.
+    pub(super) fn written(&self, key: &str) -> Option<Written<'_>> {
+        let mut known = self.known.iter();
+        let operation = known.find(|operation| operation.key == key && !operation.is_edited)?;
+        let message = operation.message.as_ref().map(Written::Message);
+        message.or(operation.prompt.map(Written::Queued))
     }
 
     /// Notes that somebody else changed what a prompt says.

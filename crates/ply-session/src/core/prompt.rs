@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ply_wire::negotiate::Version;
+use ply_wire::transcript::MessageKind;
 use ply_wire::v2;
 
 use super::act::Gated;
 use super::effect::{Effect, Message};
 use super::input::{Input, Prompt, Rights, Viewer};
+use super::operations::Written;
 use super::response::{Empty, Response, refusal_error, request_cancelled, respond};
 use super::{Core, engine};
 use crate::{
@@ -37,6 +39,10 @@ impl Core {
                 let response = Err(key_too_long());
                 return open.urgent(Message::Respond { request, response });
             }
+            if self.says_other(&key, &content) {
+                let response = Err(other_prompt());
+                return respond(self.view(view), request, response, out);
+            }
             if self.repeats(&key, request, view) {
                 return;
             }
@@ -54,6 +60,19 @@ impl Core {
             return self.converse(engine::Input::Steer(prompt), out);
         }
         self.converse(engine::Input::Prompt(prompt), out);
+    }
+
+    /// Returns whether the prompt with this key is known to say something else. What somebody edited is not what its sender wrote.
+    fn says_other(&self, key: &str, content: &[v2::ContentBlock]) -> bool {
+        let transcript = self.engine.history().transcript();
+        let known = match self.operations.written(key) {
+            Some(Written::Message(id)) => transcript
+                .message(MessageKind::User, id)
+                .map(|message| &message.content),
+            Some(Written::Queued(prompt)) => self.engine.queued_content(prompt),
+            None => None,
+        };
+        known.is_some_and(|known| known != content)
     }
 
     /// Takes a request back. A version 1 client that takes back the prompt whose turn runs means the turn; in version 2 it was
@@ -226,6 +245,11 @@ impl Core {
         let response = Err(v2::Error::new(v2::ErrorCode::InvalidParams.into(), reason));
         out.push(Effect::Respond { request, response });
     }
+}
+
+fn other_prompt() -> v2::Error {
+    let reason = "The key of this prompt is that of another one, which says something else. Send it with a new key.";
+    v2::Error::new(v2::ErrorCode::InvalidParams.into(), reason)
 }
 
 fn key_too_long() -> v2::Error {

@@ -122,6 +122,11 @@ impl Engine {
         }
     }
 
+    /// Returns what a queued prompt says.
+    pub(crate) fn queued_content(&self, prompt: PromptId) -> Option<&Vec<v2::ContentBlock>> {
+        self.queue.content(prompt)
+    }
+
     /// Returns the queued prompt with this name in the journal.
     pub(crate) fn prompt_named(&self, key: &str) -> Option<PromptId> {
         self.queue.named(key)

@@ -110,6 +110,12 @@ impl Queue {
         self.0.back_mut()
     }
 
+    pub(crate) fn content(&self, prompt: PromptId) -> Option<&Vec<v2::ContentBlock>> {
+        let mut queued = self.0.iter();
+        let found = queued.find(|queued| queued.prompt == prompt);
+        found.map(|queued| &queued.content)
+    }
+
     /// Returns the prompt with this name in the journal.
     pub(crate) fn named(&self, key: &str) -> Option<PromptId> {
         let mut queued = self.0.iter();

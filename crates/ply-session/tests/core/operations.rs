@@ -267,3 +267,31 @@ fn a_prompt_that_is_sent_again_after_the_session_was_lost_is_answered() {
         "{seen:?}"
     );
 }
+
+#[test]
+fn the_key_of_another_prompt_is_refused() {
+    for view in [1, 2] {
+        let mut world = with_clients();
+        let refused = |world: &mut World| {
+            world.forget();
+            let other = world.prompt_as(view, "another", Some("k"));
+            assert_eq!(
+                world.seen(view),
+                [format!("refuse {other} The key of this prom")]
+            );
+            assert_eq!(world.done(), [""; 0]);
+        };
+        world.prompt(2, "busy");
+        send(&mut world, view);
+        refused(&mut world);
+        // Its turn begins, and ends.
+        world.end();
+        refused(&mut world);
+        world.end();
+        refused(&mut world);
+        let mut world = world.reopen();
+        world.attach(1, V1);
+        world.attach(2, V2);
+        refused(&mut world);
+    }
+}
