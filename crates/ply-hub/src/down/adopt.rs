@@ -204,7 +204,8 @@ async fn resume(
                     let taken = again.line(number, &line);
                     taken.map_err(|torn| lost(&torn.to_string()))?;
                 }
-                Some(FromAgent::Wrote { .. }) => {}
+                // It is not said again.
+                Some(FromAgent::Wrote { number }) => launched.pipe.hello.last_in = number,
                 Some(FromAgent::Exit(_)) | None => return Err(lost("its holder is gone")),
             }
         }

@@ -2,7 +2,8 @@
 //!
 //! A wish is in the journal before the agent hears of it. The state of the link is written down now and then; the agent's lines up
 //! to there need not be kept any more. That does not happen while a request of the agent is open, since the state does not say
-//! what it asks: the line with the request is kept until its answer is written.
+//! what it asks: the line with the request is kept until its answer is written. Nor does it happen while the agent was not written
+//! something: the state would take it for sent, and a hub that ends then would leave the agent without it.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -40,6 +41,11 @@ struct Writing {
     upto: u64,
     noted: Noted,
     done: Option<oneshot::Sender<bool>>,
+}
+
+/// Returns whether the state of a link says everything that another hub has to know.
+fn is_whole(link: &Link, written: u64) -> bool {
+    link.open_requests() == 0 && link.last_out() <= written
 }
 
 /// A state that was written down.
@@ -103,12 +109,12 @@ impl Book {
         Some(Box::pin(session.note_connection(told)))
     }
 
-    /// Notes a line, and returns the state if it is time to write it down.
-    pub(super) fn line(&mut self, link: &Link, bytes: usize) -> Option<Event> {
+    /// Notes a line, and returns the state if it is time to write it down. The agent was written lines up to `written`.
+    pub(super) fn line(&mut self, link: &Link, bytes: usize, written: u64) -> Option<Event> {
         self.bytes += bytes;
         let enough = STATE_EVERY_BYTES.max(STATE_EVERY_STATES * self.state_bytes);
-        let is_due = self.is_open() && self.bytes >= enough && link.open_requests() == 0;
-        if !is_due || self.writing.is_some() {
+        let is_due = self.is_open() && self.bytes >= enough && self.writing.is_none();
+        if !is_due || !is_whole(link, written) {
             return None;
         }
         self.write(link, None)
@@ -154,5 +160,28 @@ impl Book {
             done,
             is_kept,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::down::link::Greeting;
+
+    #[test]
+    fn a_state_is_not_whole_while_the_agent_was_not_written_a_line() {
+        let mut link = Link::new();
+        assert!(is_whole(&link, 0));
+        let mut out = Vec::new();
+        let greeting = Greeting {
+            only_v1: false,
+            files: false,
+            terminals: false,
+            elicitation: false,
+        };
+        link.wish(Wish::Greet(greeting), &mut out);
+        let sent = link.last_out();
+        assert!(sent > 0 && !is_whole(&link, sent - 1));
+        assert!(is_whole(&link, sent));
     }
 }

@@ -37,6 +37,8 @@ pub(super) struct Driver {
     /// Events that wait for their place.
     backlog: VecDeque<Event>,
     outgoing: VecDeque<Outgoing>,
+    /// The last line that was written to the agent.
+    written: u64,
     /// What has to be in the journal before the line with this number is sent.
     gate: Option<(u64, Noted)>,
     book: Book,
@@ -85,6 +87,7 @@ impl Driver {
     ) -> Self {
         Self {
             link: Link::new(),
+            written: pipe.hello.last_in,
             pipe,
             gate: None,
             book: Book::default(),
@@ -184,9 +187,13 @@ impl Driver {
             Came::Agent(Some(FromAgent::Line { number, line })) => {
                 self.link.line(number, &line, &mut self.outputs);
                 self.act(Some(number));
-                self.backlog.extend(self.book.line(&self.link, line.len()));
+                self.note_lines(line.len());
             }
-            Came::Agent(Some(FromAgent::Wrote { .. })) => {}
+            Came::Agent(Some(FromAgent::Wrote { number })) => {
+                self.written = number;
+                // A state may have waited for it, and a holder with too many lines for the state.
+                self.note_lines(0);
+            }
             Came::Agent(Some(FromAgent::Exit(exit))) => return self.gone(Some(&exit), false),
             Came::Agent(None) => return self.gone(None, false),
         }
@@ -244,6 +251,12 @@ impl Driver {
             let error = ply_rpc::RpcError::internal("the prompt could not be sent");
             self.backlog.push_back(Event::Ended(Err(error)));
         }
+    }
+
+    /// Notes bytes of lines, and writes the state down if it is time.
+    fn note_lines(&mut self, bytes: usize) {
+        let state = self.book.line(&self.link, bytes, self.written);
+        self.backlog.extend(state);
     }
 
     /// The process is gone.

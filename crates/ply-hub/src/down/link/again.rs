@@ -28,6 +28,8 @@ pub struct Again {
     upto: u64,
     /// The last line that was written to the agent.
     written: u64,
+    /// The last line for the agent that the state had.
+    recorded: u64,
     /// What was asked in lines that are in the journal.
     asked: BTreeMap<u64, Output>,
     /// What came of the lines after those.
@@ -57,6 +59,9 @@ pub enum Torn {
     /// Lines of the agent are missing.
     #[error("lines of the agent are missing")]
     Lines,
+    /// The agent was never sent what the state takes for sent.
+    #[error("the agent was not sent everything that is recorded")]
+    Unsent,
     /// The agent was sent something that nobody wrote down.
     #[error("the agent was sent something that is not recorded")]
     Sent,
@@ -67,6 +72,7 @@ impl Again {
     /// lines up to `written`.
     pub fn new(link: Link, told: impl IntoIterator<Item = Told>, upto: u64, written: u64) -> Self {
         Self {
+            recorded: link.last_out,
             link,
             told: told.into_iter().collect(),
             upto,
@@ -102,6 +108,10 @@ impl Again {
         }
         if self.link.last_out < self.written {
             return Err(Torn::Sent);
+        }
+        if self.written < self.recorded {
+            // Its wish is part of the state, so that nobody knows its words any more.
+            return Err(Torn::Unsent);
         }
         let link = self.link;
         let is_open = |request: &u64| link.requests.contains_key(request);

@@ -324,6 +324,8 @@ fn nobody_goes_on_with_what_is_not_recorded() {
     let last_out = scene.link.last_out();
     let sent = found.go_on(&scene, found.last_in, last_out + 1);
     assert_eq!(sent.unwrap_err(), Torn::Sent);
+    let unsent = found.go_on(&scene, found.last_in, last_out - 1);
+    assert_eq!(unsent.unwrap_err(), Torn::Unsent);
     let lines = found.go_on(&scene, found.last_in + 1, last_out);
     assert_eq!(lines.unwrap_err(), Torn::Lines);
     scene.line("{}");
