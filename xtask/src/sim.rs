@@ -12,17 +12,23 @@ pub(crate) struct Arguments {
     /// The seed of the first
     #[arg(long, default_value_t = 0)]
     from: u64,
+    /// Worlds in which a program behind a holder runs the turns, and outlives the hub
+    #[arg(long)]
+    hub: bool,
     /// One seed, whose world is run and shown line by line
     #[arg(long, conflicts_with_all = ["seeds", "from"])]
     seed: Option<u64>,
     /// Instead of random worlds, every order of events in a small one, up to this many
-    #[arg(long, value_name = "DEPTH", conflicts_with_all = ["seeds", "from", "seed"])]
+    #[arg(long, value_name = "DEPTH", conflicts_with_all = ["seeds", "from", "seed", "hub"])]
     explore: Option<u64>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut command = Command::new("cargo");
     command.args(["run", "--quiet", "--release", "--package", "ply-sim", "--"]);
+    if arguments.hub {
+        command.arg("hub");
+    }
     match (arguments.seed, arguments.explore) {
         (Some(seed), _) => command.arg(seed.to_string()),
         (None, Some(depth)) => command.arg("explore").arg(depth.to_string()),

@@ -6,7 +6,7 @@
 ///
 /// When the world breaks a promise.
 pub fn engine(data: &[u8]) {
-    if let Err(failure) = ply_sim::run_bytes(data) {
+    if let Err(failure) = ply_sim::run_bytes(ply_sim::Kind::Agent, data) {
         let lines = failure.trace.lines.join("\n");
         panic!("{lines}\n{failure}");
     }

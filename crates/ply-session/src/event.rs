@@ -116,6 +116,9 @@ pub enum Connection {
         after: u64,
         /// What, in the words of the driver.
         what: String,
+        /// Whether it must not be done twice, also by another program after the loss of power.
+        #[serde(default, skip_serializing_if = "is_false")]
+        once: bool,
     },
     /// A question of the session is a request of the program.
     Asked {
@@ -124,6 +127,14 @@ pub enum Connection {
         /// The number of the request.
         request: u64,
     },
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 /// A program that runs the turns of a session.
@@ -268,7 +279,8 @@ impl Event {
             | Self::Operation { .. }
             | Self::Runner(_)
             | Self::Titled { .. }
-            | Self::Forked { .. } => true,
+            | Self::Forked { .. }
+            | Self::Connection(Connection::Told { once: true, .. }) => true,
             Self::Asked { .. } | Self::Begun { .. } | Self::Lines { .. } | Self::Connection(_) => {
                 false
             }

@@ -114,6 +114,7 @@ impl Handover {
                 number,
                 after,
                 what,
+                ..
             } => self.told.push(Told {
                 number: *number,
                 after: *after,
@@ -160,6 +161,7 @@ mod tests {
             number,
             after,
             what,
+            once: false,
         })
     }
 

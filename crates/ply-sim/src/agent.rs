@@ -364,7 +364,10 @@ fn status(choices: &mut Choices<'_>) -> v2::ToolCallStatus {
     }
 }
 
-fn permission(subject: Option<v2::ToolCallUpdate>, choices: &mut Choices<'_>) -> Question {
+pub(crate) fn permission(
+    subject: Option<v2::ToolCallUpdate>,
+    choices: &mut Choices<'_>,
+) -> Question {
     let option = |id: &str, kind| v2::PermissionOption::new(id, id, kind);
     let options = match choices.weighted(&[8, 1, 1]) {
         0 => vec![

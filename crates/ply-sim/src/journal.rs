@@ -247,6 +247,19 @@ impl Journal {
         events.collect()
     }
 
+    /// Returns the questions that were asked and not answered.
+    pub(crate) fn asked(&self) -> Result<BTreeSet<AskId>, Broken> {
+        let mut open = BTreeSet::new();
+        for event in self.events()? {
+            match event {
+                Event::Asked { ask, .. } => open.insert(ask),
+                Event::Answered { ask, .. } => open.remove(&ask),
+                _ => false,
+            };
+        }
+        Ok(open)
+    }
+
     /// Checks that the journal says what the session in memory does.
     pub(crate) fn agrees_with(&self, history: &History) -> Result<(), Broken> {
         let events = self.events()?;
@@ -279,14 +292,7 @@ impl Journal {
     /// Checks that the session is at rest as it is kept, and that opening it changes nothing.
     pub(crate) fn is_at_rest(&self) -> Result<(), Broken> {
         let events = self.events()?;
-        let mut open = BTreeSet::new();
-        for event in &events {
-            match event {
-                Event::Asked { ask, .. } => open.insert(*ask),
-                Event::Answered { ask, .. } => open.remove(ask),
-                _ => false,
-            };
-        }
+        let open = self.asked()?;
         if !open.is_empty() {
             return Err(format!("questions are open in a closed session: {open:?}"));
         }

@@ -5,11 +5,13 @@
 //! simulated. Clients of both versions attach, prompt, cancel, answer, read slowly and die; the
 //! agent's code talks, runs tools, asks, ignores and fails; the journal is slow, stuck, broken or
 //! taken by another process; the process crashes at any instant and opens what its journal kept;
-//! time is virtual. After every step and at the end the promises of a session are checked.
+//! time is virtual. In a world with a hub a program behind a holder runs the turns and outlives the process; whoever comes next adopts it. After every step and at the end the promises of a session are checked.
 //!
 //! ```
-//! let trace = ply_sim::run(7).expect("no promise is broken");
-//! assert_eq!(trace.hash, ply_sim::run(7).expect("nor the second time").hash);
+//! use ply_sim::{Kind, run};
+//!
+//! let trace = run(Kind::Agent, 7).expect("no promise is broken");
+//! assert_eq!(trace.hash, run(Kind::Agent, 7).expect("nor the second time").hash);
 //! ```
 
 mod agent;
@@ -19,6 +21,7 @@ mod compare;
 mod explore;
 mod journal;
 mod message;
+mod program;
 mod queue;
 mod trace;
 mod world;
@@ -35,25 +38,33 @@ pub type Broken = String;
 /// Seeds of which one is run twice, to see that it gives the same.
 const SEEDS_PER_REPEAT: u64 = 100;
 
+/// What runs the turns of a world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Code in the process that owns the session, which dies with it.
+    Agent,
+    /// A program that outlives that process: whoever opens the session next goes on with it.
+    Hub,
+}
+
 /// Runs the world of a seed; one in a hundred twice.
 ///
 /// # Errors
 ///
 /// When a promise is broken; the failure holds the trace and the command that replays it.
-pub fn run(seed: u64) -> Result<Trace, Box<Failure>> {
+pub fn run(kind: Kind, seed: u64) -> Result<Trace, Box<Failure>> {
     let fail = |broken| {
-        let (trace, _) = World::run(Choices::from_seed(seed), true);
-        let seed = Some(seed);
+        let (trace, _) = World::run(Choices::from_seed(seed), kind, true);
         Box::new(Failure {
-            seed,
+            seed: Some((kind, seed)),
             broken,
             trace,
         })
     };
-    let (trace, done) = World::run(Choices::from_seed(seed), false);
+    let (trace, done) = World::run(Choices::from_seed(seed), kind, false);
     done.map_err(fail)?;
     if seed.is_multiple_of(SEEDS_PER_REPEAT) {
-        let (again, _) = World::run(Choices::from_seed(seed), false);
+        let (again, _) = World::run(Choices::from_seed(seed), kind, false);
         if again.hash != trace.hash {
             return Err(fail("the same seed gave another world".to_owned()));
         }
@@ -66,12 +77,12 @@ pub fn run(seed: u64) -> Result<Trace, Box<Failure>> {
 /// # Errors
 ///
 /// When a promise is broken.
-pub fn replay(seed: u64) -> Result<Trace, Box<Failure>> {
-    let (trace, done) = World::run(Choices::from_seed(seed), true);
+pub fn replay(kind: Kind, seed: u64) -> Result<Trace, Box<Failure>> {
+    let (trace, done) = World::run(Choices::from_seed(seed), kind, true);
     match done {
         Ok(()) => Ok(trace),
         Err(broken) => Err(Box::new(Failure {
-            seed: Some(seed),
+            seed: Some((kind, seed)),
             broken,
             trace,
         })),
@@ -83,13 +94,13 @@ pub fn replay(seed: u64) -> Result<Trace, Box<Failure>> {
 /// # Errors
 ///
 /// When a promise is broken.
-pub fn run_bytes(bytes: &[u8]) -> Result<Trace, Box<Failure>> {
-    let (trace, done) = World::run(Choices::from_bytes(bytes), false);
+pub fn run_bytes(kind: Kind, bytes: &[u8]) -> Result<Trace, Box<Failure>> {
+    let (trace, done) = World::run(Choices::from_bytes(bytes), kind, false);
     done.map_err(|broken| {
         Box::new(Failure {
             seed: None,
             broken,
-            trace: World::run(Choices::from_bytes(bytes), true).0,
+            trace: World::run(Choices::from_bytes(bytes), kind, true).0,
         })
     })?;
     Ok(trace)

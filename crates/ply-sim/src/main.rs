@@ -1,28 +1,33 @@
-//! Runs worlds: `ply-sim FROM COUNT` many of them on all cores, `ply-sim SEED` one with its trace, and `ply-sim explore DEPTH`
-//! all that a small world can come to.
+//! Runs worlds: `ply-sim FROM COUNT` many of them on all cores, `ply-sim SEED` one with its trace, both behind `hub` with a program
+//! that outlives the session's owner, and `ply-sim explore DEPTH` all that a small world can come to.
 #![expect(clippy::print_stdout, reason = "the result of a run is printed")]
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use ply_sim::Kind;
+
 /// Failures after which a run stops looking for more.
 const FAILURES_MAX: u64 = 10;
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args().skip(1);
-    if arguments.next().as_deref() == Some("explore") {
+    let mut arguments = std::env::args().skip(1).peekable();
+    if arguments.next_if(|first| first == "explore").is_some() {
         let depth = arguments.next().and_then(|depth| depth.parse().ok());
         return explore(depth.unwrap_or(8));
     }
-    let numbers: Option<Vec<u64>> = std::env::args()
-        .skip(1)
-        .map(|argument| argument.parse().ok())
-        .collect();
+    let kind = match arguments.next_if(|first| first == "hub") {
+        Some(_) => Kind::Hub,
+        None => Kind::Agent,
+    };
+    let numbers: Option<Vec<u64>> = arguments.map(|argument| argument.parse().ok()).collect();
     let failures = match numbers.as_deref() {
-        Some([seed]) => show(*seed),
-        Some([from, count]) => many(*from, *count),
+        Some([seed]) => show(kind, *seed),
+        Some([from, count]) => many(kind, *from, *count),
         _ => {
-            println!("usage: ply-sim SEED | ply-sim FROM COUNT | ply-sim explore DEPTH");
+            println!(
+                "usage: ply-sim [hub] SEED | ply-sim [hub] FROM COUNT | ply-sim explore DEPTH"
+            );
             1
         }
     };
@@ -48,8 +53,8 @@ fn explore(depth: usize) -> ExitCode {
 }
 
 /// Runs one world, prints what happened and returns how many promises it broke.
-fn show(seed: u64) -> u64 {
-    let (trace, broken) = match ply_sim::replay(seed) {
+fn show(kind: Kind, seed: u64) -> u64 {
+    let (trace, broken) = match ply_sim::replay(kind, seed) {
         Ok(trace) => (trace, None),
         Err(failure) => (failure.trace, Some(failure.broken)),
     };
@@ -67,9 +72,9 @@ fn show(seed: u64) -> u64 {
 }
 
 /// Runs many worlds, prints the broken ones and returns how many there are.
-fn many(from: u64, count: u64) -> u64 {
+fn many(kind: Kind, from: u64, count: u64) -> u64 {
     let (next, failures) = (AtomicU64::new(from), AtomicU64::new(0));
-    let sums: [AtomicU64; 6] = Default::default();
+    let sums: [AtomicU64; 7] = Default::default();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
         for _ in 0..threads {
@@ -79,7 +84,7 @@ fn many(from: u64, count: u64) -> u64 {
                     if seed >= from.saturating_add(count) {
                         break;
                     }
-                    match ply_sim::run(seed) {
+                    match ply_sim::run(kind, seed) {
                         Ok(trace) => {
                             let counts = [
                                 trace.steps,
@@ -88,6 +93,7 @@ fn many(from: u64, count: u64) -> u64 {
                                 trace.closes,
                                 trace.failures,
                                 trace.reads,
+                                trace.adoptions,
                             ];
                             for (sum, count) in sums.iter().zip(counts) {
                                 sum.fetch_add(count, Ordering::Relaxed);
@@ -103,9 +109,9 @@ fn many(from: u64, count: u64) -> u64 {
         }
     });
     let ran = next.into_inner().min(from.saturating_add(count)) - from;
-    let [steps, turns, crashes, closes, failed, reads] = sums.map(AtomicU64::into_inner);
+    let [steps, turns, crashes, closes, failed, reads, adoptions] = sums.map(AtomicU64::into_inner);
     println!(
-        "{ran} seeds, {steps} steps, {turns} turns, {crashes} crashes, {closes} closes, \
+        "{ran} seeds, {steps} steps, {turns} turns, {crashes} crashes, {adoptions} adoptions, {closes} closes, \
          {failed} failures of the journal, {reads} reads behind the window, {} broken",
         failures.load(Ordering::Relaxed)
     );

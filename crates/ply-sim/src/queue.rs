@@ -31,6 +31,10 @@ pub(crate) enum Due {
     },
     /// The agent's code for a turn does something.
     AgentActs { life: u64, turn: TurnId },
+    /// The driver of a program that outlives it does what there is to do.
+    DriverActs { life: u64 },
+    /// A program that outlives its owners says something.
+    ProgramActs { program: u64 },
     /// The agent does something outside any turn.
     BackgroundActs { life: u64 },
     /// The agent is ready, or cannot serve the session.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::Kind;
+
 /// The record of one run.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
@@ -14,6 +16,8 @@ pub struct Trace {
     pub turns: u64,
     /// How often the process died.
     pub crashes: u64,
+    /// How often another life went on with what ran the turns.
+    pub adoptions: u64,
     /// How often the session ended otherwise.
     pub closes: u64,
     /// How often a client was so slow that it had to be shown the journal.
@@ -57,8 +61,8 @@ impl Trace {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Failure {
-    /// The seed; none if the choices were bytes.
-    pub seed: Option<u64>,
+    /// What kind of world and its seed; none if the choices were bytes.
+    pub seed: Option<(Kind, u64)>,
     /// Which promise, in words.
     pub broken: String,
     /// What happened until then.
@@ -69,7 +73,10 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.broken)?;
         match self.seed {
-            Some(seed) => write!(f, "\nreplay with: cargo xtask sim --seed {seed}"),
+            Some((Kind::Agent, seed)) => write!(f, "\nreplay with: cargo xtask sim --seed {seed}"),
+            Some((Kind::Hub, seed)) => {
+                write!(f, "\nreplay with: cargo xtask sim --hub --seed {seed}")
+            }
             None => Ok(()),
         }
     }

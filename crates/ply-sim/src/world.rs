@@ -3,6 +3,7 @@
 mod driver;
 mod effects;
 mod fork;
+mod held;
 mod life;
 mod questions;
 mod quiesce;
@@ -19,14 +20,15 @@ use ply_session::{
 
 use self::fork::Forks;
 use self::life::Life;
-use crate::Broken;
 use crate::agent::Numbers;
 use crate::choice::Choices;
 use crate::client::{Client, Deed, Link, Tag};
 use crate::journal::Journal;
 use crate::message::Down;
+use crate::program::Program;
 use crate::queue::{Due, Queue};
 use crate::trace::Trace;
+use crate::{Broken, Kind};
 
 /// Things that happen before a world comes to rest.
 const STEPS_MAX: u64 = 400;
@@ -76,6 +78,14 @@ pub(crate) struct World<'a> {
     asks: BTreeMap<AskId, (u64, Option<TurnId>)>,
     /// Ids that the core made, and the life it made them in.
     ids: BTreeMap<String, u64>,
+    /// Whether a program behind a holder runs the turns.
+    is_held: bool,
+    /// That program, if it runs; those that are gone; and how many there were.
+    program: Option<Program>,
+    gone: Vec<Program>,
+    programs: u64,
+    /// Prompts that programs were sent.
+    prompted: BTreeSet<String>,
     /// No more faults and no more requests: the world comes to rest.
     is_ending: bool,
 }
@@ -89,7 +99,11 @@ struct Sent {
 
 impl<'a> World<'a> {
     /// Runs a world to its end.
-    pub(crate) fn run(choices: Choices<'a>, is_kept: bool) -> (Trace, Result<(), Broken>) {
+    pub(crate) fn run(
+        choices: Choices<'a>,
+        kind: Kind,
+        is_kept: bool,
+    ) -> (Trace, Result<(), Broken>) {
         let mut world = Self {
             choices,
             queue: Queue::default(),
@@ -116,6 +130,11 @@ impl<'a> World<'a> {
             archived: 0,
             asks: BTreeMap::new(),
             ids: BTreeMap::new(),
+            is_held: kind == Kind::Hub,
+            program: None,
+            gone: Vec::new(),
+            programs: 0,
+            prompted: BTreeSet::new(),
             is_ending: false,
         };
         let done = world.live().and_then(|()| world.quiesce());
@@ -128,6 +147,9 @@ impl<'a> World<'a> {
 
     fn live(&mut self) -> Result<(), Broken> {
         self.choose_settings();
+        if self.is_held {
+            self.choose_hub();
+        }
         let count = self.choices.below(3) + 1;
         for index in 0..count {
             let client = Client::random(format!("client {index}"), &mut self.choices);
@@ -228,6 +250,8 @@ impl<'a> World<'a> {
                 message,
             } => self.deliver(client, epoch, message),
             Due::AgentActs { life, turn } => self.agent_acts(life, turn),
+            Due::DriverActs { life } => self.driver_acts(life),
+            Due::ProgramActs { program } => self.program_acts(program),
             Due::BackgroundActs { life } => self.background_acts(life),
             Due::Prepared { life } => self.prepared(life),
             Due::OptionSet { life, request } => self.option_set(life, request),
@@ -269,6 +293,9 @@ impl<'a> World<'a> {
         self.asks.clear();
         self.trace.crashes += 1;
         let has_power = self.journal.crash(&mut self.choices);
+        if !has_power {
+            self.end_program();
+        }
         for client in &mut self.clients {
             client.disconnect();
             if !has_power {

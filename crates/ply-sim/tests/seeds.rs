@@ -5,35 +5,44 @@
     reason = "tests fail by panicking"
 )]
 
+use ply_sim::Kind;
 use proptest::prelude::*;
 
 /// Worlds per test, of which there are two so that both cores have work.
 const SEEDS: u64 = 1_000;
 
 #[track_caller]
-fn run(seeds: std::ops::Range<u64>) {
-    let (mut turns, mut crashes) = (0, 0);
+fn run(kind: Kind, seeds: std::ops::Range<u64>) -> u64 {
+    let (mut turns, mut crashes, mut adoptions) = (0, 0, 0);
     for seed in seeds {
-        match ply_sim::run(seed) {
+        match ply_sim::run(kind, seed) {
             Ok(trace) => {
                 turns += trace.turns;
                 crashes += trace.crashes;
+                adoptions += trace.adoptions;
             }
             Err(failure) => panic!("{failure}"),
         }
     }
     // A world in which nothing happens would keep every promise.
     assert!(turns > SEEDS && crashes > SEEDS / 10, "{turns} {crashes}");
+    adoptions
 }
 
 #[test]
 fn the_first_worlds_keep_every_promise() {
-    run(0..SEEDS);
+    run(Kind::Agent, 0..SEEDS);
 }
 
 #[test]
 fn the_next_worlds_keep_every_promise() {
-    run(SEEDS..2 * SEEDS);
+    run(Kind::Agent, SEEDS..2 * SEEDS);
+}
+
+#[test]
+fn worlds_with_a_program_that_outlives_the_hub_keep_every_promise() {
+    let adoptions = run(Kind::Hub, 0..SEEDS);
+    assert!(adoptions > SEEDS / 10, "{adoptions}");
 }
 
 /// Seeds whose worlds were once broken: ids of an earlier life, repeats without an answer, asides out of their place, a
@@ -49,7 +58,19 @@ const ONCE_BROKEN: [u64; 29] = [
 #[test]
 fn worlds_that_were_once_broken_keep_every_promise() {
     for seed in ONCE_BROKEN {
-        if let Err(failure) = ply_sim::run(seed) {
+        if let Err(failure) = ply_sim::run(Kind::Agent, seed) {
+            panic!("{failure}");
+        }
+    }
+}
+
+/// The same with a program that outlives the hub: a prompt that another one was sent after the power was lost.
+const ONCE_BROKEN_HUBS: [u64; 1] = [347];
+
+#[test]
+fn worlds_with_a_hub_that_were_once_broken_keep_every_promise() {
+    for seed in ONCE_BROKEN_HUBS {
+        if let Err(failure) = ply_sim::run(Kind::Hub, seed) {
             panic!("{failure}");
         }
     }
@@ -66,15 +87,15 @@ fn every_order_of_events_in_a_small_world_keeps_every_promise() {
 
 #[test]
 fn a_seed_gives_the_same_world_twice_and_another_seed_another() {
-    let hash = |seed| ply_sim::run(seed).unwrap().hash;
+    let hash = |seed| ply_sim::run(Kind::Agent, seed).unwrap().hash;
     assert_eq!(hash(12), hash(12));
     assert_ne!(hash(12), hash(13));
 }
 
 #[test]
 fn a_replay_shows_what_happened_line_by_line() {
-    let trace = ply_sim::replay(12).unwrap();
-    assert_eq!(trace.hash, ply_sim::run(12).unwrap().hash);
+    let trace = ply_sim::replay(Kind::Agent, 12).unwrap();
+    assert_eq!(trace.hash, ply_sim::run(Kind::Agent, 12).unwrap().hash);
     assert!(trace.lines.len() as u64 > trace.steps);
 }
 
@@ -84,9 +105,11 @@ proptest! {
     fn worlds_from_any_bytes_keep_every_promise(
         bytes in proptest::collection::vec(any::<u8>(), 0..600)
     ) {
-        if let Err(failure) = ply_sim::run_bytes(&bytes) {
-            let lines = failure.trace.lines.join("\n");
-            return Err(TestCaseError::fail(format!("{lines}\n{failure}")));
+        for kind in [Kind::Agent, Kind::Hub] {
+            if let Err(failure) = ply_sim::run_bytes(kind, &bytes) {
+                let lines = failure.trace.lines.join("\n");
+                return Err(TestCaseError::fail(format!("{lines}\n{failure}")));
+            }
         }
     }
 }

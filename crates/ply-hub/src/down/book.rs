@@ -105,6 +105,8 @@ impl Book {
             after: link.last_in(),
             // Wishes are made of strings and numbers. One without words could not be done again, and is found then.
             what: what.unwrap_or_default(),
+            // Without power its process is gone, and another one would be sent a prompt that nobody knows of.
+            once: matches!(wish, Wish::Prompt { .. }),
         };
         Some(Box::pin(session.note_connection(told)))
     }

@@ -136,6 +136,7 @@ fn operations_runners_and_lines() {
         number,
         after,
         what,
+        once: false,
     };
     check(
         &Event::Connection(told),
@@ -151,6 +152,7 @@ fn what_must_be_safe_before_anybody_hears_of_it() {
         json!({"queue": "paused"}),
         json!({"operation": {"key": "k", "message": "m"}}),
         json!({"runner": {"agent": "a"}}),
+        json!({"connection": {"told": {"number": 1, "after": 0, "what": "prompt", "once": true}}}),
         json!({"update": {"sessionUpdate": "user_message", "messageId": "m"}}),
         json!({"update": {"sessionUpdate": "state_update", "state": "running"}}),
         json!({"update": {"sessionUpdate": "state_update", "state": "idle"}}),

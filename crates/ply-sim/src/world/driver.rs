@@ -6,6 +6,7 @@ use ply_session::{Core, Input, Pull, RequestId, Response, Setup, ViewId, no_such
 use ply_wire::v2;
 
 use super::World;
+use super::held::Driver;
 use super::life::{Life, at, ms};
 use super::shell::is_shells;
 use crate::Broken;
@@ -112,25 +113,33 @@ impl World<'_> {
         self.lives += 1;
         let (number, setup) = (self.lives, Arc::new(Setup::new("/work")));
         let session = v2::SessionId::new("s");
+        let mut handover = None;
         let core = if self.journal.is_created {
             let opened = self.journal.open(number, 0)?;
-            Core::open(
-                session,
-                self.settings,
-                setup,
-                self.journal.opening(),
-                &opened,
-            )
+            let mut opening = self.journal.opening();
+            handover = self.handover(opening.take_handover());
+            let open = match handover {
+                Some(_) => Core::adopt,
+                None => Core::open,
+            };
+            open(session, self.settings, setup, opening, &opened)
         } else {
             self.generation += 1;
             Core::new(session, self.settings, setup)
         };
         let background = AgentTurn::new(number, None, &mut self.choices);
-        self.life = Some(Life::new(number, self.generation, core, background));
+        let mut life = Life::new(number, self.generation, core, background);
+        life.driver = self.is_held.then(Driver::default);
+        self.life = Some(life);
+        if let Some(handover) = handover {
+            self.meet(number, handover);
+        }
         let delay = self.choices.below(60);
         self.queue.after(delay, Due::Prepared { life: number });
         if !self.is_ending {
-            self.queue.after(5, Due::BackgroundActs { life: number });
+            if !self.is_held {
+                self.queue.after(5, Due::BackgroundActs { life: number });
+            }
             if self.choices.percent(25) {
                 let time = self.choices.below(3000);
                 self.queue.after(time, Due::Crash { life: number });
@@ -154,6 +163,30 @@ impl World<'_> {
 
     /// Steps the core and does what comes of it.
     pub(super) fn feed(&mut self, number: u64, input: Input) -> Result<(), Broken> {
+        self.feed_all(number, vec![input])
+    }
+
+    /// The same with several inputs, between which nothing is appended.
+    pub(super) fn feed_all(&mut self, number: u64, inputs: Vec<Input>) -> Result<(), Broken> {
+        let mut was_tick = false;
+        for input in inputs {
+            was_tick = matches!(input, Input::Tick);
+            self.step(number, input)?;
+        }
+        self.after(number)?;
+        let now = self.queue.now_ms();
+        let Some(life) = self.get(number) else {
+            return Ok(());
+        };
+        match life.core.deadline() {
+            Some(deadline) if was_tick && deadline <= at(now) => {
+                Err("a deadline that has passed stays a deadline".into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn step(&mut self, number: u64, input: Input) -> Result<(), Broken> {
         let now = self.queue.now_ms();
         self.trace.note(now, || {
             let mut line = format!("    in  {input:?}");
@@ -166,22 +199,11 @@ impl World<'_> {
             return Ok(());
         };
         let mut out = Vec::new();
-        let is_tick = matches!(input, Input::Tick);
         life.core.step(at(now), input, &mut out);
         if let Some(ask) = kept.filter(|ask| life.core.engine().question(*ask).is_none()) {
             return Err(format!("{ask:?} was ended by a client that only looked on"));
         }
-        self.perform(number, out)?;
-        self.after(number)?;
-        let Some(life) = self.get(number) else {
-            return Ok(());
-        };
-        match life.core.deadline() {
-            Some(deadline) if is_tick && deadline <= at(now) => {
-                Err("a deadline that has passed stays a deadline".into())
-            }
-            _ => Ok(()),
-        }
+        self.perform(number, out)
     }
 
     pub(super) fn get(&mut self, number: u64) -> Option<&mut Life> {
@@ -327,6 +349,7 @@ impl World<'_> {
             return Err("a session ended twice".into());
         };
         life.is_over = true;
+        self.end_program();
         life.turns.clear();
         let views: Vec<ViewId> = life.core.views().collect();
         life.seats.retain(|view, _| views.contains(view));

@@ -105,6 +105,7 @@ impl World<'_> {
                         return Err(format!("{turn:?} is cancelled twice"));
                     }
                     life.cancelled.insert(turn, now);
+                    self.cancel_held(number, turn);
                 }
                 Effect::CancelEntity { entity } => {
                     let transcript = life.core.history().transcript();
@@ -140,6 +141,7 @@ impl World<'_> {
                             code.waits_for.retain(|waiting| *waiting != ask);
                         }
                     }
+                    self.resolved(number, ask, answer);
                 }
                 Effect::Settled { request, stop } => {
                     if !life.own.remove(&request) {
@@ -152,10 +154,11 @@ impl World<'_> {
                     }
                 }
                 Effect::SetOption { request, .. } => self.set_option(number, request)?,
-                Effect::Passed { barrier, .. } => {
+                Effect::Passed { barrier, is_safe } => {
                     if !life.barriers.remove(&barrier) {
                         return Err(format!("barrier {barrier} is passed twice"));
                     }
+                    self.told(number, barrier, is_safe)?;
                 }
                 Effect::Over => self.over(number)?,
                 effect => self.do_store(number, effect)?,
@@ -198,6 +201,9 @@ impl World<'_> {
         }
         self.trace.turns += 1;
         self.turns.insert(request, (number, start.turn.0));
+        if self.is_held {
+            return self.hand_on(number, start);
+        }
         let delay = self.choices.below(25);
         let (life, turn) = (number, start.turn);
         self.queue.after(delay, Due::AgentActs { life, turn });

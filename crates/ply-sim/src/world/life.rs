@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use ply_session::{Core, Persist, RequestId, TurnId, ViewId};
+use ply_session::{Answer, AskId, Core, Handover, Persist, RequestId, TurnId, ViewId};
 
+use super::held::Driver;
 use crate::agent::AgentTurn;
 
 #[derive(Debug)]
@@ -19,6 +20,11 @@ pub(super) struct Life {
     pub(super) reading: BTreeSet<ViewId>,
     pub(super) turns: BTreeMap<TurnId, AgentTurn>,
     pub(super) background: AgentTurn,
+    /// What is to be known of a program that runs the turns.
+    pub(super) driver: Option<Driver>,
+    /// What an earlier life left, until somebody goes on with it, and what was answered meanwhile.
+    pub(super) handover: Option<Handover>,
+    pub(super) unclaimed: BTreeMap<AskId, Answer>,
     /// The append under way.
     pub(super) append: Option<(u64, Persist)>,
     pub(super) appends: u64,
@@ -52,6 +58,9 @@ impl Life {
             reading: BTreeSet::new(),
             turns: BTreeMap::new(),
             background,
+            driver: None,
+            handover: None,
+            unclaimed: BTreeMap::new(),
             append: None,
             appends: 0,
             own: BTreeSet::new(),

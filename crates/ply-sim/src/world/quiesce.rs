@@ -139,7 +139,9 @@ impl World<'_> {
             Vec::new()
         } else {
             self.journal.agrees_with(history)?;
-            self.journal.events()?
+            let events = self.journal.events()?;
+            self.held_agrees(&events)?;
+            events
         };
         for client in &self.clients {
             if client.version == Version::V2 || !life.core.is_new() {

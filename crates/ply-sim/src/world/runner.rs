@@ -31,6 +31,7 @@ impl World<'_> {
                 },
             )?;
         }
+        self.go_on(number)?;
         self.feed(number, Input::Prepared { outcome })
     }
 

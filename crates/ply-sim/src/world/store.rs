@@ -95,7 +95,11 @@ impl World<'_> {
 
     pub(super) fn not_persisted(&mut self, number: u64, may_pass: bool) -> Result<(), Broken> {
         let error = v2::Error::new(-32603, "the journal failed");
-        self.feed(number, Input::NotPersisted { error, may_pass })
+        self.feed(number, Input::NotPersisted { error, may_pass })?;
+        match may_pass {
+            true => Ok(()),
+            false => self.lose_program(number),
+        }
     }
 
     pub(super) fn opened(&mut self, number: u64, from: Option<u64>) -> Result<(), Broken> {
@@ -106,7 +110,8 @@ impl World<'_> {
         let is_taken = self.journal.is_taken(now);
         if is_taken || self.fails() || (from.is_some() && !self.journal.is_created) {
             let error = v2::Error::new(-32603, "the journal is in use");
-            return self.feed(number, Input::NotOpened { error });
+            self.feed(number, Input::NotOpened { error })?;
+            return self.lose_program(number);
         }
         let opened = self.journal.open(number, from.unwrap_or(0))?;
         self.feed(number, Input::Opened(opened))
@@ -134,7 +139,8 @@ impl World<'_> {
             return Ok(());
         }
         let error = v2::Error::new(-32603, "the session was taken over");
-        self.feed(number, Input::Lost { error })
+        self.feed(number, Input::Lost { error })?;
+        self.lose_program(number)
     }
 
     pub(super) fn page(&mut self, number: u64, view: ViewId, from: u64) -> Result<(), Broken> {
@@ -189,6 +195,9 @@ impl World<'_> {
             self.ids.clear();
             self.ended_turns.clear();
             self.deleted = number;
+            self.end_program();
+            self.gone.clear();
+            self.prompted.clear();
         } else if owns {
             self.journal.sync()?;
         }
