@@ -6,6 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use ply_hub::down::{self, Downstream, Holders, Kept, Services};
 use ply_hub::{Factory, Wanted};
 
+/// The key of an agent that is the hub's child, for the benchmark.
+pub const BARE: &str = "bare";
+
 /// What makes them.
 #[derive(Debug)]
 pub struct Agents {
@@ -35,11 +38,17 @@ impl Factory for Agents {
             return Ok(agent);
         }
         let (program, args) = wanted.command.split_first().ok_or("no command")?;
-        let launch = down::child(program).args(args).held(self.holders.clone());
+        let child = down::child(program).args(args);
         let env = wanted.env.iter();
         let caller = down::Caller::new().env(env.map(|(name, value)| (name.into(), value.into())));
         let services = Services::default().terminals(false);
-        let started = Downstream::start(launch, caller, services).await;
+        let started = match wanted.key == BARE {
+            true => Downstream::start(child, caller, services).await,
+            false => {
+                let launch = child.held(self.holders.clone());
+                Downstream::start(launch, caller, services).await
+            }
+        };
         let agent = Arc::new(started.map_err(|error| error.to_string())?);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.insert(wanted.clone(), Arc::downgrade(&agent));

@@ -6,8 +6,10 @@
 )]
 
 pub mod agent;
+pub mod bench;
 pub mod editor;
 pub mod factory;
+pub mod fast;
 pub mod loops;
 pub mod rig;
 pub mod world;

@@ -1,4 +1,4 @@
-//! Everything but the client, as one program: `hold`, `launch` and `serve` (the hub), `attach` (what an editor starts), `editor` and `agent`.
+//! Everything but the client, as one program: `hold`, `launch` and `serve` (the hub), `attach` (what an editor starts), `editor` `agent`, and `agent 1 -fast` for the benchmark.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use hub_tests::factory::Agents;
-use hub_tests::{agent, editor};
+use hub_tests::{agent, editor, fast};
 use ply_hub::connect::{self, READY};
 use ply_hub::down::Holders;
 use ply_hub::hello::{Hello, PROTOCOL};
@@ -27,6 +27,7 @@ fn main() -> Result {
         ["editor", words @ .., client, session, prompt] => {
             editor::run(words, client, session, prompt)
         }
+        ["agent", "1", "-fast"] => Ok(fast::run()?),
         ["agent", version, log] => Ok(agent::run(version.parse()?, log.as_ref())?),
         _ => Err("unknown word".into()),
     }

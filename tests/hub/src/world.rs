@@ -77,6 +77,18 @@ impl World {
         spawned.map_err(|error| error.to_string())
     }
 
+    /// Starts what an editor starts, for a client that reads when it likes.
+    ///
+    /// # Errors
+    ///
+    /// It does not start.
+    pub fn attach_raw(&self) -> io::Result<std::process::Child> {
+        let mut command = std::process::Command::new(&self.peer);
+        command.arg("attach").args(self.words());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.current_dir(self.project()).spawn()
+    }
+
     /// Returns what a program has to know of this user: where the hub is, its store, what the agent speaks and its log.
     fn words(&self) -> [String; 4] {
         let path = |name: &str| self.path(name).display().to_string();
