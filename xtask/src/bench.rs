@@ -49,6 +49,10 @@ pub(crate) enum Command {
     ///
     /// A missed target is a result, not a failure; a client that ends with another transcript is a failure.
     Clients(Clients),
+    /// The hub: what it adds to requests and updates, what it keeps in memory, and how soon a client sees a long session.
+    ///
+    /// A missed target is a result, not a failure; a process that hangs or breaks is a failure.
+    Hub(Hub),
     /// Instructions for each message, compared with `bench/instructions.json`; more than 5 % above it fails.
     ///
     /// Counted by callgrind, so other work on the machine changes nothing.
@@ -89,6 +93,21 @@ pub(crate) struct Agent {
     peer: Vec<String>,
     /// How often every peer is measured; the table shows medians.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
+    #[command(flatten)]
+    shared: Shared,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Hub {
+    /// Only this work; may be given more than once.
+    #[arg(long, value_name = "WORK", value_parser = clap::builder::PossibleValuesParser::new(suite::HUB.works))]
+    only: Vec<String>,
+    /// Only with this between client and agent; may be given more than once.
+    #[arg(long, value_name = "PEER", value_parser = clap::builder::PossibleValuesParser::new(suite::HUB.peers))]
+    peer: Vec<String>,
+    /// How often everything is measured; the table shows medians.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
     #[command(flatten)]
     shared: Shared,
@@ -189,6 +208,13 @@ pub(crate) fn run(command: &Command) -> Result<()> {
             runs: clients.runs,
             shared: &clients.shared,
         },
+        Command::Hub(hub) => Choice {
+            suite: &suite::HUB,
+            works: chosen(suite::HUB.works, &hub.only),
+            peers: chosen(suite::HUB.peers, &hub.peer),
+            runs: hub.runs,
+            shared: &hub.shared,
+        },
         Command::Journal(journal) => Choice {
             suite: &suite::JOURNAL,
             works: chosen(suite::JOURNAL.works, &journal.only),
@@ -230,7 +256,7 @@ pub(crate) fn run(command: &Command) -> Result<()> {
         // By itself: built along with others it would have their features too.
         build("ply-cli", "ply", profile)?;
     }
-    let binary = Binary::build(profile)?;
+    let binary = Binary::build(choice.suite.program, profile)?;
     let machine = Machine::read();
     let (samples, failures) = measure(&binary, &choice);
     let counts: Vec<Count> = if choice.shared.counts {

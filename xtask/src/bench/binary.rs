@@ -1,4 +1,4 @@
-//! Builds `ply-bench` and runs it under a time limit.
+//! Builds a program that measures, and runs it under a time limit.
 #![expect(
     clippy::disallowed_methods,
     reason = "waiting for a process has a deadline"
@@ -10,21 +10,22 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use super::suite::Program;
 use crate::Result;
 use crate::build::{Profile, build};
 
 /// How much longer than its own limit a measurement may take before it is killed.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// The program `ply-bench`.
+/// The program that measures.
 pub(super) struct Binary {
     path: PathBuf,
 }
 
 impl Binary {
     /// Builds the program and asks cargo where it is, so that any target directory works.
-    pub(super) fn build(profile: Profile) -> Result<Self> {
-        let path = build("ply-bench", "ply-bench", profile)?;
+    pub(super) fn build(Program(package, name): Program, profile: Profile) -> Result<Self> {
+        let path = build(package, name, profile)?;
         Ok(Binary { path })
     }
 
@@ -86,5 +87,5 @@ fn display(arguments: &[OsString]) -> String {
         .iter()
         .map(|word| word.to_string_lossy())
         .collect();
-    format!("`ply-bench … {}`", words.join(" "))
+    format!("the measurement `{}`", words.join(" "))
 }

@@ -40,7 +40,7 @@ pub(crate) struct Gate {
 type Counts = BTreeMap<String, BTreeMap<String, f64>>;
 
 pub(super) fn run(gate: &Gate) -> Result<()> {
-    let binary = Binary::build(Profile::Release)?;
+    let binary = Binary::build(suite::SDK.program, Profile::Release)?;
     let file = file();
     let kept: Counts = serde_json::from_str(&std::fs::read_to_string(&file)?)?;
     let mut counted = Counts::new();

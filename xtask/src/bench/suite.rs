@@ -2,6 +2,7 @@
 
 mod clients;
 mod coder;
+mod hub;
 mod journal;
 mod rpc;
 mod sdk;
@@ -9,6 +10,7 @@ mod tui;
 
 pub(super) use clients::CLIENTS;
 pub(super) use coder::CODER;
+pub(super) use hub::HUB;
 pub(super) use journal::JOURNAL;
 pub(super) use rpc::RPC;
 pub(super) use sdk::{SDK, chosen as chosen_sdk, works as sdk_works};
@@ -21,9 +23,17 @@ use super::targets::{Row, Target};
 /// How long one measurement may take where it is a matter of seconds; a hung peer ends it then.
 const USUAL_LIMIT: Duration = Duration::from_secs(120);
 
+/// A program that measures: its package and its name.
+#[derive(Clone, Copy)]
+pub(super) struct Program(pub(super) &'static str, pub(super) &'static str);
+
+/// The program of most benchmarks.
+const BENCH: Program = Program("ply-bench", "ply-bench");
+
 /// One benchmark.
 pub(super) struct Suite {
-    /// The command of `ply-bench` that measures once.
+    pub(super) program: Program,
+    /// The command of the program that measures once.
     pub(super) command: &'static str,
     /// How long one measurement may take.
     pub(super) limit: Duration,

@@ -124,10 +124,26 @@ enum Goal {
 pub(super) struct Target {
     row: &'static Row,
     goal: Goal,
+    /// Which of ours it is for, if it is not for all.
+    of: Option<&'static str>,
+}
+
+impl Target {
+    /// Says which of ours it is for.
+    pub(super) const fn of(self, peer: &'static str) -> Self {
+        Target {
+            of: Some(peer),
+            ..self
+        }
+    }
 }
 
 const fn target(row: &'static Row, goal: Goal) -> Target {
-    Target { row, goal }
+    Target {
+        row,
+        goal,
+        of: None,
+    }
 }
 
 pub(super) const fn against(row: &'static Row, peer: &'static str, least: f64) -> Target {
@@ -216,6 +232,7 @@ pub(super) fn judge(suite: &Suite, samples: &[Sample]) -> Vec<Verdict> {
     targets
         .flat_map(|target| {
             let ours = suite.ours.iter();
+            let ours = ours.filter(|peer| target.of.is_none_or(|of| of == **peer));
             ours.filter_map(|peer| verdict(suite, target, peer, samples))
         })
         .collect()

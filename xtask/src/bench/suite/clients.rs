@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Suite;
+use super::{BENCH, Suite};
 use crate::bench::targets::{Better, Row, Target, at_least, below, row};
 
 const SLOW: &str = "slow";
@@ -149,6 +149,7 @@ const ALL: &[&str] = &[
 ];
 
 pub(in crate::bench) static CLIENTS: Suite = Suite {
+    program: BENCH,
     command: "clients",
     // Seven short turns and two of a minute.
     limit: Duration::from_secs(400),

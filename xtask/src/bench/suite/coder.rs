@@ -1,6 +1,6 @@
 //! The coding agent as editors start it.
 
-use super::{Suite, USUAL_LIMIT};
+use super::{BENCH, Suite, USUAL_LIMIT};
 use crate::bench::targets::{Better, Row, Target, below, row};
 
 const DOCUMENTED: &str = "sdk-documented";
@@ -42,6 +42,7 @@ static TARGETS: [Target; 3] = [
 ];
 
 pub(in crate::bench) static CODER: Suite = Suite {
+    program: BENCH,
     command: "coder",
     limit: USUAL_LIMIT,
     works: &[WORK, "command", "output"],

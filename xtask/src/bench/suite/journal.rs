@@ -1,6 +1,6 @@
 //! Sessions on disk.
 
-use super::{Suite, USUAL_LIMIT};
+use super::{BENCH, Suite, USUAL_LIMIT};
 use crate::bench::targets::{Better, Row, Target, against, below, row};
 
 const DOCUMENTED: &str = "sdk-documented";
@@ -30,6 +30,7 @@ static TARGETS: [Target; 7] = [
 ];
 
 pub(in crate::bench) static JOURNAL: Suite = Suite {
+    program: BENCH,
     command: "journal",
     limit: USUAL_LIMIT,
     works: &["append", "updates", "replay", "replay_worst", "list"],

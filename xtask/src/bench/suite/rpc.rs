@@ -1,6 +1,6 @@
 //! JSON-RPC over pipes.
 
-use super::{Suite, USUAL_LIMIT};
+use super::{BENCH, Suite, USUAL_LIMIT};
 use crate::bench::targets::{Better, Row, Target, against, below, row};
 
 static UPDATES: Row = row("updates", "per_second", "updates/s", Better::Higher);
@@ -29,6 +29,7 @@ static TARGETS: [Target; 10] = [
 ];
 
 pub(in crate::bench) static RPC: Suite = Suite {
+    program: BENCH,
     command: "run",
     limit: USUAL_LIMIT,
     works: &["updates", "roundtrip", "inflight", "large", "slow_reader"],

@@ -7,7 +7,7 @@ use self::rows::{
     GROWTH, IDLE, OPTION, PERMISSION, PING_WORST, PROMPT, ROUNDTRIP, SESSIONS_10, SESSIONS_1000,
     SET_MODE, SET_MODE_64, SET_MODE_RAW, SET_MODE_RAW_64, START, UPDATE, UPDATES,
 };
-use super::{Suite, USUAL_LIMIT};
+use super::{BENCH, Suite, USUAL_LIMIT};
 use crate::bench::targets::{
     Target, against, at_least, at_most, at_most_more, at_most_of, below, of_row,
 };
@@ -83,6 +83,7 @@ const OTHERS: &[&str] = &[
 ];
 
 pub(in crate::bench) static SDK: Suite = Suite {
+    program: BENCH,
     command: "sdk",
     limit: USUAL_LIMIT,
     works: &[

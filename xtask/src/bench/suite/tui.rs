@@ -1,6 +1,6 @@
 //! The terminal client.
 
-use super::{Suite, USUAL_LIMIT};
+use super::{BENCH, Suite, USUAL_LIMIT};
 use crate::bench::targets::{Better, Row, Target, at_most, below, row};
 
 const FRAME: &str = "frame";
@@ -39,6 +39,7 @@ static TARGETS: [Target; 3] = [
 ];
 
 pub(in crate::bench) static TUI: Suite = Suite {
+    program: BENCH,
     command: "tui",
     limit: USUAL_LIMIT,
     works: &[FRAME, OPEN, KEYS],
