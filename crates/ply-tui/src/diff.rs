@@ -147,6 +147,20 @@ pub(crate) fn change_lines(diff: &v2::Diff, sheet: &Sheet<'_>) -> Vec<Line<'stat
     lines
 }
 
+/// Moves how much of a file changes from the head of a diff to the title above it, if that ends with the file's name already.
+pub(crate) fn join_head(title: &mut Line<'static>, diff: &mut Vec<Line<'static>>, width: usize) {
+    let Some((path, counts)) = diff.first().and_then(|head| head.spans.split_first()) else {
+        return;
+    };
+    let words = title.to_string();
+    let is_named = words.split(' ').next_back() == Some(path.content.as_ref());
+    let columns = title.width() + wrap::columns_of(counts);
+    if is_named && !counts.is_empty() && columns <= width {
+        title.spans.extend(counts.iter().cloned());
+        diff.remove(0);
+    }
+}
+
 fn file_lines(mut file: FileDiff<'_>, sheet: &Sheet<'_>, lines: &mut Vec<Line<'static>>) {
     words::mark(&mut file.rows);
     let (theme, rows_max) = (sheet.theme, sheet.rows_max);

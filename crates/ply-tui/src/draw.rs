@@ -38,6 +38,8 @@ const SHELL_ROWS_MAX: u16 = 20;
 const ANSWER_COLUMNS_MIN: u16 = 20;
 /// Rows that a question gets before the transcript gets any.
 const ASK_ROWS_MIN: u16 = 10;
+/// Rows of the transcript that a long question leaves, to see where it comes from.
+const ASK_LEAVES_ROWS: u16 = 3;
 /// Queued prompts shown.
 const CHIPS_MAX: usize = 4;
 
@@ -121,7 +123,6 @@ fn draw_on(
     let tabs = rest.top(u16::from(rows >= 10 && app.tabs.len() > 1));
 
     status::draw_status(app, status, buf);
-    status::draw_hint(app, hint, buf);
     status::draw_tabs(app, tabs, buf);
     let cursor = composer::draw(app, &composed, composer_area, buf);
     let style = match app.focus {
@@ -133,12 +134,13 @@ fn draw_on(
     let mut are_answers_shown = false;
     if rows >= 6 {
         let chips = status::chip_lines(app, CHIPS_MAX);
-        let notices = status::notice_lines(app, area.width);
         let chips_area = rest.bottom(u16::try_from(chips.len()).unwrap_or(0).min(rest.half()));
         put_lines(buf, chips_area, &chips);
+        let notices = status::notice_lines(app, area.width, rest.half());
         let notices_area = rest.bottom(u16::try_from(notices.len()).unwrap_or(0).min(rest.half()));
         put_lines(buf, notices_area, &notices);
-        let asks_max = (rest.0.height * 2 / 3).max(ASK_ROWS_MIN.min(rest.0.height));
+        let asks_max = rest.0.height.saturating_sub(ASK_LEAVES_ROWS);
+        let asks_max = asks_max.max(ASK_ROWS_MIN.min(rest.0.height));
         let (asks, is_answerable) = asks::lines(app, area.width, asks_max, transcripts);
         let asks_area = rest.bottom(u16::try_from(asks.len()).unwrap_or(0));
         put_lines(buf, asks_area, &asks);
@@ -153,6 +155,8 @@ fn draw_on(
         put_lines(buf, trouble_area, &trouble);
     }
     app.asks_drawn(are_answers_shown);
+    // Not before it is known what of the question is on the screen.
+    status::draw_hint(app, hint, buf);
     let is_beside = area.width >= LOG_BESIDE_COLUMNS_MIN;
     let log = match app.log_pane.is_open {
         true if is_beside => rest.right((area.width * 9 / 20).min(LOG_COLUMNS_MAX)),

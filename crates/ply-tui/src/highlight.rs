@@ -75,6 +75,11 @@ pub(crate) fn is_loaded() -> bool {
     SYNTAXES.get().is_some()
 }
 
+/// Returns whether somebody wanted the syntaxes and did not get them yet.
+pub(crate) fn is_loading() -> bool {
+    LOADING.get().is_some() && !is_loaded()
+}
+
 /// Returns what reads code of the language that a fence or a file name names.
 pub(crate) fn find(language: &str) -> Found {
     let name = language

@@ -23,6 +23,11 @@ pub(crate) use crate::block::Look;
 use crate::block::{Fold, FoldKind, Unit, spinner_frame};
 use crate::theme::Theme;
 
+/// Rows that the end of the last turn takes: an empty one and its line.
+const END_ROWS: usize = 2;
+/// Rows of a screen that has room for them.
+const END_HEIGHT_MIN: usize = 4;
+
 /// Where to scroll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scroll {
@@ -49,6 +54,8 @@ pub(crate) struct TranscriptView {
     /// What was there when the screen last showed the end.
     seen: Seen,
     height: usize,
+    /// Rows below the last line in which the end of the last turn stands.
+    end_rows: usize,
     /// What the rows of the screen show.
     rows: Vec<Place>,
 }
@@ -74,6 +81,7 @@ impl TranscriptView {
             follows: true,
             seen: Seen::default(),
             height: 0,
+            end_rows: 0,
             rows: Vec::new(),
         }
     }
@@ -94,12 +102,24 @@ impl TranscriptView {
             return;
         }
         self.height = usize::from(area.height);
+        let end = self.store.ends.after(transcript.entries().len());
+        let end = end.map(|end| end.line(theme));
+        self.end_rows = match end {
+            Some(_) if self.height >= END_HEIGHT_MIN => END_ROWS,
+            _ => 0,
+        };
         self.store.begin_frame(usize::from(area.width), theme, look);
         let Some(top) = self.settled_top(transcript) else {
             return;
         };
         self.top = top;
         self.draw(transcript, area, buf);
+        if let Some(line) = end.filter(|_| self.end_rows > 0) {
+            let y = u16::try_from(self.rows.len() + END_ROWS - 1).unwrap_or(u16::MAX);
+            if y < area.height && self.follows {
+                buf.set_line(area.x, area.y + y, &line, area.width);
+            }
+        }
         if self.follows {
             self.seen = Seen::of(transcript);
         }
@@ -109,6 +129,10 @@ impl TranscriptView {
     /// Moves the place, by what was last drawn.
     pub(crate) fn scroll(&mut self, transcript: &Transcript, by: Scroll) {
         self.store.begin_step();
+        // At the end there is nothing further down, also where the place was last found before the end moved.
+        if self.follows && matches!(by, Scroll::Lines(0..) | Scroll::Page(0..)) {
+            return;
+        }
         let lines = match by {
             Scroll::Lines(lines) => lines,
             Scroll::Page(pages) => {
@@ -145,7 +169,7 @@ impl TranscriptView {
         if let Some(top) = self.store.settle(transcript, self.top) {
             self.top = self.store.moved(transcript, top, lines);
         }
-        self.follows = self.store.reaches_end(transcript, self.top, self.height);
+        self.follows = self.store.reaches_end(transcript, self.top, self.room());
     }
 
     /// Keeps how a turn ended, before the entry that comes next.
@@ -233,16 +257,21 @@ impl TranscriptView {
         self.store.work.is_unfinished
     }
 
+    /// Returns the rows for what was said, when the end is on the screen.
+    fn room(&self) -> usize {
+        self.height.saturating_sub(self.end_rows)
+    }
+
     fn settled_top(&mut self, transcript: &Transcript) -> Option<Place> {
         if !self.follows {
             let top = self.store.settle(transcript, self.top)?;
-            if !self.store.reaches_end(transcript, top, self.height) {
+            if !self.store.reaches_end(transcript, top, self.room()) {
                 return Some(top);
             }
             self.follows = true;
         }
         let last = self.store.last(transcript)?;
-        let up = i32::try_from(self.height.saturating_sub(1)).unwrap_or(i32::MAX);
+        let up = i32::try_from(self.room().saturating_sub(1)).unwrap_or(i32::MAX);
         Some(self.store.moved(transcript, last, -up))
     }
 

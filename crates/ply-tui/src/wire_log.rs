@@ -253,7 +253,7 @@ mod tests {
         let update = r#"{"method":"session/update","params":{"update":{"sessionUpdate":"tool_call_update","status":"failed","title":"Look","toolCallId":"t"}}}"#;
         assert_eq!(what(0, from, update), "tool_call_update failed Look");
         let chunk = r#"{"method":"session/update","params":{"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Hi"}}}}"#;
-        assert_eq!(what(0, from, chunk), "agent_message_chunk  Hi");
+        assert_eq!(what(0, from, chunk), "agent_message_chunk \"Hi\"");
         let other = r#"{"method":"session/cancel","params":[1]}"#;
         assert_eq!(what(0, to, other), "session/cancel");
         // Another agent's request of the same id is another one.

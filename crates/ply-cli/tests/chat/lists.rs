@@ -191,7 +191,7 @@ fn without_time(styled: &str) -> String {
     let mut lines = styled.lines();
     let mut kept = Vec::new();
     while let Some(line) = lines.next() {
-        if line.starts_with("| ✓ N s") {
+        if line.starts_with("|✓ N s") {
             lines.next();
         } else {
             kept.push(line);

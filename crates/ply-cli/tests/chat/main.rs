@@ -7,6 +7,7 @@
     reason = "tests fail by panicking"
 )]
 
+mod demo;
 mod endings;
 mod lists;
 mod place;

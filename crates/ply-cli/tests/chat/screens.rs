@@ -79,7 +79,7 @@ fn prompts_wait_while_the_agent_works_and_are_held_after_a_cancel() {
     terminal.say("work");
     terminal.wait_for_text("working");
     terminal.type_text("say");
-    terminal.wait_for_text("Enter queues; sent when the turn ends");
+    terminal.wait_for_text("Enter queues · Esc");
     terminal.press(Key::Enter);
     terminal.wait_for_text("queued 1: say");
     terminal.say("refuse");

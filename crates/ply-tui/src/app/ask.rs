@@ -40,6 +40,8 @@ pub(crate) struct Details {
     /// The tool call as it was known then.
     pub(crate) call: Option<ToolCall>,
     pub(crate) lines: Vec<Line<'static>>,
+    /// Whether code in it is plain because the syntaxes were not loaded yet.
+    pub(crate) is_plain: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -94,15 +96,16 @@ impl Ask {
         let (Some(old), Some(new)) = (old, &self.details) else {
             return;
         };
-        if old.call == new.call {
+        let words = |lines: &[Line<'_>]| lines.iter().map(Line::to_string).collect::<Vec<_>>();
+        let is_same_call = old.call == new.call;
+        let (old, new) = (words(&old.lines), words(&new.lines));
+        if old == new {
+            // Only its colours are others.
+        } else if is_same_call {
             // The same words in other lines, which need not be read again if they were.
             self.seen = 0;
             self.scroll = 0;
-            return;
-        }
-        let words = |lines: &[Line<'_>]| lines.iter().map(Line::to_string).collect::<Vec<_>>();
-        let (old, new) = (words(&old.lines), words(&new.lines));
-        if old != new {
+        } else {
             // What was decided was about something else: the lines that are new have to be read, and have to be in sight for a
             // while before a key answers.
             let same = old.iter().zip(&new).take_while(|(old, new)| old == new);
@@ -145,6 +148,12 @@ impl Ask {
     /// Returns whether it is laid out, and a part of it was not on the screen yet.
     pub(crate) fn is_unread(&self) -> bool {
         self.details.is_some() && !self.is_seen
+    }
+
+    /// Returns whether it is laid out, and the screen does not show all of it.
+    pub(crate) fn is_cut(&self) -> bool {
+        let details = self.details.as_ref();
+        self.is_unread() || details.is_some_and(|details| details.lines.len() > self.room)
     }
 
     /// Moves to another option.

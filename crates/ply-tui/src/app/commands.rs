@@ -63,7 +63,7 @@ impl App {
         let name = format!("{}{}", line.chars().next().unwrap_or('/'), name_of(&line));
         tab.refused = Some(line);
         self.complain(format!(
-            "unknown command `{name}`: ? lists the commands, Enter again sends it as text"
+            "unknown command `{name}`; F1 lists the commands, Enter again sends it as text"
         ));
     }
 

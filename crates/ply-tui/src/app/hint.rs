@@ -144,6 +144,10 @@ impl App {
         if self.is_quit_armed() {
             hints.push(("Ctrl-C", "again quits".to_owned()));
         }
+        // What has to be done before anything else can be.
+        if self.overlay.is_none() && self.has_unread_question() {
+            hints.push(("PgDn", "shows the rest of the question".to_owned()));
+        }
         let queued = self.tab().map_or(0, |tab| tab.queue.len());
         let release = match queued {
             1 => "sends the queued prompt".to_owned(),
@@ -228,6 +232,13 @@ impl App {
         hints.into_iter().map(owned).collect()
     }
 
+    /// Returns whether keys answer the open question only after all of it was on the screen.
+    fn has_unread_question(&self) -> bool {
+        let is_near = matches!(self.focus, Focus::Asks | Focus::Composer);
+        let ask = self.tab().and_then(Tab::open_ask);
+        is_near && ask.is_some_and(|ask| matches!(ask.what, What::Permission(_)) && ask.is_unread())
+    }
+
     fn hint_asks(&self, hints: &mut Vec<(&str, String)>) {
         let Some(tab) = self.tab() else {
             return;
@@ -238,9 +249,7 @@ impl App {
         let is_form = matches!(ask.what, What::Form(_));
         match self.focus {
             Focus::Asks if is_form => hints.push(("Ctrl-D", "declines".to_owned())),
-            Focus::Asks | Focus::Composer if !is_form && ask.is_unread() => {
-                hints.push(("PgDn", "shows the rest of the question".to_owned()));
-            }
+            Focus::Asks | Focus::Composer if self.has_unread_question() => {}
             Focus::Asks if !self.can_answer() => {}
             Focus::Asks => hints.push(("1–9", "answer".to_owned())),
             Focus::Composer if tab.composer.is_empty() && !is_form && self.can_answer() => {
@@ -257,7 +266,7 @@ impl App {
             _ if self.tab().is_some_and(Tab::is_editing) => "puts it back into its place",
             Some(Phase::Starting(_)) => "queues; sent when the agent is ready",
             Some(Phase::Stuck(_)) => "queues; sent when this is solved",
-            _ => "queues; sent when the turn ends",
+            _ => "queues",
         }
     }
 

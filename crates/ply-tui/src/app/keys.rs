@@ -328,12 +328,12 @@ impl App {
         }
     }
 
-    /// Returns whether the page keys are for the question: it has the focus, or waits to be read.
+    /// Returns whether the page keys are for the question: it has the focus, or does not fit on the screen.
     fn scrolls_ask(&self) -> bool {
         let ask = self.tab().and_then(Tab::open_ask);
         match self.focus {
             Focus::Asks => ask.is_some(),
-            Focus::Composer => ask.is_some_and(Ask::is_unread),
+            Focus::Composer => ask.is_some_and(Ask::is_cut),
             Focus::Queue(_) | Focus::Nowhere => false,
         }
     }

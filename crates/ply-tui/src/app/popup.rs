@@ -4,10 +4,11 @@ use nucleo_matcher::Config;
 
 use super::{Action, App, Focus};
 use crate::composer::Piece;
-use crate::{fuzzy, help};
+use crate::fuzzy;
+use crate::help::{self, LocalCommand};
 
-/// Entries shown.
-pub(crate) const POPUP_ENTRIES_MAX: usize = 8;
+/// Entries that can be gone through; a screen shows a few of them.
+const ENTRIES_MAX: usize = 100;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -57,7 +58,7 @@ impl App {
 
     fn find_popup(&self) -> Option<Popup> {
         let tab = self.tab()?;
-        let max = POPUP_ENTRIES_MAX;
+        let max = ENTRIES_MAX;
         let named = |kind, start, word: &str, all: Vec<(String, String)>| {
             let names = all.iter().map(|(name, _)| name.as_str());
             let found = fuzzy::find(word, names, Config::DEFAULT, max);
@@ -78,13 +79,13 @@ impl App {
             let is_of_agent = |name: &str| tab.commands.iter().any(|known| known.name == name);
             let ours = help::COMMANDS.iter();
             let ours = ours.filter(|command| !is_of_agent(command.name));
-            let ours = ours.map(|command| (command.name.to_owned(), command.what.to_owned()));
+            let ours = ours.map(entry);
             let all = of_agent.chain(ours);
             return Some(named(Kind::Command, 0, word, all.collect()));
         }
         if let Some((0, word)) = tab.composer.word_with(':') {
             let all = help::COMMANDS.iter();
-            let all = all.map(|command| (command.name.to_owned(), command.what.to_owned()));
+            let all = all.map(entry);
             return Some(named(Kind::LocalCommand, 0, word, all.collect()));
         }
         let (start, word) = tab.composer.word_with('@')?;
@@ -143,4 +144,12 @@ impl App {
         let chosen = popup.entries.get(popup.selected);
         matches!((word, chosen), (Some((_, word)), Some((name, _))) if word == name)
     }
+}
+
+/// Returns the entry of a command of this client, described like those of agents: with a capital letter.
+fn entry(command: &LocalCommand) -> (String, String) {
+    let mut chars = command.what.chars();
+    let first = chars.next().map(|first| first.to_ascii_uppercase());
+    let what = first.into_iter().chain(chars).collect();
+    (command.name.to_owned(), what)
 }

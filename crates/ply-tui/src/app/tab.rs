@@ -92,7 +92,7 @@ pub(crate) struct Tab {
     pub(crate) is_busy_alone: bool,
     /// What there is to say of how the last turn ended, besides its trace.
     pub(crate) last_end: Option<String>,
-    /// The trace of the last turn, until another begins.
+    /// The trace of the last turn, if it has no place in the transcript.
     pub(crate) trace: Option<End>,
     /// When the turn began.
     began: Tick,
@@ -396,10 +396,10 @@ impl Tab {
         let Some(end) = trace::end(ended, &took) else {
             return;
         };
-        if let Some(tally) = tally {
-            self.view.turn_ended(tally.entries, end.clone());
+        match tally {
+            Some(tally) => self.view.turn_ended(tally.entries, end),
+            None => self.trace = Some(end),
         }
-        self.trace = Some(end);
     }
 
     pub(crate) fn set_tally(&mut self, tally: Tally) {

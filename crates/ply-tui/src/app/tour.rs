@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use super::ask::Ask;
 use super::tab::{Phase, Tab};
 use super::{Action, App, Tick};
 use crate::tour::{TourAct, TourKey, TourMoment, TourProgram, TourStep};
@@ -12,6 +13,8 @@ use crate::tour::{TourAct, TourKey, TourMoment, TourProgram, TourStep};
 const CHARS_AT_ONCE: usize = 2;
 /// How long a moment is waited for, in milliseconds; then the tour goes on without it.
 const MOMENT_MS_MAX: Tick = 15_000;
+/// How long the part of a question that is on the screen stands before the next one, in milliseconds.
+const PAGE_MS: Tick = 1_000;
 
 /// What a tour wants done.
 #[derive(Debug, PartialEq)]
@@ -30,6 +33,8 @@ pub(crate) struct Tour {
     acts: VecDeque<TourAct>,
     /// When the act began that is waited for.
     since: Option<Tick>,
+    /// When a question that does not fit was last scrolled.
+    paged: Tick,
     /// The reader wants to see what comes next.
     is_hurried: bool,
 }
@@ -44,6 +49,7 @@ impl Tour {
             caption: String::new(),
             acts: VecDeque::new(),
             since: None,
+            paged: 0,
             is_hurried: false,
         };
         tour.next_step().then_some(tour)
@@ -111,6 +117,19 @@ impl App {
         let Some(mut tour) = self.tour.take() else {
             return;
         };
+        let waits = matches!(
+            tour.acts.front(),
+            Some(TourAct::WaitFor(TourMoment::Question))
+        );
+        let is_unread = self
+            .tab()
+            .and_then(Tab::open_ask)
+            .is_some_and(Ask::is_unread);
+        if waits && is_unread && self.now.saturating_sub(tour.paged) >= PAGE_MS {
+            // As a user has to before a key answers.
+            tour.paged = self.now;
+            self.press(KeyCode::PageDown.into(), out);
+        }
         let Some(deeds) = tour.step(self.now, |moment| self.is_moment(moment)) else {
             self.is_changed = true;
             self.say("that was the tour; this session is yours now, and Ctrl-D quits");

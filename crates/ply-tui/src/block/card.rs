@@ -257,7 +257,11 @@ fn others(call: &ToolCall, detail: Detail, scene: Scene<'_>, pen: &mut Pen<'_>, 
                     rows_max: rows,
                     line_bytes_max: LINE_BYTES_BRIEF,
                 };
-                diff::change_lines(changes, &sheet)
+                let mut lines = diff::change_lines(changes, &sheet);
+                if let [title] = &mut fixed.lines[..] {
+                    diff::join_head(title, &mut lines, pen.width);
+                }
+                lines
             }
             v2::ToolCallContent::Terminal(of) => {
                 match scene.transcript.terminal(&of.terminal_id) {

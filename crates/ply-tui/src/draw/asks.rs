@@ -157,7 +157,8 @@ fn options(ask: &Ask, width: u16, is_focused: bool, theme: &Theme) -> Vec<Line<'
     let mut parts = Vec::new();
     let mut columns = 0;
     for (place, option) in ask.options().iter().enumerate() {
-        let text = format!("[{}] {}  ", number(place), clean(&option.name));
+        let name = clean(&option.name).replace('`', "");
+        let text = format!("[{}] {name}  ", number(place));
         let text = ply_client::text::beginning(&text, usize::from(width)).into_owned();
         let wide = ply_client::text::columns(&text);
         if columns + wide > usize::from(width) && !parts.is_empty() {

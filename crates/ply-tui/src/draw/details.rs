@@ -13,7 +13,8 @@ use super::lines::{styled, wrap_whole};
 use crate::app::App;
 use crate::app::ask::{Details, What};
 use crate::app::tab::Tab;
-use crate::diff::{DiffStyle, Sheet, change_lines};
+use crate::diff::{DiffStyle, Sheet, change_lines, join_head};
+use crate::highlight;
 use crate::paths::Paths;
 use crate::theme::Theme;
 
@@ -55,7 +56,8 @@ pub(super) fn prepare(app: &mut App, width: u16, transcripts: &dyn Transcripts) 
     let made = ask
         .details
         .as_ref()
-        .filter(|made| made.width == width && made.diff_style == diff_style && made.theme == theme);
+        .filter(|made| made.width == width && made.diff_style == diff_style && made.theme == theme)
+        .filter(|made| !made.is_plain || highlight::is_loading());
     // Many agents ask with the id of a call alone, and what it does is in its updates, also in those that come later.
     let mut call = None;
     let mut is_made = made.is_some_and(|made| made.call.is_none());
@@ -69,6 +71,10 @@ pub(super) fn prepare(app: &mut App, width: u16, transcripts: &dyn Transcripts) 
         });
     }
     if is_made {
+        let is_plain = made.is_some_and(|made| made.is_plain);
+        if is_plain {
+            app.draw_again();
+        }
         return;
     }
     let mut paper = Paper {
@@ -80,13 +86,18 @@ pub(super) fn prepare(app: &mut App, width: u16, transcripts: &dyn Transcripts) 
     };
     paper.request(request, call.as_ref());
     let lines = paper.lines;
+    let is_plain = highlight::is_loading();
     ask.set_details(Details {
         width,
         diff_style,
         theme,
         call,
         lines,
+        is_plain,
     });
+    if is_plain {
+        app.draw_again();
+    }
 }
 
 /// Lays out the open question again if it is now about something else than what is on the screen, so that no key answers what
@@ -237,7 +248,10 @@ impl Paper<'_> {
         if let Some(input) = input {
             self.raw_input(input);
         }
-        for item in content {
+        // A file that the title ends with is not named again.
+        let is_title_alone = self.lines.len() == 1;
+        for (place, item) in content.iter().enumerate() {
+            let is_named_above = place == 0 && is_title_alone;
             match item {
                 v2::ToolCallContent::Diff(diff) => {
                     let sheet = Sheet {
@@ -248,7 +262,11 @@ impl Paper<'_> {
                         rows_max: ROWS_MAX,
                         line_bytes_max: DIFF_LINE_BYTES_MAX,
                     };
-                    self.lines.extend(change_lines(diff, &sheet));
+                    let mut lines = change_lines(diff, &sheet);
+                    if let Some(title) = self.lines.last_mut().filter(|_| is_named_above) {
+                        join_head(title, &mut lines, self.width.into());
+                    }
+                    self.lines.extend(lines);
                 }
                 v2::ToolCallContent::Content(content) => match &content.content {
                     v2::ContentBlock::Text(text) => {

@@ -12,11 +12,14 @@ use crate::app::{App, Overlay};
 use crate::help::{COMMANDS, KEYS};
 use crate::keymap::Keys;
 use crate::theme::Theme;
+use crate::wrap::{self, Breaks, Margin};
 
 /// Columns of lists.
 const LIST_COLUMNS_MAX: u16 = 100;
 /// Columns of keys in the help.
 const KEY_COLUMNS: usize = 24;
+/// Entries of the popup that are shown together.
+const POPUP_ROWS_MAX: usize = 8;
 
 /// Draws what covers the rest and returns where the cursor is.
 pub(super) fn draw(app: &mut App, area: Rect, buf: &mut Buffer) -> Option<Position> {
@@ -28,13 +31,13 @@ pub(super) fn draw(app: &mut App, area: Rect, buf: &mut Buffer) -> Option<Positi
     };
     match &mut app.overlay {
         Some(Overlay::Help { scroll }) => {
-            let lines = help_lines(&theme, &keys);
             let inside = frame(
                 area,
                 "Help: Up and Down scroll, any other key closes",
                 buf,
                 &theme,
             );
+            let lines = help_lines(&theme, &keys, usize::from(inside.width));
             let last = u16::try_from(lines.len())
                 .unwrap_or(u16::MAX)
                 .saturating_sub(inside.height);
@@ -48,26 +51,30 @@ pub(super) fn draw(app: &mut App, area: Rect, buf: &mut Buffer) -> Option<Positi
     }
 }
 
-fn help_lines(theme: &Theme, user: &Keys) -> Vec<Line<'static>> {
+fn help_lines(theme: &Theme, user: &Keys, width: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for (group, keys) in KEYS {
         lines.push(styled(*group, theme.heading));
         for (key, what) in *keys {
-            lines.push(pair(&user.shown(key), what, theme));
+            pair(&user.shown(key), what, width, theme, &mut lines);
         }
     }
     lines.push(styled("Commands", theme.heading));
     for command in COMMANDS {
-        lines.push(pair(&format!("/{}", command.name), command.what, theme));
+        let name = format!("/{}", command.name);
+        pair(&name, command.what, width, theme, &mut lines);
     }
     lines
 }
 
-fn pair(key: &str, what: &str, theme: &Theme) -> Line<'static> {
-    Line::from(vec![
-        span(format!("  {key:<KEY_COLUMNS$}"), theme.accent),
-        span(what.to_owned(), theme.text),
-    ])
+/// Appends a key and what it does, in as many rows as that takes.
+fn pair(key: &str, what: &str, width: usize, theme: &Theme, lines: &mut Vec<Line<'static>>) {
+    let margin = Margin {
+        first: vec![span(format!("  {key:<KEY_COLUMNS$}"), theme.accent)],
+        rest: vec![span(" ".repeat(2 + KEY_COLUMNS), theme.text)],
+    };
+    let what = [span(what.to_owned(), theme.text)];
+    wrap::wrap(&what, width, &margin, Breaks::Words, lines);
 }
 
 fn draw_picker(picker: &Picker, area: Rect, buf: &mut Buffer, theme: &Theme) -> Option<Position> {
@@ -144,24 +151,21 @@ pub(super) fn draw_popup(app: &App, above: Rect, buf: &mut Buffer) {
         return;
     };
     let theme = &app.theme;
-    let rows = u16::try_from(popup.entries.len())
-        .unwrap_or(0)
-        .min(above.height);
-    let area = Rect {
-        y: above.bottom() - rows,
-        height: rows,
-        ..above
-    };
-    Clear.render(area.intersection(buf.area), buf);
     let sign = match popup.kind {
         Kind::File => '@',
         Kind::Command => '/',
         Kind::LocalCommand => ':',
     };
-    let lines: Vec<Line<'static>> = popup
-        .entries
-        .iter()
-        .enumerate()
+    let shown = POPUP_ROWS_MAX.min(usize::from(above.height));
+    let first = (popup.selected + 1).saturating_sub(shown);
+    let entries = popup.entries.iter().enumerate().skip(first).take(shown);
+    let below = popup.entries.len().saturating_sub(first + shown);
+    let width = usize::from(above.width);
+    // What is said about names begins in one column.
+    let names = popup.entries.iter();
+    let names = names.map(|(name, _)| ply_client::text::columns(&clean(name)));
+    let column = names.max().unwrap_or(0).min(width / 2);
+    let mut lines: Vec<Line<'static>> = entries
         .map(|(place, (name, what))| {
             let is_chosen = place == popup.selected;
             let style = if is_chosen {
@@ -170,12 +174,27 @@ pub(super) fn draw_popup(app: &App, above: Rect, buf: &mut Buffer) {
                 theme.text
             };
             let mark = if is_chosen { "›" } else { " " };
-            Line::from(vec![
-                span(format!(" {mark} {sign}{}", clean(name)), style),
-                span(format!("  {}", clean(what)), theme.dim),
-            ])
+            let name = clean(name);
+            let gap = column.saturating_sub(ply_client::text::columns(&name));
+            let gap = if what.is_empty() { 0 } else { gap };
+            let spans = [
+                span(format!(" {mark} {sign}{name}"), style),
+                span(format!("{}  {}", " ".repeat(gap), clean(what)), theme.dim),
+            ];
+            wrap::tinted(wrap::cut(&spans, width), width, theme.panel)
         })
         .collect();
+    if below > 0 && lines.len() < usize::from(above.height) {
+        let more = styled(format!("   … {below} more"), theme.dim);
+        lines.push(wrap::tinted(more, width, theme.panel));
+    }
+    let rows = u16::try_from(lines.len()).unwrap_or(0).min(above.height);
+    let area = Rect {
+        y: above.bottom() - rows,
+        height: rows,
+        ..above
+    };
+    Clear.render(area.intersection(buf.area), buf);
     put_lines(buf, area, &lines);
 }
 

@@ -115,7 +115,9 @@ pub(super) fn draw_log(app: &mut App, area: Rect, is_beside: bool, buf: &mut Buf
         }
         None => {
             let logged = app.log.around(chosen, usize::from(inside.height));
-            let lines = logged.iter().map(|line| log_line(line, chosen, &app.theme));
+            let width = usize::from(inside.width);
+            let lines = logged.iter();
+            let lines = lines.map(|line| log_line(line, chosen, width, &app.theme));
             ("wire log".to_owned(), lines.collect())
         }
     };
@@ -163,7 +165,8 @@ fn whole_lines(app: &mut App, logged: &Logged, area: Rect) -> Vec<Line<'static>>
         .collect()
 }
 
-fn log_line(line: &Logged, chosen: Option<u64>, theme: &Theme) -> Line<'static> {
+/// Returns a line of the log. What it says is cut, so that its time and its length are always there.
+fn log_line(line: &Logged, chosen: Option<u64>, width: usize, theme: &Theme) -> Line<'static> {
     let (mark, style) = match line.is_sent {
         true => ("→", theme.user),
         false => ("←", theme.accent),
@@ -177,11 +180,17 @@ fn log_line(line: &Logged, chosen: Option<u64>, theme: &Theme) -> Line<'static> 
         0..1000 => format!("{took} ms "),
         _ => format!("{}.{} s ", took / 1000, took % 1000 / 100),
     });
+    let at = format!(" {seconds:>5}.{millis:03} ");
+    let bytes = format!("({} bytes)", line.bytes);
+    let others = [at.as_str(), mark, "  ", &took, &bytes];
+    let others: usize = others.into_iter().map(ply_client::text::columns).sum();
+    let what = clean(&line.what);
+    let what = ply_client::text::beginning(&what, width.saturating_sub(others).max(1));
     Line::from(vec![
-        span(format!(" {seconds:>5}.{millis:03} "), theme.dim),
+        span(at, theme.dim),
         span(mark, style),
-        span(format!(" {} ", clean(&line.what)), text),
+        span(format!(" {what} "), text),
         span(took, theme.accent),
-        span(format!("({} bytes)", line.bytes), theme.dim),
+        span(bytes, theme.dim),
     ])
 }

@@ -20,13 +20,14 @@ pub(super) fn lines(app: &mut App, width: u16, rows_max: u16) -> Vec<Line<'stati
         Some(ShellEnd::Exit(0)) => theme.ok,
         Some(_) => theme.failed,
     };
-    let head = Line::from(vec![
+    let mut head = Line::from(vec![
         span(" ! ", theme.accent),
         span(clean(&shell.command), theme.strong),
         span(format!("  {}", clean(&shell.state(now))), style),
     ]);
     let room = usize::from(rows_max).saturating_sub(1);
-    let wanted = room.saturating_add(shell.back);
+    // One more, to know whether there is any.
+    let wanted = room.saturating_add(shell.back).saturating_add(1);
     // From the end, so that a long output costs no more than what is shown of it.
     let mut rows: Vec<String> = Vec::new();
     if shell.is_truncated {
@@ -43,10 +44,14 @@ pub(super) fn lines(app: &mut App, width: u16, rows_max: u16) -> Vec<Line<'stati
         }
     }
     shell.back = shell.back.min(rows.len().saturating_sub(room));
+    let is_cut = rows.len() > room + shell.back;
     let shown = rows.into_iter().skip(shell.back).take(room);
     let mut shown: Vec<_> = shown
         .map(|row| styled(format!("   {row}"), theme.text))
         .collect();
+    if is_cut {
+        head.push_span(span("  … more above: PgUp", theme.waiting));
+    }
     shown.push(head);
     shown.reverse();
     shown

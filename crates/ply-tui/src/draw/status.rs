@@ -6,12 +6,17 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use super::lines::{clean, put, put_lines, span, styled, wrap};
+use super::lines::{self, clean, put, put_lines, span, styled};
 use crate::app::tab::trace::money;
 use crate::app::tab::{Attention, Phase, Tab, Trouble};
 use crate::app::{App, Care, Focus, Tick};
 use crate::block::spinner_frame;
+use crate::wrap;
 
+/// What stands between two parts of a line.
+const SEPARATOR: &str = " · ";
+/// Rows of a notice.
+const NOTICE_ROWS_MAX: usize = 3;
 /// Columns of a title in the row of tabs.
 const TAB_COLUMNS_MAX: usize = 24;
 
@@ -23,23 +28,31 @@ pub(super) fn draw_status(app: &App, area: Rect, buf: &mut Buffer) {
     };
     let name = app.agent(tab.agent).map_or("", |known| known.name.as_str());
     let mut parts = vec![span(format!(" {}", clean(name)), app.theme.accent)];
+    let (state, state_style) = state(app, tab);
+    // The state first, where there is no room for everything: it says whether somebody waits for the user.
+    let mut room = usize::from(area.width);
+    room = room.saturating_sub(columns(&state) + columns(SEPARATOR) + columns(name) + 1);
     for category in [Category::Model, Category::Mode] {
         if let Some(option) = tab.option(&category) {
             let value = clean(&crate::app::current_name(option));
+            let wide = columns(&value) + columns(SEPARATOR);
+            if wide > room {
+                continue;
+            }
+            room -= wide;
             let style = match (&category, Care::of_current(option)) {
                 (Category::Mode, Care::Looks) => app.theme.ok,
                 (Category::Mode, Care::Edits) => app.theme.waiting,
                 (Category::Mode, Care::All) => app.theme.error,
                 _ => app.theme.text,
             };
-            parts.push(span(" · ", app.theme.dim));
+            parts.push(span(SEPARATOR, app.theme.dim));
             parts.push(span(value, style));
         }
     }
-    parts.push(span(" · ", app.theme.dim));
-    let (state, style) = state(app, tab);
-    parts.push(span(state, style));
-    let left = Line::from(parts);
+    parts.push(span(SEPARATOR, app.theme.dim));
+    parts.push(span(state, state_style));
+    let left = wrap::cut(&parts, usize::from(area.width));
     put_lines(buf, area, std::slice::from_ref(&left));
     let right = usage(tab);
     let room = usize::from(area.width).saturating_sub(left.width() + 1);
@@ -105,15 +118,26 @@ fn usage(tab: &Tab) -> String {
 
 /// Says what the keys do.
 pub(super) fn draw_hint(app: &App, area: Rect, buf: &mut Buffer) {
+    let width = usize::from(area.width);
     let mut parts = vec![span(" ", app.theme.dim)];
+    let mut taken = 1;
     for (place, (key, what)) in app.hint().into_iter().enumerate() {
+        let key = span(key, app.theme.accent);
+        let what = span(format!(" {what}"), app.theme.dim);
+        let wide = key.width() + what.width();
         if place > 0 {
-            parts.push(span(" · ", app.theme.dim));
+            // Whole or not at all: half of what a key does is wrong.
+            taken += columns(SEPARATOR) + wide;
+            if taken > width {
+                break;
+            }
+            parts.push(span(SEPARATOR, app.theme.dim));
+        } else {
+            taken += wide;
         }
-        parts.push(span(key, app.theme.accent));
-        parts.push(span(format!(" {what}"), app.theme.dim));
+        parts.extend([key, what]);
     }
-    put_lines(buf, area, &[Line::from(parts)]);
+    put_lines(buf, area, &[wrap::cut(&parts, width)]);
 }
 
 /// Shows the open sessions with their marks.
@@ -179,14 +203,15 @@ pub(super) fn chip_lines(app: &App, max: usize) -> Vec<Line<'static>> {
     lines
 }
 
-/// Shows what was to be said.
-pub(super) fn notice_lines(app: &App, width: u16) -> Vec<Line<'static>> {
+/// Shows what was to be said, each notice in at most so many rows.
+pub(super) fn notice_lines(app: &App, width: u16, rows_max: u16) -> Vec<Line<'static>> {
+    let rows_max = usize::from(rows_max).clamp(1, NOTICE_ROWS_MAX);
     let notices = app.notices.iter().flat_map(|notice| {
         let style = match notice.is_error {
             true => app.theme.error,
             false => app.theme.notice,
         };
-        let rows = wrap(&notice.text, width.saturating_sub(3), 3);
+        let rows = lines::wrap(&notice.text, width.saturating_sub(3), rows_max);
         rows.into_iter()
             .map(move |row| styled(format!(" ! {row}"), style))
     });

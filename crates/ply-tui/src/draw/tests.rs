@@ -245,6 +245,42 @@ fn the_popup_of_commands() {
 }
 
 #[test]
+fn the_popup_goes_on_behind_its_last_row() {
+    let mut app = ready();
+    press(&mut app, ":");
+    let shown = show(&mut app);
+    assert!(
+        shown.contains("› :help") && shown.contains("… 10 more"),
+        "{shown}"
+    );
+    press(&mut app, "<down><down><down><down><down><down><down><down>");
+    let shown = show(&mut app);
+    assert!(shown.contains("› :log"), "{shown}");
+    assert!(!shown.contains(":help"), "{shown}");
+}
+
+#[test]
+fn the_help_is_whole_on_a_narrow_screen() {
+    let mut app = ready();
+    press(&mut app, "<f1>");
+    let shown = screen(&mut app, &Told::default(), 60, 30);
+    assert!(
+        shown.contains("Alt-I") && shown.contains("Ctrl-Enter"),
+        "{shown}"
+    );
+    let words: Vec<_> = shown
+        .split(['│', ' ', '\n'])
+        .filter(|word| !word.is_empty())
+        .collect();
+    let end = ["where", "the", "terminal", "reports", "it)"];
+    assert_eq!(
+        words.windows(5).filter(|words| **words == end).count(),
+        2,
+        "{shown}"
+    );
+}
+
+#[test]
 fn the_list_of_sessions() {
     let mut app = ready();
     press(&mut app, "<c-s>");

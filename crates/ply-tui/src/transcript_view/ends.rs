@@ -43,6 +43,11 @@ impl Ends {
         }
     }
 
+    /// Returns the end behind so many entries.
+    pub(super) fn after(&self, entries: usize) -> Option<&End> {
+        self.0.get(&entries)
+    }
+
     /// Returns the end right before a unit.
     pub(crate) fn before(&self, unit: Unit) -> Option<&End> {
         self.0.get(&unit.start)

@@ -117,8 +117,8 @@ fn told(method: &str, params: Option<&RawValue>) -> String {
         words.push_str(&beginning(word));
     }
     if let Ok(chunk) = serde_json::from_str::<Chunk>(raw.get()) {
-        words.push_str("  ");
-        words.push_str(&beginning(&chunk.content.text));
+        // In quotes, since many are blank.
+        words.push_str(&format!(" \"{}\"", beginning(&chunk.content.text)));
     }
     words
 }

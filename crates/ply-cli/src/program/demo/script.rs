@@ -70,6 +70,7 @@ pub(super) fn steps(place: &Place) -> Vec<TourStep> {
         TourStep::new(
             "1 allows the change. The turn ends, and the queued prompt is sent.",
             vec![
+                until(TourMoment::Question),
                 press(TourKey::Char('1')),
                 until(TourMoment::NoQuestion),
                 hold(2),

@@ -12,6 +12,9 @@ use crate::text;
 /// Bytes of a result that the answer repeats.
 const QUOTED_BYTES_MAX: usize = 2_000;
 
+/// What tools that change a file say before its new lines.
+const NOW_READS: &str = " It now reads:\n";
+
 /// What the model says.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Reply {
@@ -64,6 +67,11 @@ fn commands(calls: Vec<Call>, rounds: &Rounds<'_>) -> Reply {
         (Some(call), None) => Reply::calls(vec![call]),
         (Some(call), Some(last)) if !last.failed => Reply::calls(vec![call]),
         (_, None) => Reply::say("There was nothing to do."),
+        // What a file reads now is on the card of its change.
+        (_, Some(last)) if !last.failed && last.text.contains(NOW_READS) => {
+            let (done, _) = last.text.split_once(NOW_READS).unwrap_or_default();
+            Reply::say(format!("{done}\n"))
+        }
         (_, Some(last)) => {
             let quoted = text::head(last.text, QUOTED_BYTES_MAX);
             let more = match last.text.len() - quoted.len() {

@@ -20,7 +20,7 @@ fn what_is_written_while_the_agent_works_is_queued_and_sent_in_order() {
     press(&mut app, "one<enter>");
     assert!(matches!(phase(&app), Phase::Working(_)));
     press(&mut app, "two");
-    assert!(hint(&app).contains("Enter queues; sent when the turn ends"));
+    assert!(hint(&app).contains("Enter queues · Esc"));
     assert_eq!(prompts(&press(&mut app, "<enter>three<enter>")), [""; 0]);
     assert_eq!(queue(&app), ["two", "three"]);
     assert_eq!(prompts(&app.update(done(v2::StopReason::EndTurn))), ["two"]);

@@ -61,6 +61,45 @@ fn a_diff_is_on_the_screen_once_while_it_is_asked_about() {
 }
 
 #[test]
+fn a_file_that_the_title_names_is_not_named_again() {
+    let mut app = ready();
+    let told = told(json!([edit("before", "after")]));
+    ask_by_id(&mut app);
+    let shown = screen(&mut app, &told, 80, 24);
+    assert!(shown.contains("│ Write src/k.txt +1 -1 "), "{shown}");
+    assert!(!shown.contains("│ src/k.txt"), "{shown}");
+}
+
+#[test]
+fn a_narrow_screen_says_first_that_somebody_waits_and_how_to_go_on() {
+    let mut app = ready();
+    press(&mut app, "go<enter>");
+    let told = told(json!([edit("before", "after")]));
+    ask_by_id(&mut app);
+    let shown = screen(&mut app, &told, 20, 6);
+    assert!(shown.contains("PgDn shows the res…"), "{shown}");
+    assert!(shown.contains("needs you (1)"), "{shown}");
+    press(&mut app, "1");
+    let shown = screen(&mut app, &told, 20, 6);
+    assert!(shown.contains("! PgDn shows the …"), "{shown}");
+}
+
+#[test]
+fn a_change_of_a_few_lines_is_answered_without_scrolling() {
+    let mut app = ready();
+    let lines = ["one", "two", "three", "four"].map(|word| format!("{word} after"));
+    let edit = edit("before\n-before\n-before", &lines.join("\n+")).to_string();
+    let edit = edit.replace("@@ -3,1 +3,1 @@", "@@ -3,3 +3,4 @@");
+    let told = told(serde_json::from_str(&format!("[{edit}]")).unwrap());
+    ask_by_id(&mut app);
+    screen(&mut app, &told, 80, 24);
+    tell(&mut app, Event::Tick(10_000));
+    let shown = screen(&mut app, &told, 80, 24);
+    assert!(shown.contains("four after"), "{shown}");
+    assert!(shown.contains("1–9 answer"), "{shown}");
+}
+
+#[test]
 fn a_question_that_names_its_call_shows_the_command_and_the_arguments_of_the_call() {
     let call = |input: serde_json::Value| {
         told(json!([{

@@ -33,6 +33,56 @@ fn the_end_is_followed_until_the_reader_goes_up() {
 }
 
 #[test]
+fn the_end_of_the_last_turn_stands_below_what_was_said_in_it() {
+    let end = || End {
+        is_good: true,
+        words: "1 s".to_owned(),
+    };
+    for (height, count) in [(5, 10), (12, 2)] {
+        let mut screen = Screen::new(30, height);
+        numbered(&mut screen, count);
+        screen.frame();
+        let entries = screen.transcript.entries().len();
+        screen.view.turn_ended(entries, end());
+        let text = screen.text();
+        let last = format!("line {}\n\n✓ 1 s", count - 1);
+        assert!(text.trim_end().ends_with(&last), "{text}");
+        assert!(screen.view.is_at_end());
+        screen.say("agent_message", "n", "new");
+        assert!(screen.text().trim_end().ends_with("new"));
+    }
+    // It leaves the screen with the end.
+    let mut screen = Screen::new(30, 5);
+    numbered(&mut screen, 10);
+    screen.frame();
+    screen
+        .view
+        .turn_ended(screen.transcript.entries().len(), end());
+    screen.frame();
+    screen.scroll(Scroll::Lines(-4));
+    assert!(!screen.text().contains('✓'));
+    screen.scroll(Scroll::Lines(4));
+    assert!(screen.view.is_at_end() && screen.text().contains('✓'));
+}
+
+#[test]
+fn who_follows_the_end_goes_on_following_though_nothing_was_drawn_for_a_while() {
+    let mut screen = Screen::new(30, 5);
+    numbered(&mut screen, 2);
+    screen.frame();
+    // A question takes all the rows while more is said.
+    screen.height = 0;
+    for line in 0..20 {
+        screen.say("agent_message", &format!("n{line}"), &format!("new {line}"));
+    }
+    screen.frame();
+    screen.scroll(Scroll::Page(1));
+    screen.height = 5;
+    assert!(screen.text().ends_with("new 19"));
+    assert!(screen.view.is_at_end());
+}
+
+#[test]
 fn down_to_the_last_line_means_to_follow_again() {
     let mut screen = Screen::new(30, 5);
     numbered(&mut screen, 20);
