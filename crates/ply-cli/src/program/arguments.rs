@@ -92,7 +92,7 @@ pub(crate) struct Agent {
     pub(crate) mode: Option<String>,
 }
 
-/// Lists the MCP servers of config.toml and of the project, and logs in at them.
+/// Lists the MCP servers of config.toml and of the project, and logs in to them.
 ///
 /// Servers that an editor names are not listed.
 ///
@@ -125,12 +125,12 @@ pub(crate) enum McpCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Logs in at a server: prints the address to open, and waits.
+    /// Logs in to a server: prints the address to open, and waits.
     Login {
         /// The server's name.
         name: String,
     },
-    /// Forgets the login at a server.
+    /// Logs out of a server: deletes its tokens from this machine.
     Logout {
         /// The server's name.
         name: String,
@@ -191,7 +191,7 @@ pub(crate) enum PermitsCommand {
     Allow {
         /// The question, if several wait: its id or an unambiguous prefix.
         id: Option<String>,
-        /// Also from now on.
+        /// Saves a rule, so that the same is not asked again.
         #[arg(long)]
         always: bool,
     },
@@ -199,7 +199,7 @@ pub(crate) enum PermitsCommand {
     Deny {
         /// The question, if several wait: its id or an unambiguous prefix.
         id: Option<String>,
-        /// Also from now on.
+        /// Saves a rule, so that the same is not asked again.
         #[arg(long)]
         always: bool,
     },

@@ -102,6 +102,8 @@ pub(crate) enum Error {
         name: String,
         /// The one that may be meant.
         near: Option<String>,
+        /// Whether other words follow it.
+        is_sentence: bool,
     },
     /// Nothing can be checked.
     #[error("{}", Line(.0))]
@@ -165,10 +167,25 @@ impl Error {
 
     /// Says what failed and what to do next.
     pub(crate) fn tell(&self) {
-        output::tell(&format!("error: {self}"));
-        if let Some(hint) = self.hint() {
+        let what = self.to_string();
+        let (what, hint) = match self.split(&what) {
+            Some((what, hint)) => (what, Some(hint.to_owned())),
+            None => (what.as_str(), self.hint()),
+        };
+        output::tell(&format!("error: {what}"));
+        if let Some(hint) = hint {
             output::tell(&format!("  hint: {hint}"));
         }
+    }
+
+    /// Returns what failed, and the command that comes next, of an error that names one at its end.
+    fn split<'a>(&self, what: &'a str) -> Option<(&'a str, &'a str)> {
+        let has_hint = matches!(
+            self,
+            Self::Argument(_) | Self::Check(_) | Self::Hub(_) | Self::Mcp(_)
+        );
+        let (what, hint) = what.split_once("; ").filter(|_| has_hint)?;
+        hint.contains("`ply ").then_some((what, hint))
     }
 
     /// Returns what to do next, if the error itself does not say so.
@@ -204,10 +221,16 @@ impl Error {
             Self::NoCommand {
                 near: Some(near), ..
             } => format!("did you mean `ply {near}`?"),
-            Self::NoCommand { name, near: None } => format!(
-                "`ply --help` lists the commands; `ply chat {}` sends it as a prompt",
-                Line(name)
-            ),
+            Self::NoCommand {
+                name, is_sentence, ..
+            } => {
+                let name = Line(name);
+                let prompt = match is_sentence {
+                    true => format!("put a prompt in quotes: `ply \"{name} …\"`"),
+                    false => format!("`ply chat {name}` sends it as a prompt"),
+                };
+                format!("`ply --help` lists the commands; {prompt}")
+            }
             Self::Exists(_) => "give `--force` to replace it, or another name".to_owned(),
             Self::Directory { .. } => {
                 "give a directory that exists and that you may enter".to_owned()

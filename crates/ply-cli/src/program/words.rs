@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser as _};
 
 use crate::program::arguments::Arguments;
@@ -10,6 +11,49 @@ use crate::program::roster::{SLIPS_MAX, slips};
 
 /// The command that words without one are for.
 const DEFAULT: &str = "chat";
+
+/// What commands are called elsewhere, and what does that here.
+const ELSEWHERE: [(&str, &str); 13] = [
+    ("add", "agents add"),
+    ("config", "chat --help"),
+    ("continue", "--continue"),
+    ("doctor", "agents doctor"),
+    ("exec", "run"),
+    ("install", "agents add"),
+    ("list", "sessions ls"),
+    ("login", "agents login"),
+    ("ls", "sessions ls"),
+    ("new", "chat"),
+    ("resume", "--continue"),
+    ("update", "agents update"),
+    ("version", "--version"),
+];
+
+/// What options are called elsewhere, and what does that here.
+const OPTIONS_ELSEWHERE: [(&[&str], &str); 4] = [
+    (
+        &["-p", "--print", "--prompt"],
+        "`ply run \"PROMPT\"` sends one prompt and prints the answer",
+    ),
+    (
+        &["-c", "-r", "--resume"],
+        "`--continue` continues the latest session of the directory, `--session ID` another one",
+    ),
+    (
+        &["--json"],
+        "`ply run --output json` prints one JSON object",
+    ),
+    (
+        &[
+            "--dangerously-skip-permissions",
+            "--full-auto",
+            "--yes",
+            "--yolo",
+            "-y",
+        ],
+        "`ply run --permit all` allows everything; in the terminal client, `--mode full` does",
+    ),
+];
 
 /// Why the words of a command line cannot be read.
 #[derive(Debug)]
@@ -30,10 +74,39 @@ pub(super) fn parse(words: Vec<OsString>) -> Result<Arguments, Unread> {
     // Only now, so that a command that is named costs nothing more.
     match with_command(&words).map_err(Unread::NoCommand)? {
         Some(words) if error.use_stderr() => {
-            Arguments::try_parse_from(words).map_err(Unread::Words)
+            Arguments::try_parse_from(&words).map_err(|error| Unread::Words(advised(error, &words)))
         }
-        _ => Err(Unread::Words(error)),
+        _ => Err(Unread::Words(advised(error, &words))),
     }
+}
+
+/// Returns an error about an option with what to do instead.
+fn advised(mut error: clap::Error, words: &[OsString]) -> clap::Error {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return error;
+    }
+    // The parser would have it written after `--`, where the command of an agent belongs.
+    error.remove(ContextKind::Suggested);
+    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else {
+        return error;
+    };
+    let known = OPTIONS_ELSEWHERE
+        .iter()
+        .find(|(names, _)| names.contains(&given.as_str()));
+    let starts_agents = ["attach", "check", "trace"]
+        .iter()
+        .any(|name| words.get(1).is_some_and(|word| word == name));
+    let advice = match known {
+        Some((_, advice)) => advice,
+        None if starts_agents && !given.starts_with('-') => {
+            "the command of an agent goes after `--`"
+        }
+        None => return error,
+    };
+    error.remove(ContextKind::SuggestedArg);
+    let advice = ContextValue::StyledStrs(vec![advice.into()]);
+    error.insert(ContextKind::Suggested, advice);
+    error
 }
 
 /// Returns the words with the command that they are for, if they name none.
@@ -41,14 +114,19 @@ fn with_command(words: &[OsString]) -> Result<Option<Vec<OsString>>, Error> {
     let Some(first) = words.get(1) else {
         return Ok(None);
     };
-    Ok(is_for_chat(&first.to_string_lossy())?.then(|| {
-        let mut words = words.to_vec();
-        words.insert(1, DEFAULT.into());
-        words
-    }))
+    let is_sentence = words
+        .get(2)
+        .is_some_and(|next| !next.to_string_lossy().starts_with('-'));
+    Ok(
+        is_for_chat(&first.to_string_lossy(), is_sentence)?.then(|| {
+            let mut words = words.to_vec();
+            words.insert(1, DEFAULT.into());
+            words
+        }),
+    )
 }
 
-fn is_for_chat(first: &str) -> Result<bool, Error> {
+fn is_for_chat(first: &str, is_sentence: bool) -> Result<bool, Error> {
     if first.starts_with('-') {
         return Ok(!matches!(first, "-h" | "--help" | "-V" | "--version"));
     }
@@ -67,12 +145,25 @@ fn is_for_chat(first: &str) -> Result<bool, Error> {
     }
     // Of a short word, two changed letters make any other.
     let slips_max = SLIPS_MAX.min(first.chars().count() / 3);
-    let near = names.iter().filter(|name| slips(name, first) <= slips_max);
-    let near = near.min_by_key(|name| slips(name, first));
+    let is_near = |name: &&&str| slips(name, first) <= slips_max || letters(name) == letters(first);
+    let near = names.iter().filter(is_near);
+    let near = near.min_by_key(|name| slips(name, first)).copied();
+    let elsewhere = || {
+        let mut elsewhere = ELSEWHERE.iter();
+        elsewhere.find_map(|(name, here)| (*name == first).then_some(*here))
+    };
     Err(Error::NoCommand {
         name: first.to_owned(),
-        near: near.map(|name| (*name).to_owned()),
+        near: near.or_else(elsewhere).map(str::to_owned),
+        is_sentence,
     })
+}
+
+/// Returns the letters of a word, which are the same if two of them changed places.
+fn letters(word: &str) -> Vec<char> {
+    let mut letters: Vec<char> = word.chars().collect();
+    letters.sort_unstable();
+    letters
 }
 
 #[cfg(test)]
@@ -118,7 +209,13 @@ mod tests {
         let told = completed("ply|sesions");
         assert!(told.contains("unknown command `sesions`"), "{told}");
         assert!(told.contains("did you mean `ply sessions`?"), "{told}");
+        let told = completed("ply|rnu|hello");
+        assert!(told.contains("did you mean `ply run`?"), "{told}");
+        let told = completed("ply|login");
+        assert!(told.contains("did you mean `ply agents login`?"), "{told}");
         let told = completed("ply|hello");
         assert!(told.contains("ply chat hello"), "{told}");
+        let told = completed("ply|explain|this");
+        assert!(told.contains("ply \"explain …\""), "{told}");
     }
 }

@@ -63,6 +63,22 @@ pub(crate) const USES: &[Wrong] = &[
     wrong(&["-a"], &["--agent"]),
     wrong(&["help", "frobnicate"], &["frobnicate"]),
     wrong(&["Run", "hello"], &["`Run`", "ply run"]),
+    wrong(&["rnu", "hello"], &["did you mean `ply run`?"]),
+    wrong(
+        &["explain", "this", "repository"],
+        &["`explain`", "ply \"explain …\""],
+    ),
+    wrong(&["login"], &["did you mean `ply agents login`?"]),
+    wrong(&["resume"], &["did you mean `ply --continue`?"]),
+    wrong(&["version"], &["did you mean `ply --version`?"]),
+    wrong(&["--resume"], &["--resume", "`--continue`"]),
+    wrong(&["-p", "hello"], &["`ply run \"PROMPT\"`"]),
+    wrong(&["run", "--json", "hello"], &["`ply run --output json`"]),
+    wrong(&["run", "--yolo", "hello"], &["`ply run --permit all`"]),
+    wrong(
+        &["check", "agent", "ply", "agent"],
+        &["the command of an agent goes after `--`"],
+    ),
     // chat
     wrong(&["chat"], &["needs a terminal", "ply run"]),
     wrong(&["a prompt without a terminal"], &["needs a terminal"]),

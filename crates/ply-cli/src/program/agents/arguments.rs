@@ -60,7 +60,7 @@ pub(super) struct List {
 /// Installs agents from the ACP registry.
 ///
 /// Agents come as npm packages (needs node and npm; install scripts are not run), as Python packages
-/// (needs uv) or as programs for your platform. agents.lock, in the same directory, records what was installed.
+/// (needs uv) or as programs for your platform. They are kept in ~/.local/share/ply/agents, where `agents.lock` records versions and checksums.
 #[derive(Debug, Args)]
 pub(super) struct Add {
     /// The agents: known names such as `claude`, or ids of the registry.

@@ -65,7 +65,7 @@ pub(crate) struct Attach {
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 pub(crate) struct Hub {
-    /// The store of the sessions, if it is not the default one.
+    /// The store of the sessions [default: $PLY_STORE, else $XDG_DATA_HOME/ply/sessions.db, else ~/.local/share/ply/sessions.db].
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) store: Option<PathBuf>,
 
@@ -88,7 +88,7 @@ pub(crate) enum HubCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Stops the hub and its agents after the current turns have ended; once more, it stops them now.
+    /// Stops the hub and its agents after the current turns have ended. Run it again to stop at once.
     Stop {
         /// Cancels the current turns first.
         #[arg(long)]
@@ -96,7 +96,7 @@ pub(crate) enum HubCommand {
     },
     /// Checks what the hub needs, and says how to mend what is wrong.
     Doctor,
-    /// Shows the end of the hub's log, and on standard error where it is.
+    /// Prints the end of the hub's log; its path goes to standard error.
     Logs,
 }
 
@@ -113,7 +113,7 @@ pub(crate) enum HubCommand {
         ply queue resume"
 )]
 pub(crate) struct Queue {
-    /// The store of the sessions, if it is not the default one.
+    /// The store of the sessions [default: $PLY_STORE, else $XDG_DATA_HOME/ply/sessions.db, else ~/.local/share/ply/sessions.db].
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) store: Option<PathBuf>,
 
@@ -167,7 +167,7 @@ pub(crate) enum QueueCommand {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  ply send sess-4f1d \"and now the tests\"")]
 pub(crate) struct Send {
-    /// The store of the sessions, if it is not the default one.
+    /// The store of the sessions [default: $PLY_STORE, else $XDG_DATA_HOME/ply/sessions.db, else ~/.local/share/ply/sessions.db].
     #[arg(long, value_name = "FILE")]
     pub(crate) store: Option<PathBuf>,
 
@@ -189,7 +189,7 @@ pub(crate) struct Send {
         ply watch\n  \
         ply watch sess-4f1d --json | jq .update.sessionUpdate")]
 pub(crate) struct Watch {
-    /// The store of the sessions, if it is not the default one.
+    /// The store of the sessions [default: $PLY_STORE, else $XDG_DATA_HOME/ply/sessions.db, else ~/.local/share/ply/sessions.db].
     #[arg(long, value_name = "FILE")]
     pub(crate) store: Option<PathBuf>,
 

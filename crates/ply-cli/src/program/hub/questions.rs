@@ -141,7 +141,9 @@ fn find<'a>(sessions: &'a [Live], wanted: Option<&str>) -> Result<(&'a Live, &'a
     let found: Vec<_> = all(sessions).filter(is_it).collect();
     match (found.as_slice(), wanted) {
         ([only], _) => Ok(*only),
-        ([], None) => Err(Error::Argument("nothing waits for an answer".to_owned())),
+        ([], None) => Err(Error::Argument(
+            "nothing waits for an answer; `ply hub sessions` lists open sessions".to_owned(),
+        )),
         ([], Some(wanted)) => Err(Error::Argument(format!(
             "no question has the id `{}`; `ply permits ls` lists those that wait",
             Line(wanted)

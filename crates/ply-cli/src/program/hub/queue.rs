@@ -112,9 +112,11 @@ fn queue<'a>(sessions: &'a [Live], id: Option<&str>) -> Result<&'a Live, Error> 
             "no open session has the id `{}`; `ply hub sessions` lists them",
             Line(id)
         ))),
-        ([], None) => Err(Error::Argument("no prompt waits for its turn".to_owned())),
+        ([], None) => Err(Error::Argument(
+            "no prompt waits for its turn; `ply queue ls` lists those that do".to_owned(),
+        )),
         (several, _) => Err(Error::Argument(format!(
-            "{} sessions may be meant; give the id of one",
+            "{} sessions may be meant; give the id of one, as in `ply hub sessions`",
             several.len()
         ))),
     }

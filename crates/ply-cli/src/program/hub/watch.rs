@@ -96,7 +96,10 @@ fn find<'a>(sessions: &'a [Live], wanted: Option<&str>) -> Result<&'a Live, Erro
     match (wanted, sessions) {
         (Some(id), _) => send::find(sessions, id),
         (None, [only]) => Ok(only),
-        (None, []) => Err(Error::Argument("no session is open in the hub".to_owned())),
+        (None, []) => Err(Error::Argument(
+            "no session is open in the hub; `ply attach` and `ply run --detach` open one"
+                .to_owned(),
+        )),
         (None, several) => Err(Error::Argument(format!(
             "{} sessions are open; say which one, by its id in `ply hub sessions`",
             several.len()

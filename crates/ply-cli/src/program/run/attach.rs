@@ -49,7 +49,7 @@ impl Attachment {
         let bytes = file::bytes(path, IMAGE_BYTES_MAX, "picture")?;
         let Some(mime_type) = image_type(&bytes) else {
             let path = text::path(path);
-            let detail = format!("{path} is no picture that is known: PNG, JPEG, GIF or WebP");
+            let detail = format!("{path} is not a PNG, JPEG, GIF or WebP image");
             return Err(Failure::usage(detail).hint("`-f FILE` adds text"));
         };
         Ok(Self::Image {

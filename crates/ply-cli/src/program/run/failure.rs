@@ -192,7 +192,7 @@ impl Failure {
                 };
                 let failure = Self::new(exit::NO_SESSION, "no_session", detail);
                 let failure = failure.said(Acp::of(error));
-                failure.hint("leave out `--session` and `--continue` for a new one")
+                failure.hint("`ply sessions ls` lists sessions; without `--session` and `--continue` a new one begins")
             }
             _ => Self::of_call(error, choice),
         }
