@@ -98,7 +98,8 @@ pub fn rules(version: Version) -> impl Iterator<Item = Rule> {
     rule::of(Side::Agent, version)
 }
 
-/// Returns the versions that an agent speaks, the older first.
+/// Returns the versions that an agent speaks, the older first. One that repeats any number, and says the rest in the words of version 1,
+/// speaks that one.
 ///
 /// # Errors
 ///
@@ -114,7 +115,13 @@ pub async fn versions(subject: &Subject) -> Result<Vec<Version>, Stopped> {
         let mut bench = Bench::new(subject.clone(), version, Findings::default());
         match bench.greeted_by_stranger(serde_json::json!({})).await {
             Ok(agent) => {
-                spoken.push(version);
+                let is_echo = version == Version::V2
+                    && ["info", "capabilities"]
+                        .iter()
+                        .all(|key| agent.hello.get(key).is_none());
+                if !is_echo || spoken.is_empty() {
+                    spoken.push(version);
+                }
                 agent.end().await;
             }
             // The first one says more: an agent may not know the later version at all.

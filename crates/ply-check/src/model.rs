@@ -2,7 +2,7 @@
 //!
 //! It answers the prompts that checks send, in the words of whichever API is asked: OpenAI's Chat Completions and Responses,
 //! Anthropic's Messages, Gemini's. It understands nothing: a prompt that names a file or a command becomes a call of the tool that fits
-//! best, and what a tool returned becomes one word.
+//! best, what a tool returned becomes one word, and a command that only waits becomes many slow ones.
 
 mod api;
 mod http;
@@ -11,6 +11,9 @@ mod mind;
 use std::ffi::OsString;
 use std::io;
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio::net::{TcpListener, TcpStream};
@@ -18,9 +21,12 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use self::api::Api;
 use self::http::Request;
+use self::mind::Reply;
 
 /// Connections that are served at a time; others wait.
 const CONNECTIONS_MAX: usize = 64;
+/// The pause between the words of an answer that takes a while.
+const BETWEEN_WORDS: Duration = Duration::from_millis(250);
 /// The key that agents are given: they want one, and nobody looks at it.
 const KEY: &str = "ply-check";
 /// The model that is named where an agent has no default of its own.
@@ -34,7 +40,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// Starts a model on a free port of the loopback interface.
+    /// Starts a model on a free port of the loopback interface, for agents that work in `directory`.
     ///
     /// # Errors
     ///
@@ -43,10 +49,10 @@ impl Model {
     /// # Cancel safety
     ///
     /// Cancel safe.
-    pub async fn start() -> io::Result<Self> {
+    pub async fn start(directory: PathBuf) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
-        let task = tokio::spawn(serve(listener));
+        let task = tokio::spawn(serve(listener, directory.into()));
         Ok(Self { address, task })
     }
 
@@ -70,18 +76,25 @@ impl Model {
             }},
         });
         let opencode = opencode.to_string();
-        let pairs: [(&str, &str); 22] = [
+        let provider = serde_json::json!({"name": "ply", "base_url": v1, "env_key": "OPENAI_API_KEY", "wire_api": "responses"});
+        let codex = serde_json::json!({"model": NAME, "model_provider": "ply", "model_providers": {"ply": provider}});
+        let codex = codex.to_string();
+        let pairs: [(&str, &str); 25] = [
             ("OPENAI_API_KEY", KEY),
             ("OPENAI_BASE_URL", &v1),
             ("OPENAI_API_BASE", &v1),
             ("OPENAI_HOST", &url),
             ("OPENAI_MODEL", NAME),
             ("CODEX_API_KEY", KEY),
+            ("CODEX_CONFIG", &codex),
+            ("MODEL_PROVIDER", "ply"),
             ("ANTHROPIC_API_KEY", KEY),
             ("ANTHROPIC_BASE_URL", &url),
             ("ANTHROPIC_MODEL", NAME),
             ("GEMINI_API_KEY", KEY),
             ("GOOGLE_GEMINI_BASE_URL", &url),
+            // Without a name, this agent asks one model which other one to take.
+            ("GEMINI_MODEL", "gemini-2.5-flash"),
             ("GOOGLE_GENAI_BASE_URL", &url),
             ("KIMI_API_KEY", KEY),
             ("KIMI_BASE_URL", &v1),
@@ -109,7 +122,7 @@ impl Drop for Model {
 }
 
 /// Takes connections until it is aborted, and its connections with it.
-async fn serve(listener: TcpListener) {
+async fn serve(listener: TcpListener, directory: Arc<Path>) {
     let mut connections = JoinSet::new();
     loop {
         while connections.len() >= CONNECTIONS_MAX {
@@ -117,8 +130,9 @@ async fn serve(listener: TcpListener) {
         }
         match listener.accept().await {
             Ok((stream, _)) => {
+                let directory = Arc::clone(&directory);
                 connections.spawn(async move {
-                    if let Err(error) = converse(stream).await {
+                    if let Err(error) = converse(stream, &directory).await {
                         tracing::debug!(%error, "a connection of the scripted model");
                     }
                 });
@@ -130,15 +144,15 @@ async fn serve(listener: TcpListener) {
 }
 
 /// Answers the requests of one connection.
-async fn converse(mut stream: TcpStream) -> io::Result<()> {
+async fn converse(mut stream: TcpStream, directory: &Path) -> io::Result<()> {
     let mut buffer = Vec::new();
     while let Some(request) = http::read(&mut stream, &mut buffer).await? {
-        answer(&mut stream, &request).await?;
+        answer(&mut stream, &request, directory).await?;
     }
     Ok(())
 }
 
-async fn answer(stream: &mut TcpStream, request: &Request) -> io::Result<()> {
+async fn answer(stream: &mut TcpStream, request: &Request, directory: &Path) -> io::Result<()> {
     let path = request.path.split('?').next().unwrap_or_default();
     if request.method == "GET" {
         let model = serde_json::json!({"id": NAME, "object": "model", "name": NAME});
@@ -153,10 +167,14 @@ async fn answer(stream: &mut TcpStream, request: &Request) -> io::Result<()> {
     if api == Api::AnthropicCount {
         return http::whole(stream, 200, &serde_json::json!({"input_tokens": 1})).await;
     }
-    let reply = mind::reply(&api.asked(&body));
+    let reply = mind::reply(&api.asked(&body), directory);
+    let pause = match reply {
+        Reply::Linger(_) => BETWEEN_WORDS,
+        _ => Duration::ZERO,
+    };
     let wants_stream = body.get("stream").and_then(Value::as_bool) == Some(true);
     match wants_stream || path.ends_with(":streamGenerateContent") {
-        true => http::events(stream, &api.events(&reply)).await,
+        true => http::events(stream, &api.events(&reply), pause).await,
         false => http::whole(stream, 200, &api.whole(&reply)).await,
     }
 }

@@ -81,14 +81,19 @@ impl Answer {
         self.message.get("error")?.get("code")?.as_i64()
     }
 
-    /// Returns the message of the error, cut and harmless to show.
+    /// Returns the message of the error, with what its data says besides, cut and harmless to show.
     #[must_use]
     pub fn error_message(&self) -> String {
-        let message = self
-            .message
-            .pointer("/error/message")
-            .and_then(Value::as_str);
-        ply_rpc::clean::for_display(message.unwrap_or_default().as_bytes(), 200)
+        let text = |place| self.message.pointer(place).and_then(Value::as_str);
+        let mut words = text("/error/message").unwrap_or_default().to_owned();
+        let details = ["/error/data", "/error/data/details", "/error/data/message"];
+        if let Some(details) = details.into_iter().find_map(text) {
+            words = match words.is_empty() {
+                true => details.to_owned(),
+                false => format!("{words}: {details}"),
+            };
+        }
+        ply_rpc::clean::for_display(words.as_bytes(), 200)
     }
 
     /// Says what it is, for a finding.

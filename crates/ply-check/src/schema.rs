@@ -53,7 +53,7 @@ pub(crate) fn fault(version: Version, part: Part, method: &str, value: &Value) -
 /// Stands for an entry of a listing where a method is wanted.
 pub(crate) const LISTED: &str = "session/list#sessions";
 /// Members of drafts that the schema does not have any more, or not yet, and that peers in use still send.
-const DRAFTS: &[&str] = &["models", "archived", "systemPrompt"];
+const DRAFTS: &[&str] = &["models", "archived", "systemPrompt", "usage"];
 
 /// Returns a member of a part of a message that the protocol does not know and that is not in a `_meta`.
 pub(crate) fn strange_member(

@@ -88,6 +88,26 @@ fn greets_then(rest: &str) -> [String; 3] {
 }
 
 #[tokio::test]
+async fn an_agent_that_repeats_any_version_speaks_the_one_whose_words_it_uses() {
+    let place = tempfile::tempdir().unwrap();
+    for (members, expected) in [
+        (r#""agentCapabilities":{}"#, vec![Version::V1]),
+        (
+            r#""info":{"name":"a","version":"1"},"capabilities":{}"#,
+            vec![Version::V1, Version::V2],
+        ),
+    ] {
+        let script = format!(
+            r#"read line; version=1; case "$line" in *'"protocolVersion":2'*) version=2;; esac
+            echo '{{"jsonrpc":"2.0","id":1,"result":{{"protocolVersion":'$version',{members}}}}}'; read line"#
+        );
+        let command = ["/bin/sh", "-c", &script].map(Into::into).to_vec();
+        let subject = Subject::new(command, place.path().to_path_buf());
+        assert_eq!(agent::versions(&subject).await, Ok(expected), "{members}");
+    }
+}
+
+#[tokio::test]
 async fn an_agent_that_greets_and_then_says_nothing_is_not_asked_for_sessions_again_and_again() {
     let place = tempfile::tempdir().unwrap();
     let command = greets_then("while read line; do :; done");

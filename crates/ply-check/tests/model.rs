@@ -56,7 +56,7 @@ fn questions() -> [(&'static str, Value); 4] {
 
 #[tokio::test]
 async fn a_prompt_with_a_command_becomes_a_call_of_the_tool_in_every_api() {
-    let model = Model::start().await.unwrap();
+    let model = Model::start("/work".into()).await.unwrap();
     for (path, question) in questions() {
         let answer = post(&model, path, &question).await;
         assert!(answer.starts_with("HTTP/1.1 200"), "{path}: {answer}");
@@ -68,7 +68,7 @@ async fn a_prompt_with_a_command_becomes_a_call_of_the_tool_in_every_api() {
 
 #[tokio::test]
 async fn a_result_of_a_tool_ends_the_turn() {
-    let model = Model::start().await.unwrap();
+    let model = Model::start("/work".into()).await.unwrap();
     let call =
         json!({"id": "c", "type": "function", "function": {"name": "bash", "arguments": "{}"}});
     let messages = json!([
@@ -89,7 +89,7 @@ async fn a_result_of_a_tool_ends_the_turn() {
 
 #[tokio::test]
 async fn known_agents_are_pointed_at_it_by_their_variables() {
-    let model = Model::start().await.unwrap();
+    let model = Model::start("/work".into()).await.unwrap();
     let variables = model.variables();
     for name in [
         "OPENAI_BASE_URL",

@@ -62,8 +62,7 @@ async fn not_open(bench: &mut Bench) -> Result<(), Stopped> {
         .collect();
     let saw =
         "a cancel for a request that was not open got a response, or affected another request";
-    turn::judge(
-        bench,
+    bench.judge_all(
         &[id::V1_CREQ_08, id::V2_CREQ_02],
         is_kept,
         &agent,

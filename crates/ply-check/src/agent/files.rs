@@ -38,8 +38,7 @@ async fn not_offered(bench: &mut Bench) -> Result<(), Stopped> {
         place.clear(&made).await;
         // Without a tool there was no reason to use files.
         if !course.calls(&agent).is_empty() || !made.is_empty() {
-            turn::judge(
-                bench,
+            bench.judge_all(
                 &[id::V1_FS_01, id::V1_FS_02],
                 true,
                 &agent,

@@ -83,8 +83,7 @@ async fn of_what_was_seen(bench: &mut Bench) -> Result<(), Stopped> {
         Version::V2 => (was != is).then(|| difference(&was, &is)),
     };
     let rules = [id::V1_LOAD_04, id::V2_RESUME_03];
-    turn::judge(
-        bench,
+    bench.judge_all(
         &rules,
         saw.is_none(),
         &agent,

@@ -110,7 +110,10 @@ const RELATIVE: &[(Wants, &[&str])] = &[
     (Wants::Code(-32602), &[id::V2_SESS_02]),
 ];
 const KIND: &[(Wants, &[&str])] = &[(Wants::Code(-32602), &[id::V2_SESS_04, id::V2_ERR_02])];
-const BROKEN: &[(Wants, &[&str])] = &[(Wants::Code(-32602), &[id::V1_MCP_06, id::V2_RPC_06])];
+const BROKEN: &[(Wants, &[&str])] = &[
+    (Wants::Error, &[id::V1_MCP_06]),
+    (Wants::Code(-32602), &[id::V2_RPC_06]),
+];
 
 const NOT_THERE: &str = "for a session that does not exist";
 
@@ -200,7 +203,8 @@ async fn ask(
         method => agent.ask(method, params).await?,
     };
     let code = answer.error_code();
-    if row.sent == Sent::MayBeUnknown && code == Some(-32601) {
+    // That a method is missing is told where the offers are checked, and says nothing about its parameters.
+    if row.sent != Sent::Always && code == Some(-32601) {
         return Ok(());
     }
     for (wants, rules) in row.wants {

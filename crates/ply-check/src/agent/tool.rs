@@ -52,7 +52,7 @@ async fn with_a_tool(bench: &mut Bench) -> Result<(), Stopped> {
             let rules = [id::V1_PROMPT_09, id::V2_PROMPT_22];
             let frames = [last.last(), course.end];
             let saw = "the turn ended while a tool call was open";
-            turn::judge(bench, &rules, last.is_final(), &agent, &frames, saw);
+            bench.judge_all(&rules, last.is_final(), &agent, &frames, saw);
         }
     }
     bench.give_back(agent);

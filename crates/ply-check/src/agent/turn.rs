@@ -90,20 +90,6 @@ pub(super) fn said(text: &str) -> Value {
     json!({"type": "text", "text": text})
 }
 
-/// Judges several rules alike, such as those of the two versions.
-pub(super) fn judge(
-    bench: &mut Bench,
-    rules: &[&str],
-    is_kept: bool,
-    agent: &Agent,
-    frames: &[usize],
-    saw: &str,
-) {
-    for rule in rules {
-        bench.judge(rule, is_kept, agent, frames, saw);
-    }
-}
-
 impl Turn {
     /// Waits for the end of the turn as long as turns may take.
     pub(super) async fn complete(

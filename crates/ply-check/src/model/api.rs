@@ -5,6 +5,17 @@ use serde_json::{Value, json};
 use super::NAME;
 use super::mind::{Asked, Reply};
 
+impl Reply {
+    /// Returns the words of an answer that is no call, in the pieces in which they are said.
+    fn pieces(&self) -> &[String] {
+        match self {
+            Self::Say(text) => std::slice::from_ref(text),
+            Self::Linger(words) => words,
+            Self::Call(..) => &[],
+        }
+    }
+}
+
 /// An API of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Api {
@@ -106,17 +117,17 @@ impl Api {
         match self {
             Self::Chat => {
                 let message = match reply {
-                    Reply::Say(text) => json!({"role": "assistant", "content": text}),
                     Reply::Call(name, arguments) => {
                         json!({"role": "assistant", "content": null, "tool_calls": [chat_call(name, arguments)]})
                     }
+                    words => json!({"role": "assistant", "content": words.pieces().concat()}),
                 };
-                json!({"id": "chat-1", "object": "chat.completion", "created": 0, "model": NAME,
+                json!({"id": fresh("chat"), "object": "chat.completion", "created": 0, "model": NAME,
                     "choices": [{"index": 0, "message": message, "finish_reason": chat_end(reply)}], "usage": usage()})
             }
-            Self::Responses => response(reply, "completed"),
+            Self::Responses => response(&item(reply)),
             Self::Anthropic | Self::AnthropicCount => {
-                json!({"id": "msg_1", "type": "message", "role": "assistant", "model": NAME, "content": [anthropic_block(reply)],
+                json!({"id": fresh("msg"), "type": "message", "role": "assistant", "model": NAME, "content": [anthropic_block(reply)],
                     "stop_reason": anthropic_end(reply), "stop_sequence": null, "usage": {"input_tokens": 1, "output_tokens": 1}})
             }
             Self::Gemini => gemini(reply),
@@ -132,24 +143,33 @@ impl Api {
         };
         match self {
             Self::Chat => {
-                let delta = match reply {
-                    Reply::Say(text) => json!({"role": "assistant", "content": text}),
+                let deltas = match reply {
                     Reply::Call(name, arguments) => {
                         let mut call = chat_call(name, arguments);
                         if let Some(call) = call.as_object_mut() {
                             call.insert("index".to_owned(), json!(0));
                         }
-                        json!({"role": "assistant", "content": null, "tool_calls": [call]})
+                        vec![json!({"role": "assistant", "content": null, "tool_calls": [call]})]
+                    }
+                    words => {
+                        let pieces = words.pieces().iter();
+                        let delta = |text| json!({"role": "assistant", "content": text});
+                        pieces.map(delta).collect()
                     }
                 };
-                let chunk = |choices: Value, usage: Value| json!({"id": "chat-1", "object": "chat.completion.chunk", "created": 0, "model": NAME, "choices": choices, "usage": usage});
-                let first = json!([{"index": 0, "delta": delta, "finish_reason": null}]);
-                let last = json!([{"index": 0, "delta": {}, "finish_reason": chat_end(reply)}]);
-                let mut events = vec![
-                    data(&chunk(first, Value::Null)),
-                    data(&chunk(last, Value::Null)),
-                    data(&chunk(json!([]), usage())),
-                ];
+                let id = fresh("chat");
+                let chunk = |choices: Value, usage: Value| {
+                    data(
+                        &json!({"id": id, "object": "chat.completion.chunk", "created": 0, "model": NAME, "choices": choices, "usage": usage}),
+                    )
+                };
+                let choice = |delta: Value, end: Option<&str>| json!([{"index": 0, "delta": delta, "finish_reason": end}]);
+                let deltas = deltas.into_iter();
+                let mut events: Vec<_> = deltas
+                    .map(|delta| chunk(choice(delta, None), Value::Null))
+                    .collect();
+                events.push(chunk(choice(json!({}), Some(chat_end(reply))), Value::Null));
+                events.push(chunk(json!([]), usage()));
                 events.push("data: [DONE]\n\n".to_owned());
                 events
             }
@@ -157,7 +177,13 @@ impl Api {
             Self::Anthropic | Self::AnthropicCount => {
                 anthropic_events(reply).iter().map(named).collect()
             }
-            Self::Gemini => vec![data(&gemini(reply))],
+            Self::Gemini => match reply {
+                Reply::Linger(words) => {
+                    let words = words.iter().cloned();
+                    words.map(|word| data(&gemini(&Reply::Say(word)))).collect()
+                }
+                reply => vec![data(&gemini(reply))],
+            },
         }
     }
 }
@@ -168,54 +194,51 @@ fn usage() -> Value {
 
 fn chat_end(reply: &Reply) -> &'static str {
     match reply {
-        Reply::Say(_) => "stop",
         Reply::Call(..) => "tool_calls",
+        _ => "stop",
     }
 }
 
 fn chat_call(name: &str, arguments: &Value) -> Value {
-    json!({"id": call_id(), "type": "function", "function": {"name": name, "arguments": arguments.to_string()}})
+    json!({"id": fresh("call"), "type": "function", "function": {"name": name, "arguments": arguments.to_string()}})
 }
 
-/// Returns an id that no call had before: agents keep calls by their ids.
-fn call_id() -> String {
+/// Returns an id that nothing had before: agents keep calls and messages by these ids, and hand them on to clients.
+fn fresh(kind: &str) -> String {
     use std::sync::atomic::{AtomicU64, Ordering};
-    static CALLS: AtomicU64 = AtomicU64::new(1);
-    format!("call_{}", CALLS.fetch_add(1, Ordering::Relaxed))
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    format!("{kind}_{}", NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 fn item(reply: &Reply) -> Value {
     match reply {
-        Reply::Say(text) => {
-            json!({"type": "message", "id": "item_1", "role": "assistant", "status": "completed",
-                "content": [{"type": "output_text", "text": text, "annotations": []}]})
-        }
         Reply::Call(name, arguments) => {
-            json!({"type": "function_call", "id": "item_1", "call_id": call_id(), "name": name, "status": "completed",
+            json!({"type": "function_call", "id": fresh("fc"), "call_id": fresh("call"), "name": name, "status": "completed",
                 "arguments": arguments.to_string()})
+        }
+        words => {
+            json!({"type": "message", "id": fresh("msg"), "role": "assistant", "status": "completed",
+                "content": [{"type": "output_text", "text": words.pieces().concat(), "annotations": []}]})
         }
     }
 }
 
-fn response(reply: &Reply, status: &str) -> Value {
-    json!({"id": "resp_1", "object": "response", "created_at": 0, "model": NAME, "status": status, "output": [item(reply)],
+fn response(item: &Value) -> Value {
+    json!({"id": fresh("resp"), "object": "response", "created_at": 0, "model": NAME, "status": "completed", "output": [item],
         "usage": {"input_tokens": 1, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 1, "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 2}})
 }
 
 fn responses_events(reply: &Reply) -> Vec<Value> {
     let item = item(reply);
+    let whole = response(&item);
     let mut events = vec![
-        json!({"type": "response.created", "response": {"id": "resp_1", "object": "response", "created_at": 0, "model": NAME, "status": "in_progress", "output": []}}),
+        json!({"type": "response.created", "response": {"id": whole.get("id"), "object": "response", "created_at": 0, "model": NAME, "status": "in_progress", "output": []}}),
         json!({"type": "response.output_item.added", "output_index": 0, "item": item}),
     ];
-    if let Reply::Say(text) = reply {
-        events.push(json!({"type": "response.output_text.delta", "item_id": "item_1", "output_index": 0, "content_index": 0, "delta": text}));
+    for text in reply.pieces() {
+        events.push(json!({"type": "response.output_text.delta", "item_id": item.get("id"), "output_index": 0, "content_index": 0, "delta": text}));
     }
     events.push(json!({"type": "response.output_item.done", "output_index": 0, "item": item}));
-    let mut whole = response(reply, "completed");
-    if let Some(output) = whole.get_mut("output") {
-        *output = json!([item]);
-    }
     events.push(json!({"type": "response.completed", "response": whole}));
     let numbered = events.into_iter().enumerate();
     numbered
@@ -230,47 +253,57 @@ fn responses_events(reply: &Reply) -> Vec<Value> {
 
 fn anthropic_end(reply: &Reply) -> &'static str {
     match reply {
-        Reply::Say(_) => "end_turn",
         Reply::Call(..) => "tool_use",
+        _ => "end_turn",
     }
 }
 
 fn anthropic_block(reply: &Reply) -> Value {
     match reply {
-        Reply::Say(text) => json!({"type": "text", "text": text}),
         Reply::Call(name, arguments) => {
-            json!({"type": "tool_use", "id": call_id(), "name": name, "input": arguments})
+            json!({"type": "tool_use", "id": fresh("call"), "name": name, "input": arguments})
         }
+        words => json!({"type": "text", "text": words.pieces().concat()}),
     }
 }
 
 fn anthropic_events(reply: &Reply) -> Vec<Value> {
-    let (block, delta) = match reply {
-        Reply::Say(text) => (
-            json!({"type": "text", "text": ""}),
-            json!({"type": "text_delta", "text": text}),
-        ),
+    let (block, deltas) = match reply {
         Reply::Call(name, arguments) => (
-            json!({"type": "tool_use", "id": call_id(), "name": name, "input": {}}),
-            json!({"type": "input_json_delta", "partial_json": arguments.to_string()}),
+            json!({"type": "tool_use", "id": fresh("call"), "name": name, "input": {}}),
+            vec![json!({"type": "input_json_delta", "partial_json": arguments.to_string()})],
         ),
+        words => {
+            let pieces = words.pieces().iter();
+            let delta = |text| json!({"type": "text_delta", "text": text});
+            (
+                json!({"type": "text", "text": ""}),
+                pieces.map(delta).collect(),
+            )
+        }
     };
     let usage = json!({"input_tokens": 1, "output_tokens": 1});
-    vec![
-        json!({"type": "message_start", "message": {"id": "msg_1", "type": "message", "role": "assistant", "model": NAME, "content": [],
+    let mut events = vec![
+        json!({"type": "message_start", "message": {"id": fresh("msg"), "type": "message", "role": "assistant", "model": NAME, "content": [],
             "stop_reason": null, "stop_sequence": null, "usage": usage}}),
         json!({"type": "content_block_start", "index": 0, "content_block": block}),
-        json!({"type": "content_block_delta", "index": 0, "delta": delta}),
+    ];
+    let deltas = deltas.into_iter();
+    events.extend(
+        deltas.map(|delta| json!({"type": "content_block_delta", "index": 0, "delta": delta})),
+    );
+    events.extend([
         json!({"type": "content_block_stop", "index": 0}),
         json!({"type": "message_delta", "delta": {"stop_reason": anthropic_end(reply), "stop_sequence": null}, "usage": usage}),
         json!({"type": "message_stop"}),
-    ]
+    ]);
+    events
 }
 
 fn gemini(reply: &Reply) -> Value {
     let part = match reply {
-        Reply::Say(text) => json!({"text": text}),
         Reply::Call(name, arguments) => json!({"functionCall": {"name": name, "args": arguments}}),
+        words => json!({"text": words.pieces().concat()}),
     };
     json!({"candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}],
         "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}, "modelVersion": NAME})

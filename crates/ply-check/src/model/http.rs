@@ -1,6 +1,7 @@
 //! As much HTTP as clients of models need: requests with a body, answers that are whole or a stream of events.
 
 use std::io;
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -128,13 +129,20 @@ pub(super) async fn whole(stream: &mut TcpStream, status: u16, body: &Value) -> 
     stream.write_all(body.as_bytes()).await
 }
 
-/// Writes an answer as a stream of events.
-pub(super) async fn events(stream: &mut TcpStream, events: &[String]) -> io::Result<()> {
+/// Writes an answer as a stream of events, with a pause after each.
+pub(super) async fn events(
+    stream: &mut TcpStream,
+    events: &[String],
+    pause: Duration,
+) -> io::Result<()> {
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n";
     stream.write_all(head.as_bytes()).await?;
     for event in events {
         let chunk = format!("{:x}\r\n{event}\r\n", event.len());
         stream.write_all(chunk.as_bytes()).await?;
+        if !pause.is_zero() {
+            tokio::time::sleep(pause).await;
+        }
     }
     stream.write_all(b"0\r\n\r\n").await
 }

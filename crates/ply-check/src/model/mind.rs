@@ -1,5 +1,7 @@
 //! What the scripted model answers.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 /// What is asked, whatever the API.
@@ -18,6 +20,8 @@ pub(super) struct Asked {
 pub(super) enum Reply {
     /// Words.
     Say(String),
+    /// Words that take a while.
+    Linger(Vec<String>),
     /// A call of a tool.
     Call(String, Value),
 }
@@ -30,20 +34,34 @@ enum Wish<'a> {
     Run(&'a str),
 }
 
-/// Answers what is asked.
-pub(super) fn reply(asked: &Asked) -> Reply {
-    let words = asked.words.trim();
-    let call = wish(words).filter(|_| !asked.has_result);
-    let call = call.and_then(|wish| {
-        let (name, schema) = tool(&asked.tools, wish)?;
-        Some(Reply::Call(name.clone(), arguments(schema, wish)))
-    });
-    call.unwrap_or_else(|| {
-        Reply::Say(match asked.has_result {
-            true => "Done.".to_owned(),
-            false => "ready".to_owned(),
-        })
-    })
+/// Words of an answer that takes a while.
+const LINGERING_WORDS: usize = 40;
+
+/// Answers what is asked, in sessions that work in a directory.
+pub(super) fn reply(asked: &Asked, directory: &Path) -> Reply {
+    let wish = wish(asked.words.trim());
+    if !asked.has_result {
+        let of = |wish: Wish<'_>| {
+            let (name, schema) = tool(&asked.tools, wish)?;
+            let arguments = arguments(schema, wish, directory);
+            Some(Reply::Call(name.clone(), arguments))
+        };
+        // Some agents have a shell and nothing else.
+        let call = wish.and_then(|wish| of(wish).or_else(|| of(Wish::Run(&in_shell(wish)))));
+        return call.unwrap_or_else(|| lingers(wish).unwrap_or_else(|| said("ready")));
+    }
+    lingers(wish).unwrap_or_else(|| said("Done."))
+}
+
+fn said(word: &str) -> Reply {
+    Reply::Say(word.to_owned())
+}
+
+/// Returns slow words for a command that only waits. Many agents do not let a model wait, and the turn is to be long all the same.
+fn lingers(wish: Option<Wish<'_>>) -> Option<Reply> {
+    let is_waiting = matches!(wish, Some(Wish::Run(command)) if command.starts_with("sleep "));
+    let words = (1..=LINGERING_WORDS).map(|number| format!("{number} "));
+    is_waiting.then(|| Reply::Linger(words.collect()))
 }
 
 /// Reads the prompts that checks send. Agents may put words of their own around them.
@@ -90,12 +108,21 @@ fn tool<'a>(tools: &'a [(String, Value)], wish: Wish<'_>) -> Option<(&'a String,
     found.map(|(name, schema)| (name, schema))
 }
 
+/// Returns the command that does what is wanted.
+fn in_shell(wish: Wish<'_>) -> String {
+    match wish {
+        Wish::Read(path) => format!("cat '{path}'"),
+        Wish::Write(path, content) => format!("printf '%s' '{content}' > '{path}'"),
+        Wish::Run(command) => command.to_owned(),
+    }
+}
+
 fn plain(name: &str) -> String {
     name.to_ascii_lowercase().replace(['_', '-'], "")
 }
 
 /// Fills in the parameters of a tool: those that are known by their names, and what else it needs.
-fn arguments(schema: &Value, wish: Wish<'_>) -> Value {
+fn arguments(schema: &Value, wish: Wish<'_>, directory: &Path) -> Value {
     let properties = schema.get("properties").and_then(Value::as_object);
     let required = schema.get("required").and_then(Value::as_array);
     let is_required = |name: &str| {
@@ -104,6 +131,11 @@ fn arguments(schema: &Value, wish: Wish<'_>) -> Value {
     let mut filled = serde_json::Map::new();
     for (name, schema) in properties.into_iter().flatten() {
         let is_list = schema.get("type").and_then(Value::as_str) == Some("array");
+        let description = schema.get("description").and_then(Value::as_str);
+        let wants_absolute = description
+            .into_iter()
+            .chain([name.as_str()])
+            .any(|words| words.to_ascii_lowercase().contains("absolute"));
         let value = match (plain(name).as_str(), wish) {
             ("command" | "cmd" | "script", Wish::Run(command)) if is_list => {
                 Some(json!(["bash", "-c", command]))
@@ -116,6 +148,10 @@ fn arguments(schema: &Value, wish: Wish<'_>) -> Value {
             (key, Wish::Read(path) | Wish::Write(path, _))
                 if key.contains("path") || key == "file" || key == "filename" =>
             {
+                let path = match wants_absolute {
+                    true => directory.join(path).to_string_lossy().into_owned(),
+                    false => path.to_owned(),
+                };
                 Some(match is_list {
                     true => json!([path]),
                     false => json!(path),
@@ -148,6 +184,10 @@ fn default(schema: &Value) -> Value {
 mod tests {
     use super::*;
 
+    fn reply(asked: &Asked) -> Reply {
+        super::reply(asked, Path::new("/work"))
+    }
+
     fn asked(words: &str, tools: &[(&str, Value)]) -> Asked {
         let tools = tools.iter();
         Asked {
@@ -172,6 +212,37 @@ mod tests {
             look,
             Reply::Call("Read".to_owned(), json!({"file_path": "README.md"}))
         );
+    }
+
+    #[test]
+    fn an_agent_that_has_only_a_shell_reads_and_writes_with_it() {
+        let shell = json!({"properties": {"cmd": {"type": "string"}}});
+        for (words, command) in [
+            ("Read README.md", "cat 'README.md'"),
+            ("Write a.txt: text", "printf '%s' 'text' > 'a.txt'"),
+        ] {
+            let called = reply(&asked(words, &[("exec_command", shell.clone())]));
+            let expected = Reply::Call("exec_command".to_owned(), json!({"cmd": command}));
+            assert_eq!(called, expected);
+        }
+    }
+
+    #[test]
+    fn a_tool_that_wants_an_absolute_path_gets_one() {
+        let path = json!({"type": "string", "description": "The absolute path of the file"});
+        let read = json!({"properties": {"file_path": path}});
+        let called = reply(&asked("Read README.md", &[("read_file", read)]));
+        let expected = json!({"file_path": "/work/README.md"});
+        assert_eq!(called, Reply::Call("read_file".to_owned(), expected));
+    }
+
+    #[test]
+    fn a_turn_is_long_even_if_the_agent_lets_nobody_wait() {
+        let refused = Asked {
+            has_result: true,
+            ..asked("Run `sleep 20`", &[])
+        };
+        assert!(matches!(reply(&refused), Reply::Linger(words) if words.len() > 10));
     }
 
     #[test]

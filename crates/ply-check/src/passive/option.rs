@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::Passive;
+use super::finding::quote;
 use super::message::{given, list, text};
 use crate::rule::{Side, id};
 
@@ -27,8 +28,11 @@ impl Passive {
             }
             if let Some(category) = text(option, "/category") {
                 let is_kept = category.starts_with('_') || CATEGORIES.contains(&category);
-                let what = "a category is neither known nor begins with an underscore";
-                self.keeps(id::V1_CONF_08, Side::Agent, is_kept, what);
+                let what = format!(
+                    "the category {} is neither known nor begins with an underscore",
+                    quote(category)
+                );
+                self.keeps(id::V1_CONF_08, Side::Agent, is_kept, &what);
             }
             if matches!(kind, Some("select" | "boolean")) {
                 let fault = value_fault(option).unwrap_or_default();

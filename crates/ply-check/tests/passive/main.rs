@@ -111,6 +111,25 @@ fn only_rules_of_the_version_that_is_spoken_are_looked_at() {
 }
 
 #[test]
+fn an_agent_owes_nothing_for_requests_that_it_did_not_invite() {
+    let bare = [
+        r#"> 1 initialize {"protocolVersion":1,"clientInfo":{"name":"c","version":"1"}}"#,
+        r#"<= 1 {"protocolVersion":1,"agentCapabilities":{},"agentInfo":{"name":"a","version":"1"}}"#,
+        r#"> 2 session/new {"cwd":"/w","mcpServers":[]}"#,
+        r#"<= 2 {"sessionId":"s"}"#,
+    ];
+    for asked in [
+        "> 3 session/list",
+        r#"> 3 session/set_config_option {"sessionId":"s","configId":"x","value":"a"}"#,
+    ] {
+        let lines = bare.into_iter().chain([asked, "<= 3 {}"]);
+        let found = judge(lines).findings;
+        let is_blamed = |side| found.iter().any(|finding| finding.side == side);
+        assert!(!is_blamed(ply_check::Side::Agent), "{asked}: {found:#?}");
+    }
+}
+
+#[test]
 fn nothing_is_judged_after_a_gap() {
     use ply_check::trace::{Direction, Entry, Event, Lost};
     let mut passive = ply_check::passive::Passive::new();

@@ -86,8 +86,7 @@ pub(super) async fn question(bench: &mut Bench) -> Result<(), Stopped> {
         .chain(revived.map(|frame| frame.number))
         .collect();
     let saw = "a late response restarted the work";
-    turn::judge(
-        bench,
+    bench.judge_all(
         &[id::V2_CANCEL_12, id::V2_STATE_13],
         is_kept,
         &agent,

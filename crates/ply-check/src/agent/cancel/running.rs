@@ -80,8 +80,7 @@ pub(super) async fn while_idle(bench: &mut Bench) -> Result<(), Stopped> {
         .chain(answer.map(|frame| frame.number))
         .collect();
     let saw = "`session/cancel` got a response";
-    turn::judge(
-        bench,
+    bench.judge_all(
         &[id::V1_CANCEL_09, id::V2_CANCEL_14],
         answer.is_none(),
         &agent,
@@ -103,8 +102,7 @@ pub(super) async fn while_idle(bench: &mut Bench) -> Result<(), Stopped> {
     let is_kept = course.stop.is_some() && !course.ended("cancelled");
     let saw = format!("after a cancel of nothing, {}", course.how());
     let frames = [first, second, course.prompt, course.end];
-    turn::judge(
-        bench,
+    bench.judge_all(
         &[id::V1_CANCEL_11, id::V2_CANCEL_14],
         is_kept,
         &agent,
@@ -174,7 +172,7 @@ pub(super) async fn ended(
             id::V2_CANCEL_05,
             id::V2_CANCEL_06,
         ];
-        turn::judge(bench, &rules, false, agent, &frames, &saw);
+        bench.judge_all(&rules, false, agent, &frames, &saw);
         return Ok(None);
     };
     let frames = [turn.call.frame, cancel, course.end];
@@ -185,8 +183,7 @@ pub(super) async fn ended(
             .saturating_sub(at(cancel).unwrap_or_default())
     });
     let saw = format!("the turn ended {} ms after the cancel", took.as_millis());
-    turn::judge(
-        bench,
+    bench.judge_all(
         &[id::V1_CANCEL_04, id::V2_CANCEL_05],
         took <= STOP_TIME_MAX,
         agent,
@@ -200,9 +197,8 @@ pub(super) async fn ended(
     let how = course.how();
     let is_cancelled = course.ended("cancelled");
     let rules = [id::V1_CANCEL_05, id::V1_STOP_07, id::V2_CANCEL_06];
-    turn::judge(bench, &rules, is_cancelled, agent, &frames, &how);
-    turn::judge(
-        bench,
+    bench.judge_all(&rules, is_cancelled, agent, &frames, &how);
+    bench.judge_all(
         &[id::V1_CANCEL_06, id::V2_CANCEL_07],
         !is_error,
         agent,
@@ -223,8 +219,7 @@ pub(super) fn quiet_after(bench: &mut Bench, agent: &Agent, course: &Course, hea
         .chain(late.map(|frame| frame.number))
         .collect();
     let saw = "an update of the turn came after its end";
-    turn::judge(
-        bench,
+    bench.judge_all(
         &[id::V1_CANCEL_07, id::V2_CANCEL_08],
         late.is_none(),
         agent,

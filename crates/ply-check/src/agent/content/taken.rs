@@ -109,14 +109,7 @@ async fn refused(
         None => format!("content that was not announced ({what}) was taken"),
     };
     let rules = [id::V1_CONTENT_11, id::V2_PROMPT_03];
-    turn::judge(
-        bench,
-        &rules,
-        code == Some(-32602),
-        agent,
-        &course.ends(),
-        &saw,
-    );
+    bench.judge_all(&rules, code == Some(-32602), agent, &course.ends(), &saw);
     if code.is_some() && bench.version == Version::V2 {
         agent.listen(QUIET).await?;
         let told = new_user_message(agent, turn.call.frame);

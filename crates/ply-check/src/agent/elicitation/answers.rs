@@ -29,8 +29,7 @@ pub(super) async fn not_offered(bench: &mut Bench) -> Result<(), Stopped> {
         let course = turn::run(bench, &mut agent, &session, &form).await?;
         let asked = course.requests("elicitation/create").next().is_some();
         if !asked {
-            turn::judge(
-                bench,
+            bench.judge_all(
                 &[id::V1_ELIC_01, id::V2_ELIC_01],
                 true,
                 &agent,
@@ -69,8 +68,7 @@ pub(super) async fn forms(bench: &mut Bench) -> Result<(), Stopped> {
         let is_kept = is_calm || action == "error";
         let saw = format!("after `{action}`, {}", course.how());
         if matches!(action, "decline" | "cancel" | "error") {
-            turn::judge(
-                bench,
+            bench.judge_all(
                 &[id::V1_ELIC_17, id::V2_ELIC_01],
                 is_kept,
                 &agent,
@@ -82,8 +80,7 @@ pub(super) async fn forms(bench: &mut Bench) -> Result<(), Stopped> {
             let told = mark(&course);
             let frames: Vec<_> = [question.number].into_iter().chain(told).collect();
             let saw = "a response with an unknown action was used";
-            turn::judge(
-                bench,
+            bench.judge_all(
                 &[id::V1_ELIC_28, id::V2_ELIC_04],
                 told.is_none(),
                 &agent,

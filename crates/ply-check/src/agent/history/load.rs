@@ -131,9 +131,8 @@ async fn replay(
     // What came late is judged above; here counts that it came at all.
     let replayed = messages(&heard, session);
     let (asked, answered) = (said(&replayed, true), said(&replayed, false));
-    let whole = asked.clone() + &answered;
     let reply = said(&spoken.messages, false);
-    let is_whole = tells_again(&whole, &spoken.prompt) && tells_again(&whole, &reply);
+    let is_whole = is_whole(&(asked.clone() + &answered), &spoken.prompt, &reply);
     let saw = "the prompt or the reply is missing in the replay";
     bench.judge(id::V1_LOAD_04, is_whole, agent, &frames, saw);
     let first = replayed.first().is_none_or(|first| first.is_users);
@@ -183,6 +182,12 @@ pub(in crate::agent) fn tells_again(replayed: &str, live: &str) -> bool {
     found.len() >= lost.len()
 }
 
+/// Returns whether a replay has a prompt and its reply, whoever is said to have said them. A prompt may have the words of the reply in it.
+fn is_whole(replayed: &str, prompt: &str, reply: &str) -> bool {
+    let rest = plain(replayed).replacen(&plain(prompt), "", 1);
+    tells_again(replayed, prompt) && tells_again(&rest, reply)
+}
+
 async fn go_on(bench: &mut Bench, agent: &mut Agent, session: &str) -> Result<(), Stopped> {
     let before = agent.recording().len();
     let went_on = talk(&bench.subject, bench.version, agent, session).await;
@@ -211,7 +216,23 @@ pub(super) fn has_options(result: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::tells_again;
+    use super::{is_whole, tells_again};
+
+    #[test]
+    fn the_words_of_a_prompt_are_no_reply() {
+        let (prompt, reply) = ("Reply with the one word: ready", "ready");
+        assert!(!is_whole(prompt, prompt, reply));
+        assert!(is_whole(
+            "Reply with the one word: ready ready",
+            prompt,
+            reply
+        ));
+        assert!(is_whole(
+            "ready\nReply with the one word: ready",
+            prompt,
+            reply
+        ));
+    }
 
     #[test]
     fn a_replay_may_leave_out_what_was_for_the_moment_and_cut_words_elsewhere() {

@@ -63,7 +63,7 @@ pub(super) async fn given(bench: &mut Bench) -> Result<(), Stopped> {
     if !is_kept {
         // Whatever the answer would have been, it could not have kept the tool from running.
         let rules = [id::V1_PERM_09, id::V2_PERM_07, id::V2_PERM_08];
-        turn::judge(bench, &rules, false, &agent, &frames, saw);
+        bench.judge_all(&rules, false, &agent, &frames, saw);
     }
     permit(&mut agent, Choice::Allow);
     agent.respond(&held.id, turn::allowed(&held.params)).await?;
@@ -174,7 +174,7 @@ async fn answered_with(
     let ran = ran(&agent, &course, &id, &made);
     let frames = [question.number, ran.unwrap_or(course.end)];
     let saw = "the tool ran although it was not allowed to";
-    turn::judge(bench, rules, ran.is_none(), &agent, &frames, saw);
+    bench.judge_all(rules, ran.is_none(), &agent, &frames, saw);
     Ok(Some((agent, course)))
 }
 

@@ -71,8 +71,7 @@ fn unending(bench: &mut Bench, agent: &Agent, turn: &Turn) -> Result<(), Stopped
     if is_spoken {
         let saw = format!("no end of the turn came within {} s", waited.as_secs());
         let frames = [turn.call.frame];
-        turn::judge(
-            bench,
+        bench.judge_all(
             &[id::V1_PROMPT_06, id::V2_STATE_02],
             false,
             agent,

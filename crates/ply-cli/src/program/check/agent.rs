@@ -52,7 +52,11 @@ pub(crate) async fn run(arguments: Agent) -> Result<ExitCode, Error> {
     let set = set.filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
     subject.env.extend(set);
     let model = match arguments.model_server {
-        true => Some(Model::start().await.map_err(Error::Start)?),
+        true => Some(
+            Model::start(subject.cwd.clone())
+                .await
+                .map_err(Error::Start)?,
+        ),
         false => None,
     };
     subject.env.extend(model.iter().flat_map(Model::variables));

@@ -217,7 +217,7 @@ rules! {
         "The session cannot be created."
         "Send an empty list of headers rather than none.";
     V1_MCP_06 => Agent Must Crate:
-        "An invalid entry of `mcpServers` is refused with -32602."
+        "A session with an invalid entry of `mcpServers` is refused."
         "A server is missing without an error."
         "Validate all entries before creating the session.";
 }
