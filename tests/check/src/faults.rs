@@ -47,6 +47,9 @@ pub const ODDITIES: &[(&str, &[u8], &str)] = &[
     ("odd-times-settle", &[1, 2], "lists another time the first time after a turn"),
     ("odd-slow-start", &[1], "takes a while before it reads anything"),
     ("odd-shows-the-prompt-twice", &[2], "tells the whole message of a prompt a second time"),
+    ("odd-usage-in-answers", &[1], "tells the tokens of a turn of version 1 in its answer, as the draft has it"),
+    ("odd-refuses-one-mode", &[1], "has a mode of version 1 that nobody may set"),
+    ("odd-checks-its-writes", &[1], "looks whether a file that the client wrote is there"),
     ("odd-load-answers-null", &[1], "answers a load of version 1 with null"),
 ];
 
@@ -130,6 +133,7 @@ pub const FAULTS: &[Fault] = &[
     ("wants-lists-of-servers", &["V2-MCP-02"], "refuses servers without arguments and variables"),
     // Sessions that come back.
     ("replays-nothing", &["V1-LOAD-04", "V2-RESUME-03"], "brings back a session without its conversation"),
+    ("replays-prompts-only", &["V1-LOAD-04", "V2-RESUME-03"], "brings back what the user said and nothing else"),
     ("replays-after-the-answer", &["V1-LOAD-05", "V2-RESUME-07"], "answers before the conversation is there"),
     ("replays-with-swapped-roles", &["V1-LOAD-06", "V2-RESUME-03"], "replays the user's words as its own"),
     ("replays-with-other-ids", &["V1-LOAD-11", "V2-RESUME-06"], "replays messages with other ids"),

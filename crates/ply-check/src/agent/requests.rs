@@ -101,6 +101,11 @@ const UNKNOWN: &[(Wants, &[&str])] = &[
     (Wants::Not(OTHER_CODES), &[id::V1_ERR_01]),
     (Wants::NotFound, &[id::V2_SESS_09, id::V2_ERR_01]),
 ];
+const UNKNOWN_PROMPT: &[(Wants, &[&str])] = &[
+    (Wants::Error, &[id::V1_PROMPT_14]),
+    (Wants::Not(OTHER_CODES), &[id::V1_ERR_01]),
+    (Wants::NotFound, &[id::V2_SESS_09, id::V2_ERR_01]),
+];
 const UNKNOWN_LOAD: &[(Wants, &[&str])] = &[
     (Wants::Error, &[id::V1_SESS_13, id::V1_LOAD_14]),
     (Wants::Not(OTHER_CODES), &[id::V1_ERR_01]),
@@ -144,7 +149,7 @@ const ROWS: &[Row] = &[
     Row { versions: V2, method: "session/prompt", params: |at| prompt(at.session, json!({"type": "_ply_check"})), what: "with a block of an unknown kind", sent: Sent::Always,
         wants: &[(Wants::Code(-32602), &[id::V2_ERR_02])] },
     // Sessions that do not exist.
-    Row { versions: BOTH, method: "session/prompt", params: |_| prompt(NOBODY, hi()), what: NOT_THERE, sent: Sent::Always, wants: UNKNOWN },
+    Row { versions: BOTH, method: "session/prompt", params: |_| prompt(NOBODY, hi()), what: NOT_THERE, sent: Sent::Always, wants: UNKNOWN_PROMPT },
     Row { versions: V1, method: "session/set_mode", params: |_| json!({"sessionId": NOBODY, "modeId": "x"}), what: NOT_THERE, sent: Sent::MayBeUnknown, wants: UNKNOWN },
     Row { versions: V1, method: "session/set_config_option", params: |_| json!({"sessionId": NOBODY, "configId": "x", "value": "x"}), what: NOT_THERE, sent: Sent::MayBeUnknown, wants: UNKNOWN },
     Row { versions: V2, method: "session/set_config_option", params: |_| json!({"sessionId": NOBODY, "configId": "x", "type": "id", "value": "x"}), what: NOT_THERE, sent: Sent::MayBeUnknown, wants: UNKNOWN },

@@ -96,7 +96,10 @@ fn come_back(agent: &Agent, session: &Session, id: &Value, answer: Value, wants_
 fn replay(agent: &Agent, session: &Session) {
     let history = session.state().history.clone();
     let skipped = usize::from(agent.is("replays-without-the-first"));
-    for mut item in history.into_iter().skip(skipped) {
+    let is_told = |item: &Value| {
+        !agent.is("replays-prompts-only") || item.get("kind") == Some(&json!("user"))
+    };
+    for mut item in history.into_iter().skip(skipped).filter(is_told) {
         swap_roles(agent, &mut item);
         if agent.is("replays-with-other-ids") {
             let id = match agent.is_v2() {

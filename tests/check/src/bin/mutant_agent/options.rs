@@ -8,6 +8,8 @@ use crate::sessions::{Session, find};
 use crate::store;
 
 const MODES: [(&str, &str); 2] = [("ask", "Ask first"), ("code", "Write code")];
+/// A mode that is offered and that nobody may set.
+const LOCKED_MODE: &str = "unasked";
 const MODELS: [(&str, &str); 2] = [("large", "Large"), ("small", "Small")];
 
 /// Returns what the answers that open a session tell.
@@ -23,7 +25,13 @@ pub(crate) fn told(agent: &Agent, session: &Session) -> Map<String, Value> {
 }
 
 fn modes(agent: &Agent, session: &Session) -> Value {
-    let known = MODES.map(|(id, name)| json!({"id": id, "name": name}));
+    let locked = agent
+        .is("odd-refuses-one-mode")
+        .then_some((LOCKED_MODE, "Act unasked"));
+    let known = locked.into_iter().chain(MODES);
+    let known: Vec<_> = known
+        .map(|(id, name)| json!({"id": id, "name": name}))
+        .collect();
     let current = match agent.is("modes-out-of-step") {
         true => "code".to_owned(),
         false => session.state().mode.clone(),
@@ -169,6 +177,9 @@ pub(crate) fn set_mode(agent: &Agent, params: &Value) -> Answer {
         Err(_) if agent.is("takes-unknown-sessions") => return Ok(json!({})),
         session => session?,
     };
+    if mode == LOCKED_MODE && agent.is("odd-refuses-one-mode") {
+        return Err(Refusal::new(-32603, "Nobody trusts this directory"));
+    }
     let is_known = MODES.iter().any(|(known, _)| *known == mode);
     if is_known && agent.is("refuses-its-modes") {
         return Err(Refusal::params("The mode cannot be set"));

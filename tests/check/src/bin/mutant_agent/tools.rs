@@ -149,6 +149,13 @@ pub(crate) async fn change(turn: &mut Turn, words: &str) -> End {
                 complete(turn, &id, "failed", &[]);
                 return End::Finished;
             }
+            Told::Result(_) if turn.agent.is("odd-checks-its-writes") => {
+                is_written = std::fs::read_to_string(&path).is_ok_and(|found| found == new);
+                if !is_written {
+                    complete(turn, &id, "failed", &[]);
+                    return End::Finished;
+                }
+            }
             Told::Result(_) => is_written = true,
             Told::Error => {}
             Told::Stopped => return End::Cancelled,

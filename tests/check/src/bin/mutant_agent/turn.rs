@@ -345,6 +345,9 @@ impl Turn {
         let answer = match end {
             End::Failed => Err(Refusal::new(-32603, "The turn failed")),
             _ if self.agent.is("no-stop-reason") => Ok(json!({})),
+            _ if self.agent.is("odd-usage-in-answers") => Ok(
+                json!({"stopReason": reason, "usage": {"totalTokens": 2, "inputTokens": 1, "outputTokens": 1}}),
+            ),
             _ => Ok(json!({"stopReason": reason})),
         };
         self.agent.answer(&self.prompt.id, answer.clone());
