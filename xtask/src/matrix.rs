@@ -148,6 +148,8 @@ fn look(
     let own = root.join("node_modules/.bin");
     let places = std::iter::once(own).chain(std::env::split_paths(&path));
     check.env("PATH", std::env::join_paths(places)?);
+    // Claude Code refuses to work for root, unless it is told that nothing can come to harm.
+    check.env("IS_SANDBOX", "1");
     let ended = check.stdin(Stdio::null()).stdout(Stdio::null()).output()?;
     let words = String::from_utf8_lossy(&ended.stderr);
     Ok(words

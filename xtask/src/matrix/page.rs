@@ -18,9 +18,10 @@ const FRAMES_MAX: usize = 4;
 const HEAD: &str = "# Agents and the protocol
 
 What `ply check agent --model-server` finds about agents that can be installed from npm and PyPI, and about the examples of the official
-SDKs. Written by `cargo xtask matrix`; do not edit. Each agent ran in an empty home, on loopback alone, with the checker's scripted
-model: an agent that needs a login or a model of its own cannot prompt there, and rules that need a turn are then not exercised. Each
-finding was checked a second time; only findings seen both times are listed.
+SDKs. Written by `cargo xtask matrix`; do not edit. Each agent ran in every version that it speaks, in an empty home, on loopback alone,
+with the checker's scripted model. An agent that needs a login, or a model that cannot be pointed elsewhere, cannot prompt there: rules
+that need a session or a turn are then counted as not exercised, and the remark says why. A check ends after 15 minutes; what was
+not tried by then is counted as not exercised too. Each finding was checked a second time; only findings seen both times are listed.
 
 *Kept* and *broken* count MUST rules, each cause once; *warned* counts SHOULD rules; behaviour the specification does not cover is not counted. A rule that an
 agent breaks is argued below, with the text it comes from and the frames that show it. `ply check agent --model-server --only RULE -- COMMAND`
@@ -205,7 +206,14 @@ fn finding(page: &mut String, verdict: &Value, root: &Path) {
         cell(&anywhere(saw, root))
     );
     let frames = verdict.get("frames").and_then(Value::as_array);
-    let frames: Vec<_> = frames.into_iter().flatten().take(FRAMES_MAX).collect();
+    // The end shows what came of it.
+    let frames: Vec<_> = frames.into_iter().flatten().collect();
+    let from = frames.len().saturating_sub(FRAMES_MAX - 1).max(1);
+    let frames: Vec<_> = frames
+        .iter()
+        .take(1)
+        .chain(frames.iter().skip(from))
+        .collect();
     if frames.is_empty() {
         return;
     }

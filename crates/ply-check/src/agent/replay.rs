@@ -88,7 +88,7 @@ async fn of_what_was_seen(bench: &mut Bench) -> Result<(), Stopped> {
         saw.is_none(),
         &agent,
         &frames,
-        &saw.unwrap_or_default(),
+        saw.unwrap_or_default(),
     );
     let ids = |transcript: &Transcript| {
         let spoken = transcript
