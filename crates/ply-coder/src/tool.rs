@@ -24,7 +24,7 @@ pub mod think;
 pub mod web_fetch;
 pub mod write_file;
 
-pub(crate) use self::arguments::object;
+pub(crate) use self::arguments::{Arguments, object};
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use ply_agent::v2;
 use rmcp::model::{PaginatedRequestParams, ReadResourceRequestParams};
 use rmcp::service::ServiceError;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::catalog::Listing;
 use super::server::Server;
 use super::{Servers, outcome, stdio, words};
 use crate::model::ToolSpec;
-use crate::tool::{Access, Outcome, Prepared, Preparing, Tool, ToolContext, object};
+use crate::tool::{Access, Arguments, Outcome, Prepared, Preparing, Tool, ToolContext};
 
 /// The name of the tool that lists resources.
 const LIST: &str = "list_mcp_resources";
@@ -73,10 +73,10 @@ impl Tool for ListResources {
     }
 
     fn prepare<'t>(&'t self, arguments: Value, _context: ToolContext<'t>) -> Preparing<'t> {
-        let prepared = object(arguments).and_then(|arguments| {
-            let servers = match arguments.get("server") {
-                None | Some(Value::Null) => self.0.clone(),
-                Some(name) => vec![named(&self.0, name.as_str().unwrap_or_default())?],
+        let prepared = Arguments::new(arguments).and_then(|arguments| {
+            let servers = match arguments.optional_text("server")? {
+                None => self.0.clone(),
+                Some(name) => vec![named(&self.0, &name)?],
             };
             let title = match servers.as_slice() {
                 [one] => format!("List resources of {}", one.name),
@@ -113,22 +113,18 @@ impl Tool for ReadResource {
     }
 
     fn prepare<'t>(&'t self, arguments: Value, _context: ToolContext<'t>) -> Preparing<'t> {
-        let prepared = object(arguments).and_then(|arguments| self.prepared(&arguments));
+        let prepared = Arguments::new(arguments).and_then(|arguments| self.prepared(&arguments));
         Box::pin(std::future::ready(prepared))
     }
 }
 
 impl ReadResource {
-    fn prepared(&self, arguments: &Map<String, Value>) -> Result<Prepared<'_>, Outcome> {
-        let text = |key: &str| {
-            let text = arguments.get(key).and_then(Value::as_str);
-            text.ok_or_else(|| Outcome::failed(format!("`{key}` must be a text.")))
-        };
-        let server = named(&self.0, text("server")?)?;
-        let uri = text("uri")?.to_owned();
+    fn prepared(&self, arguments: &Arguments) -> Result<Prepared<'_>, Outcome> {
+        let server = named(&self.0, &arguments.text("server")?)?;
+        let uri = arguments.text("uri")?;
         if uri.is_empty() || uri.len() > URI_BYTES_MAX {
-            let words = format!("`uri` must have 1 to {URI_BYTES_MAX} bytes.");
-            return Err(Outcome::failed(words));
+            let what = format!("must have 1 to {URI_BYTES_MAX} bytes");
+            return Err(arguments.wrong("uri", &what));
         }
         let title = format!("{}: {}", server.name, words::line(&uri, LABEL_CHARS_MAX));
         // A server does what it likes with this as well, so it is asked about like a tool of its own.

@@ -14,7 +14,7 @@ use super::Servers;
 use super::remote::Remote;
 use crate::model::ToolSpec;
 use crate::text::{head, short};
-use crate::tool::{Outcome, Prepared, Preparing, Tool, ToolContext, object};
+use crate::tool::{Arguments, Outcome, Prepared, Preparing, Tool, ToolContext};
 
 /// How many tools of servers are listed; where there are more, none is before it was found.
 pub(crate) const LISTED_MAX: usize = 40;
@@ -143,13 +143,14 @@ impl Tool for ToolSearch {
     }
 
     fn prepare<'t>(&'t self, arguments: Value, _context: ToolContext<'t>) -> Preparing<'t> {
-        let prepared = object(arguments).and_then(|arguments| {
-            let query = arguments.get("query").and_then(Value::as_str);
-            let query = query.map(str::trim).filter(|query| !query.is_empty());
-            let query = query.ok_or_else(|| {
-                Outcome::failed("`query` must be a text: words of the tool that you look for.")
-            })?;
-            let query = head(query, QUERY_BYTES_MAX).to_owned();
+        let prepared = Arguments::new(arguments).and_then(|arguments| {
+            let query = arguments.text("query")?;
+            let query = head(query.trim(), QUERY_BYTES_MAX).to_owned();
+            if query.is_empty() {
+                return Err(
+                    arguments.wrong("query", "is empty; say words of the tool that you look for")
+                );
+            }
             let title = format!("Find tools: {}", short(&query, TITLE_CHARS_MAX));
             Ok(Prepared::new(title, self.kind(), async move {
                 self.search(&query)

@@ -68,7 +68,8 @@ pub(super) fn by_object(line: &str, cwd: &Path) -> Option<&'static str> {
     if past.any(|(_, path)| is_secret(path)) {
         return Some(A_SECRET);
     }
-    // Quotes may be around a whole command or around a word of it.
+    // Quotes may be around a whole command or around a word of it, and a command may go on in the next line.
+    let line = &line.replace("\\\n", " ");
     let unquoted = line.replace(QUOTES, "");
     let commands = |c: char| "'\"`;|&<>()\n".contains(c);
     for command in line.split(commands).chain(unquoted.split(commands)) {
@@ -228,6 +229,7 @@ mod tests {
             "git log -pa",
             "git -C . --no-pager diff -a HEAD~1",
             "sh -c \"git show --text HEAD\"",
+            "git log \\\n  -p --text",
             "git log '-p' '--text'",
             "true; git grep -na x HEAD | head",
             "git difftool -y -x cat HEAD~1",

@@ -6,7 +6,7 @@ use super::Outcome;
 
 /// The arguments of a call. Fields that nobody asks for are left alone.
 #[derive(Debug)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     fields: Map<String, Value>,
     /// Where they are, for words: empty, or such as `edits[2].`.
     within: String,
@@ -24,7 +24,7 @@ pub(crate) fn object(arguments: Value) -> Result<Map<String, Value>, Outcome> {
 }
 
 impl Arguments {
-    pub(super) fn new(arguments: Value) -> Result<Self, Outcome> {
+    pub(crate) fn new(arguments: Value) -> Result<Self, Outcome> {
         Ok(Self {
             fields: object(arguments)?,
             within: String::new(),
@@ -32,12 +32,12 @@ impl Arguments {
     }
 
     /// Returns a text that must be there.
-    pub(super) fn text(&self, name: &str) -> Result<String, Outcome> {
+    pub(crate) fn text(&self, name: &str) -> Result<String, Outcome> {
         let text = self.optional_text(name)?;
         text.ok_or_else(|| self.wrong(name, "is missing; it must be a string"))
     }
 
-    pub(super) fn optional_text(&self, name: &str) -> Result<Option<String>, Outcome> {
+    pub(crate) fn optional_text(&self, name: &str) -> Result<Option<String>, Outcome> {
         match self.fields.get(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
@@ -124,7 +124,7 @@ impl Arguments {
     }
 
     /// Returns what to say about a field.
-    pub(super) fn wrong(&self, name: &str, what: &str) -> Outcome {
+    pub(crate) fn wrong(&self, name: &str, what: &str) -> Outcome {
         Outcome::failed(format!("The argument `{}{name}` {what}.", self.within))
     }
 }

@@ -1,7 +1,7 @@
 //! Who may call a server's tool.
 
 use coder_tests::{Reply, Setup, Tell as _, User, World};
-use ply_agent::v2::{StopReason, ToolCallStatus};
+use ply_agent::v2::{self, StopReason, ToolCallStatus};
 use ply_client::Event;
 use ply_coder::permission::Mode;
 use ply_mcp_server::soon;
@@ -109,6 +109,39 @@ async fn h6_the_question_has_every_argument_to_its_end() {
         assert!(shown.contains("u{202e}"), "{versions:?}");
         question.reject_once().await.unwrap();
         soon(coder_tests::read_story(&session, turn)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_model_hears_that_nobody_is_there_to_approve_a_call() {
+    for versions in VERSIONS {
+        let setup = Setup {
+            versions,
+            user: User::Waits,
+            ..Setup::default()
+        };
+        let world = World::with(setup, [echo(), Reply::say("Done.")]).await;
+        let session = open(&world, [server("files")]).await;
+        let mut turn = session.prompt("Echo").await.unwrap();
+        let question = soon(async {
+            loop {
+                if let Event::Permission(question) = turn.next().await.unwrap().unwrap() {
+                    break question;
+                }
+            }
+        })
+        .await;
+        let options = question.options();
+        let rejects =
+            |option: &&v2::PermissionOption| option.kind == v2::PermissionOptionKind::RejectOnce;
+        let reject = options.iter().find(rejects).unwrap().option_id.clone();
+        question.reject_unattended(&reject).await.unwrap();
+        let story = soon(coder_tests::read_story(&session, turn)).await;
+        let heard = &world.model.request(1).await.tool_results()[0].1;
+        assert!(
+            heard.starts_with("Nobody is there to approve this"),
+            "{story:#?} {heard}"
+        );
     }
 }
 
