@@ -57,7 +57,7 @@ fn what_permit_does_not_allow_by_itself_is_refused_and_told() {
     assert_eq!(permissions[0]["kind"], "edit");
     assert_eq!(
         permissions[1]["command"],
-        "sh -c echo from the terminal; exit 3"
+        "sh -c 'echo from the terminal; exit 3'"
     );
     assert_eq!(permissions[1]["answer"], "reject_once");
     assert!(ran.stderr.contains("not done for the agent"), "{ran:#?}");

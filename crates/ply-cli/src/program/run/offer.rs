@@ -8,7 +8,7 @@ use ply_client::{Client, FileService, Files, RpcError, Scope, TerminalService, T
 
 use super::arguments::Offer;
 use super::permit::{Answered, Permit};
-use super::subject::Subject;
+use super::subject::{Subject, quoted};
 
 /// Refusals that are kept to be told.
 const REFUSALS_MAX: usize = 1000;
@@ -164,16 +164,67 @@ fn file(verb: &str, kind: &str, path: &Path) -> Subject {
     }
 }
 
-/// Returns a command in the words of the rules.
+/// Returns a command in the words of the rules: as the line by which a shell would run the same.
 fn command(request: &v1::CreateTerminalRequest) -> Subject {
+    // Many programs run what variables say.
+    let variables = request.env.iter();
+    let variables = variables.map(|it| format!("{}={}", it.name, quoted(&it.value)));
     let words = std::iter::once(&request.command).chain(&request.args);
-    let words: Vec<_> = words.map(String::as_str).collect();
-    let line = words.join(" ");
+    let words = words.map(|word| quoted(word));
+    let line = variables.chain(words).collect::<Vec<_>>().join(" ");
     Subject {
         kind: "execute".to_owned(),
         title: Line(&line).to_string(),
         command: Some(line),
         cwd: request.cwd.clone(),
         ..Subject::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ply_client::v2::{PermissionOption, PermissionOptionKind};
+
+    use super::*;
+    use crate::program::run::arguments::PermitArgument;
+    use crate::program::run::permit::Verdict;
+
+    #[test]
+    fn h2_arguments_and_variables_of_a_terminal_are_part_of_its_command() {
+        let cwd = std::env::temp_dir();
+        let permit = Permit::new(Some(&PermitArgument::Reads), false, cwd.clone()).unwrap();
+        let options = [PermissionOption::new(
+            "y",
+            "x",
+            PermissionOptionKind::AllowOnce,
+        )];
+        let allows = |words: &[&str], variables: &[(&str, &str)]| {
+            let (program, arguments) = words.split_first().unwrap();
+            let variables = variables.iter();
+            let variables = variables.map(|(name, value)| v1::EnvVariable::new(*name, *value));
+            let request = v1::CreateTerminalRequest::new("s", *program)
+                .args(arguments.iter().map(|word| (*word).to_owned()).collect())
+                .env(variables.collect());
+            let subject = command(&request);
+            let verdict = permit.decide(&subject, &options);
+            let allowed = matches!(verdict, Verdict::Answer(Some(_), _));
+            assert_eq!(
+                allowed,
+                permit.refuses(&subject, &cwd).is_none(),
+                "{words:?}"
+            );
+            allowed
+        };
+        assert!(allows(&["ls", "-l"], &[]));
+        assert!(allows(&["echo", "it's; $(all) 'text'", ""], &[]));
+        // What looks like a quoted word of a line is two words and an option between them.
+        assert!(!allows(
+            &["git", "log", "--grep='", "--output=x", "--grep='"],
+            &[]
+        ));
+        assert!(!allows(&["git log"], &[]));
+        assert!(!allows(&["ls", "-l"], &[("LD_PRELOAD", "/x/y.so")]));
+        assert!(!allows(&["git", "diff"], &[("GIT_EXTERNAL_DIFF", "id")]));
+        assert!(!allows(&["ls"], &[("A b", "c"), ("x;id;", "'")]));
     }
 }

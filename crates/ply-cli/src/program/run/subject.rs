@@ -153,6 +153,8 @@ impl Subject {
             self.command = None;
             self.has_odd_command = true;
         }
+        // Many programs run what variables say, and another shell may do anything.
+        self.has_odd_command |= has_variables(input) || has_odd_shell(input);
         let directory = ["cwd", "workdir"].iter().find_map(|name| input.get(name));
         self.cwd = directory.and_then(Value::as_str).map(PathBuf::from);
         for value in PATHS.iter().filter_map(|name| input.get(name)) {
@@ -163,6 +165,33 @@ impl Subject {
             }
         }
         self.has_odd_paths |= !add_words(input, 0, &mut self.words);
+    }
+}
+
+/// Whether a tool is given variables for a command.
+fn has_variables(input: &Value) -> bool {
+    let mut given = ["env", "environment"]
+        .iter()
+        .filter_map(|name| input.get(name));
+    given.any(|variables| match variables {
+        Value::Null => false,
+        Value::Object(variables) => !variables.is_empty(),
+        Value::Array(variables) => !variables.is_empty(),
+        _ => true,
+    })
+}
+
+/// Whether a tool is given a shell that is none of the usual ones.
+fn has_odd_shell(input: &Value) -> bool {
+    match input.get("shell") {
+        None | Some(Value::Null | Value::Bool(_)) => false,
+        Some(Value::String(shell)) => {
+            let name = ["/bin/", "/usr/bin/"]
+                .iter()
+                .find_map(|at| shell.strip_prefix(at));
+            !["sh", "bash", "zsh", "dash"].contains(&name.unwrap_or(shell))
+        }
+        Some(_) => true,
     }
 }
 
@@ -228,7 +257,7 @@ fn command(input: &Value) -> Result<Option<String>, Odd> {
 }
 
 /// Returns a word as a shell reads it back.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
     match !word.is_empty() && word.chars().all(plain) {
         true => word.to_owned(),
@@ -241,6 +270,31 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn h2_variables_and_shells_of_a_command_make_it_one_that_is_not_known() {
+        for (more, is_odd) in [
+            (json!({}), false),
+            (json!({ "env": {}, "shell": null }), false),
+            (json!({ "environment": [], "shell": "/bin/bash" }), false),
+            (json!({ "shell": true }), false),
+            (json!({ "env": { "GIT_EXTERNAL_DIFF": "id" } }), true),
+            (json!({ "env": ["A=b"] }), true),
+            (json!({ "environment": "A=b" }), true),
+            (json!({ "shell": "./bash" }), true),
+            (json!({ "shell": ["sh", "-c"] }), true),
+        ] {
+            let mut input = json!({ "command": "git diff" });
+            for (name, value) in more.as_object().unwrap() {
+                input[name] = value.clone();
+            }
+            assert_eq!(
+                Subject::given("execute", &input).is_odd(),
+                is_odd,
+                "{input}"
+            );
+        }
+    }
 
     #[test]
     fn a_command_is_read_or_known_to_be_unreadable() {
