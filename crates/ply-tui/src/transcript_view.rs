@@ -22,6 +22,7 @@ use self::store::Store;
 pub(crate) use crate::block::Look;
 use crate::block::{Fold, FoldKind, Unit, spinner_frame};
 use crate::theme::Theme;
+use crate::wrap;
 
 /// Rows that the end of the last turn takes: an empty one and its line.
 const END_ROWS: usize = 2;
@@ -117,7 +118,8 @@ impl TranscriptView {
         if let Some(line) = end.filter(|_| self.end_rows > 0) {
             let y = u16::try_from(self.rows.len() + END_ROWS - 1).unwrap_or(u16::MAX);
             if y < area.height && self.follows {
-                buf.set_line(area.x, area.y + y, &line, area.width);
+                let cut = wrap::cut(&line.spans, usize::from(area.width)).style(line.style);
+                buf.set_line(area.x, area.y + y, &cut, area.width);
             }
         }
         if self.follows {

@@ -5,7 +5,7 @@ use super::{FileDiff, Row};
 /// Bytes of a patch that are read; of a longer one only the beginning is shown.
 const PATCH_BYTES_MAX: usize = 512 * 1024;
 
-/// Returns the files of a git patch; what is not part of one is skipped.
+/// Returns the files of a git patch; what is not part of one is skipped, and what is too long is counted.
 pub(super) fn read(patch: &str, rows_max: usize) -> Vec<FileDiff<'_>> {
     let end = patch.floor_char_boundary(PATCH_BYTES_MAX);
     let mut files: Vec<FileDiff<'_>> = Vec::new();
@@ -13,7 +13,7 @@ pub(super) fn read(patch: &str, rows_max: usize) -> Vec<FileDiff<'_>> {
     let mut old_path = "";
     for line in patch.get(..end).unwrap_or_default().split_terminator('\n') {
         let text = line.strip_suffix('\r').unwrap_or(line);
-        if hunk.is_open() {
+        if hunk.is_open() || hunk.goes_on(text) {
             if let Some(file) = files.last_mut()
                 && let Some(row) = hunk.row(text)
             {
@@ -25,6 +25,7 @@ pub(super) fn read(patch: &str, rows_max: usize) -> Vec<FileDiff<'_>> {
                 file.push(Row::Skip, rows_max);
             }
         } else if let Some(path) = text.strip_prefix("--- ") {
+            hunk = Hunk::default();
             old_path = path;
         } else if let Some(path) = text.strip_prefix("+++ ") {
             files.push(FileDiff {
@@ -32,6 +33,11 @@ pub(super) fn read(patch: &str, rows_max: usize) -> Vec<FileDiff<'_>> {
                 ..FileDiff::default()
             });
         }
+    }
+    // What is not read is not shown, and said to be there.
+    let unread = patch.get(end..).unwrap_or_default();
+    if let Some(file) = files.last_mut() {
+        file.left_out += unread.lines().count();
     }
     files
 }
@@ -68,6 +74,16 @@ impl Hunk {
 
     fn is_open(&self) -> bool {
         self.old_left > 0 || self.new_left > 0
+    }
+
+    /// Returns whether a line behind the last one that was announced is part of the hunk all the same: somebody may decide by what
+    /// is shown, so nothing is left out because it was counted wrong.
+    fn goes_on(&self, line: &str) -> bool {
+        let is_head = ["--- ", "+++ "].iter().any(|head| line.starts_with(head));
+        // The end of a patch that was sent by mail.
+        let is_signature = line == "-- ";
+        let has_begun = self.old > 0 || self.new > 0;
+        has_begun && !is_head && !is_signature && line.starts_with(['+', '-', ' '])
     }
 
     fn row<'a>(&mut self, line: &'a str) -> Option<Row<'a>> {

@@ -134,6 +134,27 @@ fn patches_are_read_with_their_line_numbers() {
 }
 
 #[test]
+fn lines_that_a_patch_counted_wrong_are_shown_too() {
+    let patch = "--- a/src/a.rs\n+++ b/src/a.rs\n@@ -1,1 +1,1 @@\n-a\n+b\n+c\n d\n-- \n2.39\n";
+    let lines = changed(&change(patch), 40, 100);
+    let shown = shown(&lines);
+    assert!(shown.starts_with("/work/src/a.rs +2 -1\n"), "{shown}");
+    assert!(
+        shown.contains("2 + c") && !shown.contains("2.39"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_patch_that_is_too_long_to_be_read_says_how_much_more_there_is() {
+    let added = "+some line\n".repeat(100_000);
+    let patch = format!("--- a/src/a.rs\n+++ b/src/a.rs\n@@ -0,0 +1,100000 @@\n{added}");
+    let lines = changed(&change(&patch), 40, 3);
+    let last = lines.last().unwrap().to_string();
+    assert!(last.starts_with("  … 9999"), "{last}");
+}
+
+#[test]
 fn changes_without_a_patch_are_named() {
     let mut diff = change("");
     diff.patch = None;

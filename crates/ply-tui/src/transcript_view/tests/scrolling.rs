@@ -51,6 +51,18 @@ fn the_end_of_the_last_turn_stands_below_what_was_said_in_it() {
         screen.say("agent_message", "n", "new");
         assert!(screen.text().trim_end().ends_with("new"));
     }
+    // A long one is cut, and says so.
+    let mut screen = Screen::new(12, 6);
+    numbered(&mut screen, 1);
+    screen.frame();
+    let long = End {
+        is_good: false,
+        words: "failed: the network is away".to_owned(),
+    };
+    screen
+        .view
+        .turn_ended(screen.transcript.entries().len(), long);
+    assert!(screen.text().ends_with("✗ failed: t…"), "{}", screen.text());
     // It leaves the screen with the end.
     let mut screen = Screen::new(30, 5);
     numbered(&mut screen, 10);
