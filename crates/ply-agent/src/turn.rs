@@ -114,11 +114,16 @@ impl Turn {
         self.steering.take()
     }
 
-    /// Returns what [`steered`](Self::steered) does. If that is nothing, the turn takes no more: what the user says from now on
-    /// begins a turn of its own. For code that is about to end the turn.
+    /// Returns what [`steered`](Self::steered) does, and waits for what the journal is still writing. If that is nothing, the turn
+    /// takes no more: what the user says from now on begins a turn of its own. For code that is about to end the turn.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it has taken nothing.
     #[must_use]
-    pub fn last_steered(&self) -> Vec<Steered> {
-        self.steering.take_last()
+    pub async fn last_steered(&self) -> Vec<Steered> {
+        let last = self.unless_cancelled(self.steering.take_last()).await;
+        last.unwrap_or_default()
     }
 
     /// Returns the session, for what belongs to no turn.

@@ -165,7 +165,7 @@ impl<'t> TurnLoop<'t> {
         let prompt = self.turn.prompt().text();
         if let Some(command) = Command::parse(&prompt) {
             // No model listens: what the user says meanwhile is a prompt of its own. What came before is in the history.
-            drop(self.turn.last_steered());
+            drop(self.turn.last_steered().await);
             return self.command(command).await;
         }
         let mut history = self.turn.history().await?;
@@ -210,7 +210,7 @@ impl<'t> TurnLoop<'t> {
         let mut continued = 0;
         for step in 0..self.requests_max() {
             self.begin_step();
-            self.listen(talk, Listen::On);
+            self.listen(talk, Listen::On).await;
             let noted = self.add_notes(talk);
             let Answer {
                 parts,
@@ -245,7 +245,7 @@ impl<'t> TurnLoop<'t> {
                 continue;
             }
             if results.is_empty() {
-                if self.listen(talk, Listen::On) {
+                if self.listen(talk, Listen::On).await {
                     continue;
                 }
                 let note = match self.is_kept() {
@@ -254,7 +254,7 @@ impl<'t> TurnLoop<'t> {
                     false => None,
                 };
                 let Some(note) = note else {
-                    if self.listen(talk, Listen::Last) {
+                    if self.listen(talk, Listen::Last).await {
                         continue;
                     }
                     return Ok(End::Stopped(Stop::EndTurn));

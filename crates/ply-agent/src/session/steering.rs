@@ -4,6 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ply_session::TurnId;
 use ply_wire::v2;
+use tokio::sync::Notify;
 
 use super::Session;
 
@@ -41,13 +42,35 @@ impl Steered {
 
 /// What waits for the turn that runs.
 #[derive(Debug, Default)]
-pub(super) struct Steering(Mutex<Waiting>);
+pub(super) struct Steering {
+    waiting: Mutex<Waiting>,
+    /// Something came.
+    came: Notify,
+}
 
 #[derive(Debug, Default)]
 struct Waiting {
     /// The turn whose code takes more.
     turn: Option<TurnId>,
     prompts: Vec<Steered>,
+    /// How many are on their way to the journal, and come then.
+    coming: usize,
+}
+
+/// Keeps the code of a turn from taking no more while the core is told something for it.
+#[derive(Debug)]
+pub(super) struct Hold<'s>(MutexGuard<'s, Waiting>);
+
+impl Hold<'_> {
+    /// Returns whether there is a turn that takes more.
+    pub(super) fn is_open(&self) -> bool {
+        self.0.turn.is_some()
+    }
+
+    /// Has the code wait for as many as the core has for it.
+    pub(super) fn expect(mut self, coming: usize) {
+        self.0.coming = coming;
+    }
 }
 
 /// The right of a turn's code to what the user says. Dropped, it takes no more.
@@ -62,7 +85,7 @@ impl Session {
     pub(crate) fn open_steering(&self, turn: TurnId) -> Open {
         *self.waiting() = Waiting {
             turn: Some(turn),
-            prompts: Vec::new(),
+            ..Waiting::default()
         };
         Open {
             session: self.clone(),
@@ -76,17 +99,24 @@ impl Session {
         waiting.turn.is_some() && waiting.prompts.len() < WAITING_MAX
     }
 
+    /// Keeps the code of the turn that runs from taking no more.
+    pub(super) fn hold_steering(&self) -> Hold<'_> {
+        Hold(self.waiting())
+    }
+
     /// Passes something on to a turn. Where its code takes no more, the history has it for the next one.
     pub(crate) fn steer(&self, turn: TurnId, steered: Steered) {
         let mut waiting = self.waiting();
         if waiting.turn == Some(turn) {
+            waiting.coming = waiting.coming.saturating_sub(1);
             waiting.prompts.push(steered);
+            self.0.steering.came.notify_one();
         }
     }
 
     /// A panic elsewhere leaves it whole.
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        let waiting = self.0.steering.0.lock();
+        let waiting = self.0.steering.waiting.lock();
         waiting.unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -101,16 +131,30 @@ impl Open {
         }
     }
 
-    /// Takes what waits. If that is nothing, there will be no more.
-    pub(crate) fn take_last(&self) -> Vec<Steered> {
-        let mut waiting = self.session.waiting();
-        if waiting.turn != Some(self.turn) {
-            return Vec::new();
+    /// Takes what waits, and waits for what is on its way. If that is nothing, there will be no more.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is taken when it is dropped.
+    pub(crate) async fn take_last(&self) -> Vec<Steered> {
+        loop {
+            // It is told of what came before this was asked, too.
+            let came = self.session.0.steering.came.notified();
+            {
+                let mut waiting = self.session.waiting();
+                if waiting.turn != Some(self.turn) {
+                    return Vec::new();
+                }
+                if !waiting.prompts.is_empty() {
+                    return std::mem::take(&mut waiting.prompts);
+                }
+                if waiting.coming == 0 {
+                    waiting.turn = None;
+                    return Vec::new();
+                }
+            }
+            came.await;
         }
-        if waiting.prompts.is_empty() {
-            waiting.turn = None;
-        }
-        std::mem::take(&mut waiting.prompts)
     }
 }
 

@@ -11,7 +11,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use ply_rpc::Gather;
-use ply_session::{Answer, AskId, Connection, Core, Effect, Input, RequestId, TurnId, ViewId};
+use ply_session::{
+    Answer, AskId, Connection, Core, Effect, Input, Prompt, RequestId, TurnId, ViewId,
+};
 use ply_wire::v2;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
@@ -192,13 +194,26 @@ impl Task {
         }
     }
 
-    fn step(&mut self, input: Input) {
+    fn step(&mut self, mut input: Input) {
         if let Input::Opened(_) = input {
             // From now on the journal lists it.
             self.session.set_listed();
         }
         let now = self.began.elapsed();
+        let Input::Prompt(Prompt {
+            steers: steers @ true,
+            ..
+        }) = &mut input
+        else {
+            return self.core.step(now, input, &mut self.effects);
+        };
+        // The code may have taken its last since the request came. From here on it does not end before it has this one.
+        let held = self.session.hold_steering();
+        *steers = held.is_open();
         self.core.step(now, input, &mut self.effects);
+        let out = self.effects.iter();
+        let out = out.filter(|effect| matches!(effect, Effect::Steer { .. }));
+        held.expect(self.core.steers() + out.count());
     }
 
     /// Keeps what listings say of a session that is not in the journal.

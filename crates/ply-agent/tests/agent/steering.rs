@@ -21,7 +21,7 @@ fn listening(gate: &Arc<Notify>) -> impl Agent + use<> {
                 turn.say(format!(" +{}", steered.text())).await?;
             }
             assert_eq!(turn.steered(), [], "each is told once");
-            assert_eq!(turn.last_steered(), []);
+            assert_eq!(turn.last_steered().await, []);
             turn.say("]").await?;
             Ok(Stop::EndTurn)
         })

@@ -15,14 +15,14 @@ pub(super) enum Listen {
 
 impl TurnLoop<'_> {
     /// Adds what the user said to what the model is told next, and returns whether that was anything. It is part of the history.
-    pub(super) fn listen(&self, talk: &mut Vec<Message>, listen: Listen) -> bool {
+    pub(super) async fn listen(&self, talk: &mut Vec<Message>, listen: Listen) -> bool {
         if !self.is_kept() {
             // The user speaks to the agent.
             return false;
         }
         let steered = match listen {
             Listen::On => self.turn.steered(),
-            Listen::Last => self.turn.last_steered(),
+            Listen::Last => self.turn.last_steered().await,
         };
         let facts = self.state.choice().model.facts().clone();
         let said: Vec<Content> = steered

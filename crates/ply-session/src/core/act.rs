@@ -123,6 +123,13 @@ impl Core {
         }
     }
 
+    /// Returns how many prompts wait to be safe, to be passed on to the turn that runs then.
+    #[must_use]
+    pub fn steers(&self) -> usize {
+        let waits = |(_, what): &&(u64, Gated)| matches!(what, Gated::Steer(_, turn, ..) if self.engine.running() == Some(*turn));
+        self.gated.iter().filter(waits).count()
+    }
+
     /// Tells a version 2 client that its prompt is part of the conversation. Version 1 hears of it when the work has ended.
     fn accepted(&mut self, prompt: PromptId, view: ViewId, message: v2::MessageId) {
         self.left.remove(&prompt);

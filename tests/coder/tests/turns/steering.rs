@@ -112,3 +112,26 @@ async fn without_a_turn_the_words_are_a_prompt_or_are_given_back() {
     let request = world.model.request(0).await;
     assert_eq!(request.last_user_text(), "Hi");
 }
+
+#[tokio::test]
+async fn words_at_the_very_end_of_a_turn_are_answered_all_the_same() {
+    let store = TempDir::new().unwrap();
+    let world = World::with(stored(Supported::V2, &store), []).await;
+    let session = world.session().await;
+    for round in 0..30 {
+        world.model.push(Reply::say("Done."));
+        world.model.push(Reply::say("Done."));
+        let before = world.model.requests().len();
+        let turn = session.prompt("Go on").await.unwrap();
+        world.model.request(before).await;
+        // The model has answered, or is about to.
+        let words = format!("words {round}.");
+        let told = steer(&world, &session, &words, host_owned()).await;
+        read_story(&session, turn).await;
+        if told["outcome"] == "injected" {
+            let requests = world.model.requests();
+            let heard = requests.last().unwrap().last_user_text();
+            assert!(heard.contains(&words), "round {round}: {heard}");
+        }
+    }
+}
