@@ -12,15 +12,17 @@ mod tree;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ply_roots::Roots;
+use tokio::sync::oneshot;
+use tokio::task::{JoinHandle, spawn_blocking};
 
 use self::draft::Draft;
 use self::record::{Record, Was};
 use self::restore::Way;
 use self::store::{Store, now};
-use self::tree::{Known, Reader};
+use self::tree::{Known, Reader, Trouble};
 use crate::tool::{Access, Change};
 
 /// Characters of a prompt that a record names its turn by.
@@ -36,16 +38,22 @@ pub(crate) struct Checkpoints {
 struct Inner {
     roots: Roots,
     store: Store,
-    /// One turn at a time is in here; whoever restores keeps others out.
+    /// The turn that has begun, until it touches something.
+    begun: Mutex<Option<Draft>>,
+    /// The last piece of work. They are done one after the other, in the order in which they came.
+    last: Mutex<Option<JoinHandle<()>>>,
+    /// For whoever does a piece of work.
     state: Mutex<State>,
+    /// What the user should know and has not heard yet.
+    untold: Mutex<Vec<String>>,
 }
 
 #[derive(Debug, Default)]
 struct State {
     draft: Option<Draft>,
     known: Known,
-    /// Whether commands cannot be taken back here, which the user has been told.
-    is_too_large: bool,
+    /// Why commands cannot be taken back here.
+    too_large: Option<String>,
 }
 
 /// What the user hears of a turn that was taken back, or done again.
@@ -70,15 +78,16 @@ impl Checkpoints {
     /// Returns the checkpoints of a session with these directories, which lie below `directory`. Without one there
     /// are none.
     pub(crate) fn new(directory: Option<&Path>, session: &str, roots: Vec<PathBuf>) -> Self {
-        static PRUNED: Once = Once::new();
         let inner = directory.and_then(|directory| {
             let store = Store::new(directory, session);
-            let old = store.clone();
-            PRUNED.call_once(|| drop(std::thread::spawn(move || old.prune())));
+            store.prune_if_due();
             Some(Arc::new(Inner {
                 roots: Roots::open(roots).ok()?,
                 store,
+                begun: Mutex::default(),
+                last: Mutex::default(),
                 state: Mutex::default(),
+                untold: Mutex::default(),
             }))
         });
         Self { inner }
@@ -88,7 +97,7 @@ impl Checkpoints {
     pub(crate) fn begin(&self, prompt: &str, message: Option<&str>) {
         let Some(inner) = &self.inner else { return };
         let prompt = crate::text::first_line(prompt, PROMPT_CHARS_MAX);
-        inner.lock().draft = Some(Draft::new(prompt, message.map(str::to_owned)));
+        *lock(&inner.begun) = Some(Draft::new(prompt, message.map(str::to_owned)));
     }
 
     /// Notes what a call is about to touch. Returns what the user should know.
@@ -97,7 +106,6 @@ impl Checkpoints {
     ///
     /// When it is dropped, the files are noted all the same.
     pub(crate) async fn before(&self, access: &[Access]) -> Option<String> {
-        let inner = Arc::clone(self.inner.as_ref()?);
         let (mut paths, mut any) = (Vec::new(), false);
         for access in access {
             match access {
@@ -111,40 +119,72 @@ impl Checkpoints {
         if paths.is_empty() && !any {
             return None;
         }
-        let noting = tokio::task::spawn_blocking(move || inner.note(&paths, any));
-        noting.await.ok().flatten()
+        let begun = lock(&self.inner.as_ref()?.begun).take();
+        self.work(move |inner| inner.note(begun, &paths, any)).await;
+        self.take_untold()
     }
 
-    /// Ends a turn: what it changed is recorded. Returns what the user should know.
-    ///
-    /// # Cancel safety
-    ///
-    /// When it is dropped, the turn is recorded all the same.
-    pub(crate) async fn end(&self) -> Option<String> {
-        let inner = Arc::clone(self.inner.as_ref()?);
-        if inner.lock().draft.as_ref().is_none_or(Draft::is_empty) {
-            return None;
+    /// Ends a turn: what it changed is recorded, whether anybody waits for that or not. Returns what the user should know.
+    pub(crate) fn end(&self) -> impl Future<Output = Option<String>> + use<> {
+        let touched = match &self.inner {
+            Some(inner) => lock(&inner.begun).take().is_none(),
+            None => false,
+        };
+        let ending = touched.then(|| self.work(Inner::end));
+        let this = self.clone();
+        async move {
+            ending?.await;
+            this.take_untold()
         }
-        let ending = tokio::task::spawn_blocking(move || inner.end());
-        ending.await.ok().flatten()
     }
 
-    /// Takes back the last turn that changed files, also where somebody changed them since if `anyway`.
-    pub(crate) async fn undo(&self, anyway: bool) -> Moved {
+    /// Takes back the last turn that changed files, also where somebody changed them since if `anyway`. Says also what
+    /// that cannot include.
+    pub(crate) async fn undo(&self, anyway: bool) -> (Moved, Option<String>) {
         self.go(Way::Back, anyway).await
     }
 
     /// Does again what was taken back last.
-    pub(crate) async fn redo(&self, anyway: bool) -> Moved {
+    pub(crate) async fn redo(&self, anyway: bool) -> (Moved, Option<String>) {
         self.go(Way::Forth, anyway).await
     }
 
-    async fn go(&self, way: Way, anyway: bool) -> Moved {
-        let Some(inner) = self.inner.clone() else {
-            return Moved::Nothing;
-        };
-        let going = tokio::task::spawn_blocking(move || inner.go(way, anyway));
-        going.await.unwrap_or(Moved::Nothing)
+    async fn go(&self, way: Way, anyway: bool) -> (Moved, Option<String>) {
+        let gone = self.work(move |inner| inner.go(way, anyway)).await;
+        gone.unwrap_or((Moved::Nothing, None))
+    }
+
+    /// Does a piece of work behind those that came before, away from the runtime's threads, which must not wait for disks.
+    /// It is done to its end, even if nobody waits for it.
+    fn work<T, W>(&self, work: W) -> impl Future<Output = Option<T>> + use<T, W>
+    where
+        T: Send + 'static,
+        W: FnOnce(&Inner) -> T + Send + 'static,
+    {
+        let done = self.inner.as_ref().map(|inner| {
+            let (tell, told) = oneshot::channel();
+            let mut last = lock(&inner.last);
+            let (before, inner) = (last.take(), Arc::clone(inner));
+            *last = Some(tokio::spawn(async move {
+                if let Some(before) = before
+                    && before.await.is_err()
+                {
+                    tracing::error!("a checkpoint failed");
+                }
+                // Whoever does not wait does not care.
+                let working = spawn_blocking(move || drop(tell.send(work(&inner))));
+                if working.await.is_err() {
+                    tracing::error!("a checkpoint failed");
+                }
+            }));
+            told
+        });
+        async move { done?.await.ok() }
+    }
+
+    fn take_untold(&self) -> Option<String> {
+        let untold = std::mem::take(&mut *lock(&self.inner.as_ref()?.untold));
+        (!untold.is_empty()).then(|| untold.join("\n\n"))
     }
 
     /// Takes over the turns that a fork shares with the session that it was copied from, which are those of these messages. What the
@@ -154,32 +194,24 @@ impl Checkpoints {
     ///
     /// When it is dropped, they are taken over all the same.
     pub(crate) async fn inherit(&self, session: &str, messages: HashSet<String>) {
-        let Some(inner) = self.inner.clone() else {
-            return;
-        };
         let session = session.to_owned();
-        let taking = tokio::task::spawn_blocking(move || inner.inherit(&session, &messages));
-        if taking.await.is_err() {
-            tracing::warn!("a fork cannot take turns back that it shares");
-        }
+        self.work(move |inner| inner.inherit(&session, &messages))
+            .await;
     }
 
-    /// Returns what the session did to files, as far as they still differ from what they were before it.
-    pub(crate) async fn changes(&self) -> Vec<Change> {
-        let Some(inner) = self.inner.clone() else {
-            return Vec::new();
-        };
-        let comparing = tokio::task::spawn_blocking(move || inner.changes());
-        comparing.await.unwrap_or_default()
+    /// Returns what the session did to files, as far as they still differ from what they were before it, and what that cannot
+    /// include.
+    pub(crate) async fn changes(&self) -> (Vec<Change>, Option<String>) {
+        self.work(Inner::changes).await.unwrap_or_default()
     }
 }
 
-impl Inner {
-    /// A panic elsewhere leaves the state whole.
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// A panic elsewhere leaves what is locked whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
+impl Inner {
     fn reader(&self) -> Reader<'_> {
         Reader {
             roots: &self.roots,
@@ -191,38 +223,45 @@ impl Inner {
         self.roots.reals().collect()
     }
 
-    fn note(&self, paths: &[PathBuf], any: bool) -> Option<String> {
-        let mut state = self.lock();
+    fn note(&self, begun: Option<Draft>, paths: &[PathBuf], any: bool) {
+        let mut state = lock(&self.state);
         let State {
             draft,
             known,
-            is_too_large,
+            too_large,
         } = &mut *state;
-        let draft = draft.as_mut()?;
+        if begun.is_some() {
+            *draft = begun;
+        }
+        let Some(draft) = draft.as_mut() else { return };
         for path in paths {
             draft.note(path, self.reader());
         }
-        if !any || draft.has_tree() || *is_too_large {
-            return None;
+        if !any || draft.is_whole() || too_large.is_some() {
+            return;
         }
         match self.reader().walk(&self.below(), false, now(), known) {
-            Ok(tree) => {
-                draft.set_tree(tree);
-                None
-            }
-            Err(reason) => {
-                *is_too_large = true;
-                known.clear();
-                Some(format!(
-                    "`/undo` takes back edits here, but not what commands change: {reason}."
-                ))
+            Ok(tree) => draft.set_tree(tree),
+            Err(trouble) => {
+                let words = beyond(&trouble.to_string());
+                match trouble {
+                    // What was read so far need not be read again: the next turn gets further.
+                    Trouble::Slow => draft.set_partial(),
+                    Trouble::TooLarge => {
+                        *too_large = Some(trouble.to_string());
+                        known.clear();
+                    }
+                }
+                lock(&self.untold).push(words);
             }
         }
     }
 
-    fn end(&self) -> Option<String> {
-        let mut state = self.lock();
-        let draft = state.draft.take()?;
+    fn end(&self) {
+        let mut state = lock(&self.state);
+        let Some(draft) = state.draft.take() else {
+            return;
+        };
         let records = self.store.records();
         let number = records.last().map_or(1, |last| last.number + 1);
         let reader = self.reader();
@@ -234,18 +273,19 @@ impl Inner {
             }
             self.store.keep(&record)
         });
+        self.store.prune_if_due();
         let reason = match (kept, trouble) {
             (Err(error), _) => error.to_string(),
-            (Ok(()), Err(reason)) => reason,
-            (Ok(()), Ok(())) => return None,
+            (Ok(()), Err(trouble)) => trouble.to_string(),
+            (Ok(()), Ok(())) => return,
         };
-        Some(format!(
+        lock(&self.untold).push(format!(
             "`/undo` cannot take back all of this turn: {reason}."
-        ))
+        ));
     }
 
     fn inherit(&self, session: &str, messages: &HashSet<String>) {
-        let _nobody_else = self.lock();
+        let _nobody_else = lock(&self.state);
         let theirs = self.store.of(session);
         let is_shared = |record: &Record| {
             let message = record.message.as_ref();
@@ -258,8 +298,17 @@ impl Inner {
         }
     }
 
-    fn go(&self, way: Way, anyway: bool) -> Moved {
-        let _nobody_else = self.lock();
+    fn go(&self, way: Way, anyway: bool) -> (Moved, Option<String>) {
+        let beyond = self.beyond();
+        (self.moved(way, anyway), beyond)
+    }
+
+    /// Returns what cannot be taken back or shown here.
+    fn beyond(&self) -> Option<String> {
+        lock(&self.state).too_large.as_deref().map(beyond)
+    }
+
+    fn moved(&self, way: Way, anyway: bool) -> Moved {
         let mut records = self.store.records();
         let found = match way {
             Way::Back => records.iter_mut().rev().find(|record| !record.undone),
@@ -290,7 +339,7 @@ impl Inner {
         moved(record, failed)
     }
 
-    fn changes(&self) -> Vec<Change> {
+    fn changes(&self) -> (Vec<Change>, Option<String>) {
         let mut first = BTreeMap::new();
         for record in self.store.records() {
             for changed in record.changed.into_iter().filter(|_| !record.undone) {
@@ -314,16 +363,27 @@ impl Inner {
                 new: text(&now),
             })
         });
-        changed.collect()
+        (changed.collect(), self.beyond())
     }
+}
+
+fn beyond(reason: &str) -> String {
+    format!(
+        "`/undo` and `/diff` know the agent's edits here, but not what commands change: {reason}."
+    )
 }
 
 fn moved(record: &Record, failed: Vec<(PathBuf, String)>) -> Moved {
     let paths = record.changed.iter().map(|changed| &changed.path);
     let is_done = |path: &&PathBuf| !failed.iter().any(|(other, _)| other == *path);
+    let mut files: Vec<_> = paths.filter(is_done).cloned().collect();
+    if record.changed.is_empty() {
+        let directories = record.made.iter().chain(&record.removed);
+        files.extend(directories.cloned());
+    }
     Moved::Done {
         prompt: record.prompt.clone(),
-        files: paths.filter(is_done).cloned().collect(),
+        files,
         failed,
     }
 }

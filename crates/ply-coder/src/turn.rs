@@ -147,16 +147,18 @@ impl<'t> TurnLoop<'t> {
         checkpoints.begin(&prompt.text(), message);
         self.state.ledger.begin_turn();
         let stop = self.work().await;
-        // A request that was cancelled has cost something as well.
-        self.report_usage().await?;
-        // Whoever cancelled does not wait for it; the next turn does.
-        let ended = self.turn.unless_cancelled(checkpoints.end()).await;
-        if let Ok(Some(words)) = ended {
-            self.notice(words).await?;
-        }
         if self.turn.is_cancelled() {
             // Whoever cancels wants what the turn began to be over.
             processes.stop_others(&before).await;
+        }
+        let ended = checkpoints.end();
+        // A request that was cancelled has cost something as well.
+        self.report_usage().await?;
+        match self.turn.unless_cancelled(ended).await {
+            Ok(Some(words)) => self.notice(words).await?,
+            Ok(None) => {}
+            // Whoever cancelled does not wait for it; whatever comes next does.
+            Err(error) => tracing::debug!(%error, "the turn is recorded behind its end"),
         }
         stop
     }

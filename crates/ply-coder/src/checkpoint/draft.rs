@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use super::record::{Changed, Record, Was};
 use super::store::now;
-use super::tree::{Known, Reader, Tree};
+use super::tree::{Fresh, Known, Reader, Tree, Trouble};
 
 /// What is known of files as they were before a turn.
 #[derive(Debug)]
@@ -18,8 +18,12 @@ pub(super) struct Draft {
     noted: BTreeMap<PathBuf, Was>,
     /// Directories that were not there.
     absent: BTreeSet<PathBuf>,
+    /// Directories that a tool was about to delete.
+    present: BTreeSet<PathBuf>,
     /// All files, before the first call that could touch any.
     tree: Option<Tree>,
+    /// Whether there was no time to read all files.
+    is_partial: bool,
 }
 
 impl Draft {
@@ -30,13 +34,10 @@ impl Draft {
             message,
             noted: BTreeMap::new(),
             absent: BTreeSet::new(),
+            present: BTreeSet::new(),
             tree: None,
+            is_partial: false,
         }
-    }
-
-    /// Says whether nothing was touched.
-    pub(super) fn is_empty(&self) -> bool {
-        self.noted.is_empty() && self.tree.is_none()
     }
 
     /// Notes what a call is about to touch: a file, or a directory with all that is in it.
@@ -47,11 +48,13 @@ impl Draft {
         if path.symlink_metadata().is_ok_and(|stat| stat.is_dir()) {
             // What is ignored is deleted as well.
             let below = reader.walk(&[path], true, self.began, &mut Known::new());
-            for (path, was) in below.map(|tree| tree.files).unwrap_or_default() {
+            let below = below.unwrap_or_default();
+            for (path, was) in below.files {
                 if !self.is_known(&path) {
                     self.noted.insert(path, was);
                 }
             }
+            self.present.extend(below.directories);
             return;
         }
         for directory in path.ancestors().skip(1) {
@@ -68,9 +71,14 @@ impl Draft {
         self.noted.contains_key(path) || self.tree.as_ref().is_some_and(in_tree)
     }
 
-    /// Says whether all files were noted.
-    pub(super) fn has_tree(&self) -> bool {
-        self.tree.is_some()
+    /// Says whether all files were noted, as far as there is time for it.
+    pub(super) fn is_whole(&self) -> bool {
+        self.tree.is_some() || self.is_partial
+    }
+
+    /// Notes that there was no time to read all files.
+    pub(super) fn set_partial(&mut self) {
+        self.is_partial = true;
     }
 
     /// Notes all files.
@@ -89,7 +97,7 @@ impl Draft {
         below: &[&Path],
         reader: Reader<'_>,
         known: &mut Known,
-    ) -> (Option<Record>, Result<(), String>) {
+    ) -> (Option<Record>, Result<(), Trouble>) {
         let mut record = Record::new(number, self.prompt.clone());
         record.message.clone_from(&self.message);
         let mut trouble = Ok(());
@@ -117,9 +125,14 @@ impl Draft {
         }
         let made = self.absent.iter().filter(|path| path.is_dir());
         record.made.extend(made.cloned());
-        record.made.sort();
-        record.made.dedup();
-        ((!record.changed.is_empty()).then_some(record), trouble)
+        let is_gone = |path: &&PathBuf| path.symlink_metadata().is_err();
+        let removed = self.present.iter().filter(is_gone);
+        record.removed.extend(removed.cloned());
+        for directories in [&mut record.made, &mut record.removed] {
+            directories.sort();
+            directories.dedup();
+        }
+        ((!record.is_empty()).then_some(record), trouble)
     }
 
     fn before(&self, path: &Path) -> Was {
@@ -138,11 +151,21 @@ fn compare(
 ) -> BTreeMap<PathBuf, Was> {
     let new = now.directories.difference(&tree.directories);
     record.made.extend(new.cloned());
+    let gone = tree.directories.difference(&now.directories);
+    // One that is ignored now is not gone.
+    let gone = gone.filter(|path| path.symlink_metadata().is_err());
+    record.removed.extend(gone.cloned());
     let Tree {
-        mut files, recent, ..
+        mut files, fresh, ..
     } = now;
     // One that is no longer ignored is not new, and one that is ignored now is not gone.
-    files.retain(|path, _| tree.files.contains_key(path) || recent.contains(path));
+    let is_new = |path: &PathBuf| match fresh.get(path) {
+        // A file that is older than the turn came from somewhere: from the tree, or from what was ignored.
+        Some(Fresh::Older(file)) => tree.has(*file),
+        Some(Fresh::Born) => true,
+        None => false,
+    };
+    files.retain(|path, _| tree.files.contains_key(path) || is_new(path));
     for path in tree.files.keys() {
         files
             .entry(path.clone())

@@ -66,6 +66,9 @@ pub(super) struct Record {
     pub(super) changed: Vec<Changed>,
     /// The directories that it made.
     pub(super) made: Vec<PathBuf>,
+    /// The directories that it removed.
+    #[serde(default)]
+    pub(super) removed: Vec<PathBuf>,
 }
 
 impl Record {
@@ -77,6 +80,12 @@ impl Record {
             undone: false,
             changed: Vec::new(),
             made: Vec::new(),
+            removed: Vec::new(),
         }
+    }
+
+    /// Says whether it says nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        self.changed.is_empty() && self.made.is_empty() && self.removed.is_empty()
     }
 }

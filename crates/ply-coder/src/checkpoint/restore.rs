@@ -8,6 +8,9 @@ use ply_roots::{Kind, Leaf, Onto, Roots};
 use super::record::{Changed, Record, Was};
 use super::tree::Reader;
 
+/// Why a file cannot be put back that is too large, or that there was no room for.
+const NOT_KEPT: &str = "there is no copy of it";
+
 /// Which way a record is gone through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
@@ -55,14 +58,17 @@ pub(super) fn restore(record: &Record, way: Way, reader: Reader<'_>) -> Vec<(Pat
             failed.push((changed.path.clone(), reason));
         }
     };
+    let (going, coming) = match way {
+        Way::Back => (&record.made, &record.removed),
+        Way::Forth => (&record.removed, &record.made),
+    };
     kept().filter(goes).for_each(&mut put);
-    if way == Way::Back {
-        remove_directories(&record.made, reader.roots);
-    }
+    remove_directories(going, reader.roots);
     kept().filter(stays).for_each(&mut put);
+    make_directories(coming, reader.roots);
     let lost = record.changed.iter().filter(|changed| !changed.is_kept());
-    let too_large = |changed: &Changed| (changed.path.clone(), "it was not kept".to_owned());
-    failed.extend(lost.map(too_large));
+    let why = |changed: &Changed| (changed.path.clone(), NOT_KEPT.to_owned());
+    failed.extend(lost.map(why));
     failed
 }
 
@@ -74,7 +80,10 @@ fn put_back(path: &Path, wanted: &Was, reader: Reader<'_>) -> Result<(), String>
         Was::Missing => place.remove(kind).map_err(words),
         Was::File { content, rights } => {
             let content = reader.store.get(content);
-            let content = content.map_err(|error| error.to_string())?;
+            let content = content.map_err(|error| match error.kind() {
+                std::io::ErrorKind::NotFound => NOT_KEPT.to_owned(),
+                _ => error.to_string(),
+            })?;
             let onto = match kind {
                 Kind::File => Onto::File,
                 Kind::Link => {
@@ -92,15 +101,28 @@ fn put_back(path: &Path, wanted: &Was, reader: Reader<'_>) -> Result<(), String>
             }
             place.write_link(OsStr::new(target)).map_err(words)
         }
-        Was::Unkept { .. } => Err("it was not kept".to_owned()),
+        Was::Unkept { .. } => Err(NOT_KEPT.to_owned()),
     }
 }
 
-/// Removes directories that a turn made, the innermost first, if there is nothing in them.
-fn remove_directories(made: &[PathBuf], roots: &Roots) {
-    let mut made: Vec<_> = made.iter().collect();
-    made.sort_by_key(|path| std::cmp::Reverse(path.components().count()));
-    for path in made {
+/// Makes directories, where nothing else is.
+fn make_directories(coming: &[PathBuf], roots: &Roots) {
+    for path in coming {
+        // What is made for a file is all that it lies in.
+        let made = roots
+            .place(&path.join("file"), Leaf::Keep)
+            .and_then(|mut place| place.make_directories());
+        if let Err(error) = made {
+            tracing::debug!(%error, "a directory is not made");
+        }
+    }
+}
+
+/// Removes directories, the innermost first, if there is nothing in them.
+fn remove_directories(going: &[PathBuf], roots: &Roots) {
+    let mut going: Vec<_> = going.iter().collect();
+    going.sort_by_key(|path| std::cmp::Reverse(path.components().count()));
+    for path in going {
         let removed = roots
             .place(path, Leaf::Keep)
             .and_then(|place| place.remove(Kind::Directory));

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use ring::digest::{SHA256, digest};
@@ -15,6 +16,10 @@ use super::record::Record;
 pub(super) const KEPT_FOR: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 /// How much longer contents stay than records: a turn's are older than its record.
 const LONGER: Duration = Duration::from_secs(24 * 60 * 60);
+/// Bytes of all contents. When there are more, the oldest go.
+const STORE_BYTES_MAX: u64 = 2 << 30;
+/// Bytes that this process writes before it looks for old contents again.
+const PRUNE_AFTER_BYTES: u64 = 256 << 20;
 /// Bytes of a record that is read.
 const RECORD_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Records of a session that are looked at.
@@ -78,6 +83,7 @@ impl Store {
             return file.set_modified(now()).map(|()| id);
         }
         write(&place, content)?;
+        WRITTEN.fetch_add(content.len() as u64, Ordering::Relaxed);
         Ok(id)
     }
 
@@ -132,16 +138,40 @@ impl Store {
         records
     }
 
-    /// Removes what nobody has used for long, of all sessions.
-    pub(super) fn prune(&self) {
+    /// Removes what is old in the background, when the program begins and whenever much has been written since.
+    pub(super) fn prune_if_due(&self) {
+        let written = WRITTEN.load(Ordering::Relaxed);
+        if written >= PRUNE_AFTER_BYTES && WRITTEN.swap(0, Ordering::Relaxed) >= PRUNE_AFTER_BYTES {
+            let store = self.clone();
+            drop(std::thread::spawn(move || store.prune(STORE_BYTES_MAX)));
+        }
+    }
+
+    /// Removes what nobody has used for long, of all sessions, and of what is left the oldest beyond so many bytes.
+    fn prune(&self, bytes_max: u64) {
+        let mut left = Vec::new();
         for objects in directories(&self.objects) {
-            remove_old(&objects, KEPT_FOR + LONGER);
+            left.extend(remove_old(&objects, KEPT_FOR + LONGER));
         }
         for session in self.records.parent().into_iter().flat_map(directories) {
             remove_old(&session, KEPT_FOR);
         }
+        let mut bytes: u64 = left.iter().map(|(_, bytes, _)| bytes).sum();
+        left.sort_unstable();
+        for (_, own, file) in left {
+            if bytes <= bytes_max {
+                break;
+            }
+            match fs::remove_file(&file) {
+                Ok(()) => bytes -= own,
+                Err(error) => tracing::debug!(%error, "an old checkpoint stays"),
+            }
+        }
     }
 }
+
+/// Bytes that this process wrote since old contents were looked for; at first that is due.
+static WRITTEN: AtomicU64 = AtomicU64::new(PRUNE_AFTER_BYTES);
 
 /// Returns what the directory of a session is called. An id is whatever its maker liked; a digest is a name that every file system
 /// takes.
@@ -156,17 +186,23 @@ fn directories(directory: &Path) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).collect()
 }
 
-fn remove_old(directory: &Path, age: Duration) {
+/// Removes the old files of a directory. Returns the others: when each was last used, its length and its path.
+fn remove_old(directory: &Path, age: Duration) -> Vec<(SystemTime, u64, PathBuf)> {
+    let mut left = Vec::new();
     for file in directories(directory) {
-        let modified = fs::symlink_metadata(&file).and_then(|stat| stat.modified());
-        let elapsed = |at: SystemTime| now().duration_since(at).unwrap_or_default();
-        let is_old = modified.is_ok_and(|at| elapsed(at) > age);
-        if is_old && let Err(error) = fs::remove_file(&file) {
+        let Ok(stat) = fs::symlink_metadata(&file) else {
+            continue;
+        };
+        let modified = stat.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+        if now().duration_since(modified).unwrap_or_default() <= age {
+            left.push((modified, stat.len(), file));
+        } else if let Err(error) = fs::remove_file(&file) {
             tracing::debug!(%error, "an old checkpoint stays");
         }
     }
     // Only if it is empty.
     fs::remove_dir(directory).ok();
+    left
 }
 
 /// Writes a file that nobody else may read; its name never stands for half of it.
@@ -245,9 +281,28 @@ mod tests {
         let long_ago = now() - KEPT_FOR - LONGER - LONGER;
         aged.unwrap().set_modified(long_ago).unwrap();
         store.keep(&Record::new(1, "p")).unwrap();
-        store.prune();
+        store.prune(STORE_BYTES_MAX);
         assert!(store.get(&old).is_err());
         assert_eq!(store.get(&new).unwrap(), b"new");
         assert_eq!(store.records().len(), 1);
+    }
+
+    #[test]
+    fn the_store_is_bounded_and_what_was_used_last_stays() {
+        let place = tempfile::tempdir().unwrap();
+        let store = Store::new(place.path(), "s");
+        let contents: Vec<_> = (0_u8..4).map(|byte| vec![byte; 1000]).collect();
+        for (age, content) in (1..).zip(&contents) {
+            let id = store.put(content).unwrap();
+            let file = File::options().append(true).open(store.place(&id));
+            let used = now() - Duration::from_secs(age * 60);
+            file.unwrap().set_modified(used).unwrap();
+        }
+        // The oldest is in use again.
+        store.put(&contents[3]).unwrap();
+        store.prune(2500);
+        let is_there = |content: &Vec<u8>| store.get(&Id::of(content)).is_ok();
+        let there: Vec<_> = contents.iter().map(is_there).collect();
+        assert_eq!(there, [true, false, false, true]);
     }
 }

@@ -50,11 +50,11 @@ impl Project {
     }
 
     async fn undo(&self) -> Vec<String> {
-        self.done(self.checkpoints.undo(false).await)
+        self.done(self.checkpoints.undo(false).await.0)
     }
 
     async fn redo(&self) -> Vec<String> {
-        self.done(self.checkpoints.redo(false).await)
+        self.done(self.checkpoints.redo(false).await.0)
     }
 
     fn done(&self, moved: Moved) -> Vec<String> {
@@ -79,7 +79,7 @@ async fn an_edit_is_taken_back_and_done_again() {
     assert_eq!(project.read("a").as_deref(), Some("one"));
     assert_eq!(project.redo().await, ["a"]);
     assert_eq!(project.read("a").as_deref(), Some("two"));
-    assert_eq!(project.checkpoints.redo(false).await, Moved::Nothing);
+    assert_eq!(project.checkpoints.redo(false).await.0, Moved::Nothing);
 }
 
 #[tokio::test]
@@ -145,13 +145,13 @@ async fn turns_are_taken_back_one_by_one_from_the_last() {
     assert_eq!(project.read("a").as_deref(), Some("1"));
     project.undo().await;
     assert_eq!(project.read("a").as_deref(), Some("0"));
-    assert_eq!(project.checkpoints.undo(false).await, Moved::Nothing);
+    assert_eq!(project.checkpoints.undo(false).await.0, Moved::Nothing);
     project.redo().await;
     // Something else now: the second turn cannot be done again.
     project
         .turn("3", project.file("b"), || project.write("b", "3"))
         .await;
-    assert_eq!(project.checkpoints.redo(false).await, Moved::Nothing);
+    assert_eq!(project.checkpoints.redo(false).await.0, Moved::Nothing);
 }
 
 #[tokio::test]
@@ -165,10 +165,10 @@ async fn what_the_user_changed_since_is_not_overwritten_unasked() {
     };
     project.turn("make", project.command(), work).await;
     project.write("a", "mine");
-    let refused = project.checkpoints.undo(false).await;
+    let (refused, _) = project.checkpoints.undo(false).await;
     assert_eq!(refused, Moved::Conflicts(vec![project.root.join("a")]));
     assert_eq!(project.read("b").as_deref(), Some("two"));
-    project.done(project.checkpoints.undo(true).await);
+    project.done(project.checkpoints.undo(true).await.0);
     assert_eq!(project.read("a").as_deref(), Some("one"));
     // Nothing is lost by it.
     project.redo().await;
@@ -220,7 +220,7 @@ async fn the_difference_is_to_what_was_before_the_session() {
     project
         .turn("b", project.file("b"), || project.write("b", "b"))
         .await;
-    let changes = project.checkpoints.changes().await;
+    let changes = project.checkpoints.changes().await.0;
     let texts: Vec<_> = changes
         .iter()
         .map(|change| (change.old.as_deref(), change.new.as_deref()))
@@ -239,7 +239,7 @@ async fn a_large_file_is_named_and_not_brought_back() {
         project.write("a", "two");
     };
     project.turn("make", project.command(), work).await;
-    let Moved::Done { files, failed, .. } = project.checkpoints.undo(false).await else {
+    let Moved::Done { files, failed, .. } = project.checkpoints.undo(false).await.0 else {
         panic!("not done");
     };
     assert_eq!(files, [project.root.join("a")]);
@@ -251,5 +251,80 @@ async fn without_a_place_there_is_nothing_to_take_back() {
     let checkpoints = Checkpoints::new(None, "s", Vec::new());
     checkpoints.begin("p", None);
     assert_eq!(checkpoints.end().await, None);
-    assert_eq!(checkpoints.undo(false).await, Moved::Nothing);
+    assert_eq!(checkpoints.undo(false).await.0, Moved::Nothing);
+}
+
+#[tokio::test]
+async fn a_file_that_was_ignored_is_never_taken_for_a_new_one() {
+    let project = Project::new();
+    project.write(".gitignore", "secrets\n");
+    project.write("secrets", "old");
+    let written = now();
+    while now() < written + 2 * tree::TICK {
+        tokio::task::yield_now().await;
+    }
+    let work = || {
+        fs::remove_file(project.root.join(".gitignore")).unwrap();
+        project.write("secrets", "changed");
+    };
+    project.turn("make", project.command(), work).await;
+    assert_eq!(project.undo().await, [".gitignore"]);
+    assert_eq!(project.read("secrets").as_deref(), Some("changed"));
+}
+
+#[tokio::test]
+async fn directories_without_files_come_back_and_go() {
+    let project = Project::new();
+    let at = |name: &str| project.root.join(name);
+    fs::create_dir_all(at("old/er")).unwrap();
+    let work = || {
+        fs::remove_dir_all(at("old")).unwrap();
+        fs::create_dir_all(at("new/er")).unwrap();
+    };
+    project.turn("make", project.command(), work).await;
+    assert_eq!(project.undo().await, ["new", "new/er", "old", "old/er"]);
+    assert!(at("old/er").is_dir() && !at("new").exists());
+    project.redo().await;
+    assert!(at("new/er").is_dir() && !at("old").exists());
+    let access = Access::Delete(at("new"));
+    let work = || fs::remove_dir_all(at("new")).unwrap();
+    project.turn("delete", access, work).await;
+    project.undo().await;
+    assert!(at("new/er").is_dir());
+}
+
+#[tokio::test]
+async fn a_turn_that_cannot_be_kept_is_not_passed_over_in_silence() {
+    let (place, kept) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let file = place.path().canonicalize().unwrap().join("a");
+    fs::write(&file, "one").unwrap();
+    // Nothing can be written below a file.
+    let store = kept.path().join("file");
+    fs::write(&store, "").unwrap();
+    let checkpoints = Checkpoints::new(Some(&store), "s", vec![place.path().to_owned()]);
+    checkpoints.begin("edit", None);
+    assert_eq!(
+        checkpoints.before(&[Access::Write(file.clone())]).await,
+        None
+    );
+    fs::write(&file, "two!").unwrap();
+    let words = checkpoints.end().await.unwrap_or_default();
+    assert!(words.contains("cannot take back"), "{words}");
+}
+
+#[tokio::test]
+async fn a_turn_is_recorded_though_nobody_waits_for_it() {
+    let project = Project::new();
+    project.write("a", "one");
+    project.checkpoints.begin("edit", None);
+    project.checkpoints.before(&[project.command()]).await;
+    project.write("a", "two");
+    drop(project.checkpoints.end());
+    // What comes next waits for it.
+    project.checkpoints.begin("next", None);
+    project.checkpoints.before(&[project.command()]).await;
+    project.write("b", "b");
+    assert_eq!(project.checkpoints.end().await, None);
+    assert_eq!(project.undo().await, ["b"]);
+    assert_eq!(project.undo().await, ["a"]);
 }

@@ -1,6 +1,6 @@
 //! What files are like at a moment: one that is named, or all that are not ignored.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -26,10 +26,33 @@ pub(super) const TICK: Duration = Duration::from_millis(50);
 /// Files that are known, so that only those which changed are read again.
 pub(super) type Known = HashMap<PathBuf, (Mark, Was)>;
 
+/// A file by its device and number, whatever it is called.
+pub(super) type FileId = (u64, u64);
+
+/// Why not all files are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Trouble {
+    /// There are too many, now and later.
+    #[error("there are more than {FILES_MAX} files or {} MiB", TREE_BYTES_MAX >> 20)]
+    TooLarge,
+    /// There was not enough time.
+    #[error("reading the files for the first time takes too long; that goes on with the next turn")]
+    Slow,
+}
+
+/// A file that was written, made or moved here since the moment that was asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fresh {
+    /// It was made since, or nobody knows.
+    Born,
+    /// It is older.
+    Older(FileId),
+}
+
 /// What tells that a file is as it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mark {
-    file: (u64, u64),
+    file: FileId,
     bytes: u64,
     rights: u32,
     modified: (i64, i64),
@@ -49,7 +72,7 @@ impl Mark {
 
     /// Says whether the file was written, made or moved here after a moment.
     fn is_after(&self, moment: SystemTime) -> bool {
-        let moment = moment.checked_sub(TICK).unwrap_or(moment);
+        let moment = a_tick_before(moment);
         let since = moment.duration_since(SystemTime::UNIX_EPOCH);
         let since = since.unwrap_or_default();
         let seconds = i64::try_from(since.as_secs()).unwrap_or(i64::MAX);
@@ -57,13 +80,24 @@ impl Mark {
     }
 }
 
+fn a_tick_before(moment: SystemTime) -> SystemTime {
+    moment.checked_sub(TICK).unwrap_or(moment)
+}
+
 /// All files that are not ignored.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     pub(super) files: BTreeMap<PathBuf, Was>,
     pub(super) directories: BTreeSet<PathBuf>,
-    /// Files that were written, made or moved since the moment that was asked about.
-    pub(super) recent: BTreeSet<PathBuf>,
+    pub(super) fresh: BTreeMap<PathBuf, Fresh>,
+    ids: HashSet<FileId>,
+}
+
+impl Tree {
+    /// Says whether a file was in it, wherever that was.
+    pub(super) fn has(&self, file: FileId) -> bool {
+        self.ids.contains(&file)
+    }
 }
 
 /// How files are read and kept.
@@ -99,9 +133,15 @@ impl Reader<'_> {
             }
             let mut content = Vec::with_capacity(usize::try_from(stat.size()).unwrap_or(0) + 1);
             file.take(FILE_BYTES_MAX).read_to_end(&mut content).ok()?;
-            let content = self.store.put(&content).ok()?;
             let rights = stat.mode() & 0o7777;
-            Some(Was::File { content, rights })
+            match self.store.put(&content) {
+                Ok(content) => Some(Was::File { content, rights }),
+                // That it changes is recorded all the same, so the user hears of it.
+                Err(error) => {
+                    tracing::warn!(%error, "a file cannot be kept");
+                    Some(unkept(&Mark::of(&stat)))
+                }
+            }
         };
         read().unwrap_or_else(nothing_kept)
     }
@@ -117,7 +157,7 @@ impl Reader<'_> {
         all: bool,
         since: SystemTime,
         known: &mut Known,
-    ) -> Result<Tree, String> {
+    ) -> Result<Tree, Trouble> {
         let deadline = Instant::now() + TIME_MAX;
         let mut tree = Tree::default();
         let mut found = Vec::new();
@@ -138,29 +178,36 @@ impl Reader<'_> {
             if mark.bytes <= FILE_BYTES_MAX && stat.is_file() {
                 bytes += mark.bytes;
             }
+            tree.ids.insert(mark.file);
+            if mark.is_after(since) {
+                // Not every file system knows when a file was made.
+                let made = stat.created().ok();
+                let is_older = made.is_some_and(|made| made < a_tick_before(since));
+                let fresh = match is_older {
+                    true => Fresh::Older(mark.file),
+                    false => Fresh::Born,
+                };
+                tree.fresh.insert(path.to_owned(), fresh);
+            }
             found.push((entry.into_path(), mark));
             // Nothing is read before it is known that all of it can be.
             let too_many = found.len() > FILES_MAX || bytes > TREE_BYTES_MAX;
+            // To find them is what every turn has to do.
             if too_many || Instant::now() > deadline {
-                return Err(format!(
-                    "there are more than {FILES_MAX} files or {} MiB",
-                    TREE_BYTES_MAX >> 20
-                ));
+                return Err(Trouble::TooLarge);
             }
         }
         for (path, mark) in found {
             if Instant::now() > deadline {
-                return Err("reading them takes too long".to_owned());
-            }
-            if mark.is_after(since) {
-                tree.recent.insert(path.clone());
+                return Err(Trouble::Slow);
             }
             let was = match known.get(&path) {
                 Some((as_known, was)) if *as_known == mark => was.clone(),
                 _ => {
                     let looked = now();
                     let was = self.look(&path);
-                    match mark.is_after(looked) {
+                    let is_lost = was == unkept(&mark) && mark.bytes <= FILE_BYTES_MAX;
+                    match is_lost || mark.is_after(looked) {
                         true => known.remove(&path),
                         false => known.insert(path.clone(), (mark, was.clone())),
                     };

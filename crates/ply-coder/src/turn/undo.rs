@@ -16,8 +16,8 @@ const NAMED_MAX: usize = 20;
 
 impl TurnLoop<'_> {
     pub(super) async fn undo(&self, anyway: Anyway) -> String {
-        let moved = self.state.checkpoints.undo(anyway.0).await;
-        match moved {
+        let (moved, beyond) = self.state.checkpoints.undo(anyway.0).await;
+        let words = match moved {
             Moved::Nothing => "There is no turn to take back: none has changed files.".to_owned(),
             Moved::Conflicts(paths) => format!(
                 "Nothing was taken back: these files were changed since.\n{}\n`/undo anyway` overwrites them; `/redo` \
@@ -29,12 +29,13 @@ impl TurnLoop<'_> {
                 files,
                 failed,
             } => self.tell("Taken back", &prompt, &files, &failed),
-        }
+        };
+        with(words, beyond)
     }
 
     pub(super) async fn redo(&self, anyway: Anyway) -> String {
-        let moved = self.state.checkpoints.redo(anyway.0).await;
-        match moved {
+        let (moved, beyond) = self.state.checkpoints.redo(anyway.0).await;
+        let words = match moved {
             Moved::Nothing => "There is nothing to do again: nothing was taken back.".to_owned(),
             Moved::Conflicts(paths) => format!(
                 "Nothing was done again: these files were changed since.\n{}\n`/redo anyway` overwrites them; `/undo` \
@@ -46,7 +47,8 @@ impl TurnLoop<'_> {
                 files,
                 failed,
             } => self.tell("Done again", &prompt, &files, &failed),
-        }
+        };
+        with(words, beyond)
     }
 
     fn tell(
@@ -61,16 +63,19 @@ impl TurnLoop<'_> {
             words.push_str(&self.names(files.iter().map(|path| &**path)));
         }
         for (path, reason) in failed.iter().take(NAMED_MAX) {
-            words.push_str(&format!("- `{}` is as it was: {reason}\n", self.name(path)));
+            words.push_str(&format!("- not `{}`: {reason}\n", self.name(path)));
         }
         words
     }
 
     /// Shows everything that the session changed, as one call with a difference for each file.
     pub(super) async fn show_diff(&self) -> Result<String> {
-        let changes = self.state.checkpoints.changes().await;
+        let (changes, beyond) = self.state.checkpoints.changes().await;
         if changes.is_empty() {
-            return Ok("This session has changed no files.".to_owned());
+            return Ok(with(
+                "This session has changed no files.".to_owned(),
+                beyond,
+            ));
         }
         let card = self
             .turn
@@ -92,7 +97,7 @@ impl TurnLoop<'_> {
         {
             words.push_str(&format!("- and {more} more\n"));
         }
-        Ok(words)
+        Ok(with(words, beyond))
     }
 
     fn names<'p>(&self, paths: impl ExactSizeIterator<Item = &'p Path>) -> String {
@@ -111,6 +116,14 @@ impl TurnLoop<'_> {
         let cwd = self.state.workspace.cwd();
         let path = path.strip_prefix(cwd).unwrap_or(path);
         crate::permission::shown(&path.to_string_lossy())
+    }
+}
+
+/// Adds what the words cannot speak of.
+fn with(words: String, beyond: Option<String>) -> String {
+    match beyond {
+        Some(beyond) => format!("{}\n\n{beyond}", words.trim_end()),
+        None => words,
     }
 }
 

@@ -1,6 +1,6 @@
 //! A turn is taken back: files, and what the model knows of them.
 
-use coder_tests::{Reply, Setup, Tell as _, World};
+use coder_tests::{Reply, Setup, Tell as _, World, read_story};
 use ply_coder::permission::Mode;
 use serde_json::json;
 
@@ -97,4 +97,22 @@ async fn a_look_keeps_nothing_and_leaves_nothing_to_take_back() {
         "{}",
         story.text
     );
+}
+
+#[tokio::test]
+async fn a_turn_that_was_cancelled_is_taken_back_like_any_other() {
+    let command = json!({ "command": "echo two > a.txt; rm b.txt; touch up; sleep 1000" });
+    let world = World::with(full(), [Reply::call("shell", command)]).await;
+    world.write("a.txt", "one\n");
+    world.write("b.txt", "b\n");
+    let session = world.session().await;
+    let turn = session.prompt("Change things").await.unwrap();
+    world.appears("up").await;
+    session.cancel().await.unwrap();
+    read_story(&session, turn).await;
+    assert_eq!(world.read("a.txt"), "two\n");
+    let story = session.tell("/undo").await;
+    assert!(story.text.contains("Change things"), "{}", story.text);
+    assert_eq!(world.read("a.txt"), "one\n");
+    assert_eq!(world.read("b.txt"), "b\n");
 }
