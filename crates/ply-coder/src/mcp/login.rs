@@ -106,8 +106,7 @@ impl Login {
     ///
     /// Dropped half-way, nobody waits for the user any more.
     pub(super) async fn finish(self) -> Result<Grant, String> {
-        let issuer = self.authority.issuer.as_deref();
-        let code = self.redirect.code(&self.state, issuer);
+        let code = self.redirect.code(&self.state, &self.authority);
         let code = timeout(LOGIN_TIME_MAX, code).await.map_err(|_| {
             let minutes = LOGIN_TIME_MAX.as_secs() / 60;
             format!("nobody logged in within {minutes} minutes")

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use coder_tests::tasks::{self, Task};
-use coder_tests::{Reply, Setup, Story, Tell as _, User, World};
+use coder_tests::{Api, Reply, Setup, Story, Tell as _, User, World};
 use ply_client::Session;
 use ply_coder::mcp::{
     Configured, LoginClient, NewLogin, Settings, Variables, Way, is_logged_in, log_out,
@@ -209,7 +209,7 @@ async fn a_client_that_the_user_registered_logs_in_where_none_registers_itself()
 }
 
 #[tokio::test]
-async fn a_task_is_done_with_a_server_that_wants_a_login() {
+async fn a_task_is_done_with_a_server_that_wants_a_login_on_every_api() {
     let place = Scratch::new();
     let web = Listening::start(SERVER, &["--oauth"]).await;
     let (server, variables) = (named(&web), Variables::default());
@@ -221,11 +221,15 @@ async fn a_task_is_done_with_a_server_that_wants_a_login() {
     let (finished, _) = tokio::join!(soon(login.finish()), soon(browse(&url)));
     finished.unwrap();
     let tracker = Path::new(env!("CARGO_MANIFEST_DIR")).join("tasks/tracker");
-    let task = Task::load(&tracker).unwrap();
-    let report = tasks::run_with(&task, None, move |config| {
-        config.mcp_servers = vec![server];
-        config.mcp = settings;
-    });
-    let report = soon(report).await;
-    assert!(report.is_well(), "{report}");
+    for api in Api::ALL {
+        let mut task = Task::load(&tracker).unwrap();
+        task.script.api = api;
+        let (server, settings) = (server.clone(), settings.clone());
+        let report = tasks::run_with(&task, None, move |config| {
+            config.mcp_servers = vec![server];
+            config.mcp = settings;
+        });
+        let report = soon(report).await;
+        assert!(report.is_well(), "{api:?}: {report}");
+    }
 }

@@ -1,5 +1,7 @@
 //! Where to log in: from a server's challenge to the addresses of its authorization server.
 
+use std::net::IpAddr;
+
 use reqwest::Url;
 use serde_json::Value;
 
@@ -16,6 +18,8 @@ const NAME_CHARS_MAX: usize = 200;
 pub(super) struct Authority {
     /// Its name, where it says one.
     pub(super) issuer: Option<String>,
+    /// Whether it says its name when a login comes back (RFC 9207).
+    pub(super) signs: bool,
     pub(super) authorize: Url,
     pub(super) token: Url,
     pub(super) register: Option<Url>,
@@ -27,7 +31,7 @@ pub(super) struct Authority {
 pub(super) async fn find(server: &Url, challenge: &str) -> Result<Authority, String> {
     let named = parameter(challenge, "resource_metadata").and_then(|url| Url::parse(&url).ok());
     let places = match named {
-        Some(named) => vec![safe(named)?],
+        Some(named) => vec![safe(named, server)?],
         None => well_known(server, "oauth-protected-resource"),
     };
     let mut resource = None;
@@ -44,7 +48,7 @@ pub(super) async fn find(server: &Url, challenge: &str) -> Result<Authority, Str
         .as_ref()
         .and_then(|resource| resource.pointer("/authorization_servers/0"));
     let issuer = match own.and_then(Value::as_str).map(Url::parse) {
-        Some(Ok(issuer)) => safe(issuer)?,
+        Some(Ok(issuer)) => safe(issuer, server)?,
         Some(Err(_)) => return Err("it names an authorization server that is no URL".to_owned()),
         // Servers of before the metadata were their own.
         None => origin(server),
@@ -69,6 +73,7 @@ pub(super) async fn find(server: &Url, challenge: &str) -> Result<Authority, Str
     match (at("/authorize"), at("/token")) {
         (Some(authorize), Some(token)) => Ok(Authority {
             issuer: None,
+            signs: false,
             authorize,
             token,
             register: at("/register"),
@@ -96,14 +101,16 @@ fn read(found: &Value, issuer: &Url, scope: Option<String>) -> Result<Authority,
         };
         let url =
             Url::parse(url).map_err(|_| format!("its authorization server's `{key}` is no URL"))?;
-        safe(url).map(Some)
+        safe(url, issuer).map(Some)
     };
     let needed = |key: &str| {
         let missing = || format!("its authorization server has no `{key}`");
         url(key).and_then(|url| url.ok_or_else(missing))
     };
+    let signs = found.get("authorization_response_iss_parameter_supported");
     Ok(Authority {
         issuer: name.map(str::to_owned),
+        signs: signs == Some(&Value::Bool(true)),
         authorize: needed("authorization_endpoint")?,
         token: needed("token_endpoint")?,
         register: url("registration_endpoint")?,
@@ -127,15 +134,29 @@ fn belongs(resource: &Value, server: &Url) -> Result<(), String> {
     }
 }
 
-/// Refuses an address that others could listen to.
-fn safe(url: Url) -> Result<Url, String> {
-    let host = url.host_str().unwrap_or_default();
-    let is_here = matches!(host, "localhost" | "127.0.0.1" | "[::1]");
+/// Refuses an address that others could listen to, and one of this machine that somebody elsewhere named: what listens there is
+/// none of their business.
+fn safe(url: Url, named_by: &Url) -> Result<Url, String> {
     match url.scheme() {
+        "http" | "https" if is_here(&url) => match is_here(named_by) {
+            true => Ok(url),
+            false => Err("it sends logins to an address of this machine".to_owned()),
+        },
         "https" => Ok(url),
-        "http" if is_here => Ok(url),
         _ => Err("it sends logins to an address that is not https".to_owned()),
     }
+}
+
+fn is_here(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let host = host.trim_end_matches('.');
+    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+    // All zeros lead here as well.
+    let is_own = |address: IpAddr| {
+        let address = address.to_canonical();
+        address.is_loopback() || address.is_unspecified()
+    };
+    host == "localhost" || host.ends_with(".localhost") || address.is_ok_and(is_own)
 }
 
 /// Reads a document; there may be none.
@@ -277,5 +298,27 @@ mod tests {
             broken[key] = value;
             assert!(read(&broken, &issuer, None).is_err(), "{broken}");
         }
+    }
+
+    #[test]
+    fn a_server_elsewhere_names_no_address_of_this_machine() {
+        let check = |address: &str, named_by: &str, expected: bool| {
+            let found = safe(url(address), &url(named_by));
+            assert_eq!(found.is_ok(), expected, "{address} by {named_by}");
+        };
+        for here in [
+            "http://localhost:2375/x",
+            "http://127.0.0.1/x",
+            "https://127.8.9.1/x",
+            "http://[::1]:80/x",
+            "http://[::ffff:127.0.0.1]/x",
+            "http://0.0.0.0:1/x",
+            "https://a.localhost./x",
+        ] {
+            check(here, "https://a/mcp", false);
+            check(here, "http://127.0.0.1:9/mcp", true);
+        }
+        check("https://b/x", "https://a/mcp", true);
+        check("http://b/x", "https://a/mcp", false);
     }
 }

@@ -7,14 +7,18 @@ use std::time::Duration;
 use reqwest::Url;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use super::discovery::Authority;
 use super::{ERROR_CHARS_MAX, words};
 
 /// Where the browser comes back to.
 const PATH: &str = "/callback";
 /// How much of a request is read.
 const REQUEST_BYTES_MAX: usize = 16 * 1024;
+/// How many connections are heard at a time.
+const CONNECTIONS_MAX: usize = 32;
 /// How long a request may take.
 const REQUEST_TIME_MAX: Duration = Duration::from_secs(5);
 
@@ -38,16 +42,27 @@ impl Redirect {
         format!("http://127.0.0.1:{}{PATH}", self.port)
     }
 
-    /// Waits for the code of a login with this state. Whoever else comes by is turned away.
-    pub(super) async fn code(&self, state: &str, issuer: Option<&str>) -> Result<String, String> {
+    /// Waits for the code of a login with this state. Whoever else comes by is turned away, and holds up nobody: browsers open
+    /// connections that they may never use.
+    pub(super) async fn code(&self, state: &str, authority: &Authority) -> Result<String, String> {
+        let mut asked = JoinSet::new();
         loop {
-            let accepted = self.listener.accept().await;
-            let (mut stream, _) =
-                accepted.map_err(|error| format!("the login cannot come back ({error})"))?;
-            let Ok(Ok(target)) = timeout(REQUEST_TIME_MAX, target(&mut stream)).await else {
-                continue;
+            let (mut stream, target) = tokio::select! {
+                accepted = self.listener.accept(), if asked.len() < CONNECTIONS_MAX => {
+                    let (mut stream, _) =
+                        accepted.map_err(|error| format!("the login cannot come back ({error})"))?;
+                    asked.spawn(async move {
+                        let target = timeout(REQUEST_TIME_MAX, target(&mut stream)).await;
+                        target.ok()?.ok().map(|target| (stream, target))
+                    });
+                    continue;
+                }
+                Some(found) = asked.join_next() => match found {
+                    Ok(Some(found)) => found,
+                    _ => continue,
+                },
             };
-            let answer = read(&target, state, issuer);
+            let answer = read(&target, state, authority);
             let (status, words) = match &answer {
                 Some(Ok(_)) => ("200 OK", "You are logged in. You can close this page."),
                 Some(Err(_)) => ("400 Bad Request", "The login failed. Go back to Ply."),
@@ -93,7 +108,7 @@ async fn tell(stream: &mut TcpStream, status: &str, words: &str) -> io::Result<(
 }
 
 /// Reads the code, or why there is none. What is not about this login is nothing.
-fn read(target: &str, state: &str, issuer: Option<&str>) -> Option<Result<String, String>> {
+fn read(target: &str, state: &str, authority: &Authority) -> Option<Result<String, String>> {
     let url = Url::parse("http://127.0.0.1").ok()?.join(target).ok()?;
     if url.path() != PATH {
         return None;
@@ -107,9 +122,12 @@ fn read(target: &str, state: &str, issuer: Option<&str>) -> Option<Result<String
     if value("state").as_deref() != Some(state) {
         return None;
     }
-    if let (Some(told), Some(issuer)) = (value("iss"), issuer)
-        && told != issuer
-    {
+    let is_it = match (value("iss"), &authority.issuer) {
+        (Some(told), Some(issuer)) => told == *issuer,
+        (None, _) => !authority.signs,
+        (Some(_), None) => true,
+    };
+    if !is_it {
         return Some(Err("the login came back from another server".to_owned()));
     }
     if let Some(error) = value("error") {
@@ -125,10 +143,54 @@ fn read(target: &str, state: &str, issuer: Option<&str>) -> Option<Result<String
 mod tests {
     use super::*;
 
+    fn authority(signs: bool) -> Authority {
+        let url = Url::parse("https://a").unwrap();
+        Authority {
+            issuer: Some("https://a".to_owned()),
+            signs,
+            authorize: url.clone(),
+            token: url,
+            register: None,
+            scope: None,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_says_nothing_does_not_hold_up_the_login() {
+        let redirect = Redirect::listen().await.unwrap();
+        let authority = authority(false);
+        let at = (Ipv4Addr::LOCALHOST, redirect.port);
+        let browser = async {
+            let idle = TcpStream::connect(at).await.unwrap();
+            let mut stream = TcpStream::connect(at).await.unwrap();
+            let request = b"GET /callback?code=c&state=s HTTP/1.1\r\n\r\n";
+            stream.write_all(request).await.unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).await.unwrap();
+            drop(idle);
+            answer
+        };
+        let both = async { tokio::join!(redirect.code("s", &authority), browser) };
+        let (code, answer) = timeout(REQUEST_TIME_MAX / 2, both).await.unwrap();
+        assert_eq!(code.as_deref(), Ok("c"));
+        assert!(answer.contains("You are logged in."), "{answer}");
+    }
+
+    #[test]
+    fn a_server_that_signs_logins_signs_each() {
+        let check = |target: &str, is_fine: bool| {
+            let found = read(target, "s", &authority(true)).unwrap();
+            assert_eq!(found.is_ok(), is_fine, "{target}");
+        };
+        check("/callback?code=c&state=s&iss=https://a", true);
+        check("/callback?code=c&state=s", false);
+        check("/callback?code=c&state=s&iss=https://b", false);
+    }
+
     #[test]
     fn only_the_login_that_we_began_is_heard() {
         let check = |target: &str, expected: Option<Result<&str, &str>>| {
-            let found = read(target, "s", Some("https://a"));
+            let found = read(target, "s", &authority(false));
             match (&found, expected) {
                 (Some(Ok(code)), Some(Ok(expected))) => assert_eq!(code, expected),
                 (Some(Err(why)), Some(Err(part))) => assert!(why.contains(part), "{why}"),
