@@ -56,6 +56,7 @@ pub(crate) struct State {
     problems_told: AtomicBool,
     /// Whether the user knows that checking changed files takes too long.
     slow_check_told: AtomicBool,
+    useless_check_told: AtomicBool,
     /// Directories whose instructions the model has, or that have none.
     pub(crate) nested: Arc<Mutex<Nested>>,
     /// The surroundings, as they were when a model was first asked.
@@ -141,6 +142,7 @@ impl State {
             sandbox_told: AtomicBool::new(false),
             problems_told: AtomicBool::new(false),
             slow_check_told: AtomicBool::new(false),
+            useless_check_told: AtomicBool::new(false),
             nested: Arc::default(),
             found: OnceCell::new(),
         })
@@ -194,6 +196,11 @@ impl State {
     /// Says whether the user is still to be told that checks take too long; from now on they have been.
     pub(crate) fn begin_telling_slow_check(&self) -> bool {
         !self.slow_check_told.swap(true, Ordering::Relaxed)
+    }
+
+    /// Says whether the user is still to be told that the checker cannot be run; from now on they have been.
+    pub(crate) fn begin_telling_useless_check(&self) -> bool {
+        !self.useless_check_told.swap(true, Ordering::Relaxed)
     }
 
     /// Returns the model that the session has lost, once.

@@ -12,7 +12,11 @@ use crate::context::notes;
 use crate::diagnostics::{self, TIME_MAX};
 use crate::permission::{Mode, Verdict};
 use crate::shell::{Cause, Line};
+use crate::text::first_line;
 use crate::tool::{Access, Surface};
+
+/// Characters of what a shell says about a checker that cannot be run.
+const WHY_CHARS_MAX: usize = 200;
 
 impl TurnLoop<'_> {
     /// Notes that a call changed files.
@@ -74,6 +78,10 @@ impl TurnLoop<'_> {
             return Ok(None);
         }
         let Some(found) = diagnostics::about(&ran.output, cwd, &edited) else {
+            // By these codes a shell says that it found nothing to run.
+            if own.is_some() && matches!(ran.exit.code(), Some(126 | 127)) {
+                self.tell_useless_check(command, &ran.output).await?;
+            }
             return Ok(None);
         };
         let note = notes::note(&format!(
@@ -87,6 +95,19 @@ impl TurnLoop<'_> {
             .await?;
         card.finish_with(note.as_str()).await?;
         Ok(Some(note))
+    }
+
+    /// Tells the user once that there is no such checker: the model would take silence for praise.
+    async fn tell_useless_check(&self, command: &str, output: &str) -> Result<()> {
+        if !self.state.begin_telling_useless_check() {
+            return Ok(());
+        }
+        let command = crate::permission::shown(command);
+        let why = crate::permission::shown(&first_line(output, WHY_CHARS_MAX));
+        self.notice(format!(
+            "Changed files are not checked: `{command}` in `[diagnostics]` cannot be run: {why}"
+        ))
+        .await
     }
 
     /// Says whether the checker may run. Nobody is asked: the user set the command up, or the rules and the mode allow it.

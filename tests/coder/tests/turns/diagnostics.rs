@@ -80,3 +80,19 @@ async fn in_plan_mode_nothing_is_checked() {
     world.turn("Write").await;
     assert!(!world.path().join("runs").exists());
 }
+
+#[tokio::test]
+async fn a_checker_that_cannot_be_run_is_told_once() {
+    let script = [
+        write("a.txt", "x\n"),
+        write("b.txt", "x\n"),
+        Reply::say("Done."),
+    ];
+    let command = "no-such-checker --all";
+    let world = World::with(checking(Some(command), Mode::AutoEdit), script).await;
+    let story = world.turn("Write").await;
+    let told = story.notices.iter();
+    let told: Vec<_> = told.filter(|told| told.contains(command)).collect();
+    assert_eq!(told.len(), 1, "{:?}", story.notices);
+    assert!(told[0].contains("not found"), "{told:?}");
+}
