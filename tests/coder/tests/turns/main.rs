@@ -15,6 +15,7 @@ mod diagnostics;
 mod failures;
 mod fork;
 mod hooks;
+mod long;
 mod models;
 mod order;
 mod patches;
