@@ -1,5 +1,6 @@
 //! Commands that are Markdown files: prompts that the user or the project wrote down.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::context::files::{Files, Levels};
@@ -48,17 +49,27 @@ pub(crate) fn find(levels: &Levels, user: &[PathBuf]) -> Vec<MarkdownCommand> {
     for directory in user {
         found.look(&Files::User, directory, "", DEPTH_MAX);
     }
-    found.0
+    found.commands
 }
 
 #[derive(Default)]
-struct Found(Vec<MarkdownCommand>);
+struct Found {
+    commands: Vec<MarkdownCommand>,
+    /// The directories that were looked at, without links: one may lead to another, or to itself.
+    seen: BTreeSet<PathBuf>,
+}
 
 impl Found {
     /// Adds what is in a directory, whose commands begin with a prefix.
     fn look(&mut self, files: &Files, directory: &Path, prefix: &str, depth: usize) {
+        let Some(real) = files.real(directory) else {
+            return;
+        };
+        if !self.seen.insert(real) {
+            return;
+        }
         for file in files.names(directory) {
-            if self.0.len() >= COMMANDS_MAX {
+            if self.commands.len() >= COMMANDS_MAX {
                 return;
             }
             let path = directory.join(&file);
@@ -68,10 +79,10 @@ impl Found {
                 continue;
             }
             if stem.is_some() {
-                if !self.0.iter().any(|known| known.name == name) {
-                    self.0.extend(read(files, &path, name));
+                if !self.commands.iter().any(|known| known.name == name) {
+                    self.commands.extend(read(files, &path, name));
                 }
-            } else if depth > 0 && files.real(&path).is_some() {
+            } else if depth > 0 {
                 self.look(files, &path, &format!("{name}:"), depth - 1);
             }
         }
@@ -166,5 +177,15 @@ mod tests {
         }
         let found = find(&Levels::find(Path::new("/")), &[place.path().to_path_buf()]);
         assert_eq!(found.len(), COMMANDS_MAX);
+    }
+
+    #[test]
+    fn a_directory_that_links_to_itself_is_looked_at_once() {
+        let project = tempfile::tempdir().unwrap();
+        let ours = project.path().join(".ply/commands");
+        write(&ours, "fix.md", "Fix it.");
+        std::os::unix::fs::symlink(".", ours.join("again")).unwrap();
+        let found = find(&Levels::find(project.path()), &[]);
+        assert_eq!(names(&found), ["fix"]);
     }
 }
