@@ -433,7 +433,8 @@ impl State {
                 woken.push(waker);
             }
         }
-        if self.has_room(budget_bytes) {
+        // Not for every bit of room, of which whoever comes first would take all.
+        if self.waiting.is_empty() && self.queued_bytes <= budget_bytes / 2 {
             woken.extend(self.rooms.let_in());
         }
         woken

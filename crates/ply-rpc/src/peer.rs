@@ -72,8 +72,9 @@ impl Shared {
     fn write_or_wake(&self) {
         let direct = self.direct.upgrade();
         let is_done = direct.is_some_and(|direct| direct.write_now(&self.outbox));
-        // Looked at afterwards: a link that began to drain meanwhile may have found that something was left.
-        if !is_done || self.outbox.drains() {
+        // Looked at afterwards: a link that began to drain meanwhile may have found that something was left, and only the link's
+        // task calls everybody who waits for room.
+        if !is_done || self.outbox.drains() || self.outbox.has_waiting_for_room() {
             self.outbox.wake();
         }
     }

@@ -7,8 +7,9 @@ use std::task::{Context, Poll, Waker};
 
 use super::Outbox;
 
-/// How many are let in at a time: those after them would find the room taken and have been woken for nothing.
-const LET_IN_AT_ONCE: usize = 16;
+/// How many are let in at a time, once half of the room is free: those after them would find it taken and have been woken for
+/// nothing.
+const LET_IN_AT_ONCE: usize = 4;
 
 /// Those who wait, in the order they came.
 #[derive(Debug, Default)]
@@ -74,6 +75,11 @@ impl Outbox {
         }
     }
 
+    /// Returns whether somebody waits for room.
+    pub(crate) fn has_waiting_for_room(&self) -> bool {
+        !self.lock().rooms.is_empty()
+    }
+
     /// Lets the next few in, once the writer has nothing to do; returns whether it has to come back for more.
     ///
     /// Whoever is let in may have nothing to send, and then nobody but the writer can call the next ones.
@@ -103,7 +109,12 @@ impl Future for Room<'_> {
         let outbox = self.outbox;
         let mut state = outbox.lock();
         match self.ticket {
-            None if state.closed || state.has_room(outbox.budget_bytes) => Poll::Ready(()),
+            // Those who wait come first.
+            None if state.closed
+                || state.rooms.is_empty() && state.has_room(outbox.budget_bytes) =>
+            {
+                Poll::Ready(())
+            }
             None => {
                 self.ticket = Some(state.rooms.join(cx.waker().clone()));
                 Poll::Pending

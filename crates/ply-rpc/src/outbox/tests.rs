@@ -201,3 +201,39 @@ fn a_writer_that_has_more_to_see_to_is_woken_after_gathering() {
     outbox.send_now(frame(10)).unwrap();
     assert_eq!(outbox.end_gathering(), Gathered::Wake, "it rests");
 }
+
+#[tokio::test]
+async fn room_is_given_to_a_few_at_a_time_in_the_order_they_came() {
+    let outbox = Arc::new(Outbox::new(1000));
+    outbox.send_now(frame(2000)).unwrap();
+    let let_in = Arc::new(Mutex::new(Vec::new()));
+    let wait = |number: usize| {
+        let (outbox, let_in) = (Arc::clone(&outbox), Arc::clone(&let_in));
+        tokio::spawn(async move {
+            outbox.room().await;
+            let_in.lock().unwrap().push(number);
+        })
+    };
+    let waiting: Vec<_> = (0..6).map(wait).collect();
+    let settled = async || {
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        let_in.lock().unwrap().clone()
+    };
+    assert!(settled().await.is_empty());
+    let all = outbox.queued_bytes();
+    outbox.written(all - 501);
+    assert!(settled().await.is_empty(), "there is not room enough yet");
+    outbox.written(1);
+    assert_eq!(settled().await, [0, 1, 2, 3]);
+    let late = wait(6);
+    assert_eq!(settled().await, [0, 1, 2, 3], "others came first");
+    assert!(outbox.let_more_in());
+    assert_eq!(settled().await, [0, 1, 2, 3, 4, 5, 6]);
+    assert!(!outbox.let_more_in());
+    for task in waiting {
+        task.await.unwrap();
+    }
+    late.await.unwrap();
+}
