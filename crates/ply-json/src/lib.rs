@@ -15,7 +15,7 @@ mod read;
 mod write;
 
 pub use self::{
-    escape::{Sink, escape},
+    escape::{Sink, escape, escaped_bytes},
     read::Reader,
     write::write,
 };

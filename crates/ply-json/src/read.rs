@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
 
     fn escaped_text(&mut self) -> Option<String> {
         // Measured first, so that a long text does not grow step by step.
-        let mut out = String::with_capacity(end_of_text(self.rest.as_bytes())?);
+        let mut out = String::with_capacity(unescaped_bytes(self.rest.as_bytes())?);
         loop {
             let at = first_special(self.rest.as_bytes())?;
             let (plain, special) = self.rest.split_at_checked(at)?;
@@ -181,15 +181,18 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns how many bytes a string has up to its closing quote.
-fn end_of_text(bytes: &[u8]) -> Option<usize> {
-    let mut at = 0;
+/// Returns how many bytes the text of a string has at most, up to its closing quote.
+fn unescaped_bytes(bytes: &[u8]) -> Option<usize> {
+    let (mut at, mut saved) = (0, 0);
     loop {
         let rest = bytes.get(at..)?;
         at += first_special(rest)?;
-        match bytes.get(at)? {
-            b'"' => return Some(at),
-            _ => at += 2,
-        }
+        saved += match (bytes.get(at)?, bytes.get(at + 1)) {
+            (b'"', _) => return Some(at.saturating_sub(saved)),
+            // Six bytes for a character of at most three, or twelve for one of four.
+            (_, Some(b'u')) => 3,
+            _ => 1,
+        };
+        at += 2;
     }
 }
