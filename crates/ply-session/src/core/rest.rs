@@ -11,6 +11,7 @@ impl Core {
         self.waiting.shrink_to_fit();
         self.gated.shrink_to_fit();
         self.views.shrink_to_fit();
+        self.window.rest();
         self.views.iter_mut().for_each(super::view::View::rest);
     }
 }

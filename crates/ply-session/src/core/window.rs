@@ -317,9 +317,18 @@ impl Window {
             self.start_records = slot.records;
             self.start += 1;
         }
+        if self.slots.is_empty() {
+            // The next slot goes where the first one was: in a ring each would take memory that was not used before.
+            self.slots.clear();
+        }
         if !self.seals.is_empty() {
             self.seals = self.seals.split_off(&self.start);
         }
+    }
+
+    /// Gives back memory that is only kept to be used again.
+    pub(crate) fn rest(&mut self) {
+        self.slots.shrink_to_fit();
     }
 
     /// Returns where a reader that has all records before number `record` goes on here; none if it has to read on in the
