@@ -172,10 +172,13 @@ where
                 self.dispatch.frame(frame)?;
                 continue;
             }
-            return match pin!(self.reader.read_buf(self.decoder.buffer())).poll(cx) {
+            return match pin!(self.reader.read(self.decoder.room())).poll(cx) {
                 Poll::Pending => Ok(Step::Stuck),
                 Poll::Ready(Ok(0)) => Ok(self.end_of_input()),
-                Poll::Ready(Ok(_)) => Ok(Step::Moved),
+                Poll::Ready(Ok(bytes)) => {
+                    self.decoder.filled(bytes);
+                    Ok(Step::Moved)
+                }
                 Poll::Ready(Err(error)) => match error.kind() {
                     ErrorKind::Interrupted => Ok(Step::Moved),
                     // A child that dies resets a socket where it would close a pipe.

@@ -1,6 +1,6 @@
 //! The one place for unsafe code: what a child process does between fork and exec, what a sandbox is built with, calls that are
 //! made for another process, waiting for a process that is no child, signals as something to read, freed memory, hints about large buffers and about code that ran
-//! once, and an allocator that counts for benchmarks.
+//! once, buffers that grow where they are, and an allocator that counts for benchmarks.
 //!
 //! Everything else in the workspace forbids `unsafe`. Kept so small that it can be read in a few minutes.
 
@@ -12,6 +12,7 @@ mod counted;
 pub mod held;
 #[cfg(target_os = "linux")]
 mod pages;
+mod stretch;
 
 use std::mem::MaybeUninit;
 #[cfg(target_os = "linux")]
@@ -28,6 +29,7 @@ use tokio::io::{Interest, unix::AsyncFd};
 pub use counted::Counted;
 #[cfg(target_os = "linux")]
 pub use pages::give_back_code;
+pub use stretch::Stretch;
 
 /// Makes the child the leader of its own session and process group, without a controlling terminal, with no descriptor of ours
 /// beyond 0, 1 and 2, as [heedful](heed_signals) as a new program, and ended by SIGTERM should the thread that spawns it die first.

@@ -166,8 +166,11 @@ async fn write(
 async fn read(mut stdout: ChildStdout, from: &mpsc::Sender<FromAgent>) {
     let (mut decoder, mut number) = (Decoder::default(), 0);
     loop {
-        let is_open = match stdout.read_buf(decoder.buffer()).await {
-            Ok(bytes) => bytes > 0,
+        let is_open = match stdout.read(decoder.room()).await {
+            Ok(bytes) => {
+                decoder.filled(bytes);
+                bytes > 0
+            }
             Err(error) => {
                 tracing::debug!(%error, "an agent's output cannot be read");
                 false

@@ -139,7 +139,11 @@ where
 {
     let has_unsent = !side.unsent.is_empty();
     tokio::select! {
-        read = side.input.read_buf(side.decoder.buffer()), if reads => read.map(Some),
+        read = side.input.read(side.decoder.room()), if reads => {
+            let bytes = read?;
+            side.decoder.filled(bytes);
+            Ok(Some(bytes))
+        }
         written = side.output.write(&side.unsent), if has_unsent => {
             let written = written?;
             if written == 0 {
@@ -272,7 +276,12 @@ where
     let all = async {
         hub.output.write_all(&hub.unsent).await?;
         hub.output.shutdown().await?;
-        while hub.input.read_buf(hub.decoder.buffer()).await? > 0 {
+        loop {
+            let bytes = hub.input.read(hub.decoder.room()).await?;
+            if bytes == 0 {
+                break;
+            }
+            hub.decoder.filled(bytes);
             let mut lines = Vec::new();
             while let Some(frame) = hub.decoder.next_frame() {
                 if let Frame::Line(line) = frame {

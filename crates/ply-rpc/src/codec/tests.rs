@@ -88,9 +88,9 @@ fn a6_skipping_takes_constant_memory() {
         assert_eq!(decoder.next_frame(), None);
     }
     assert!(
-        decoder.buf.capacity() <= READ_BYTES * 2,
+        decoder.input.capacity() <= READ_BYTES * 2,
         "{}",
-        decoder.buf.capacity()
+        decoder.input.capacity()
     );
     decoder.push(b"\n");
     let Some(Frame::TooLong {
@@ -112,10 +112,57 @@ fn a_buffer_grown_for_a_large_line_is_given_back() {
     assert!(matches!(decoder.next_frame(), Some(Frame::Line(line)) if line.len() == 4 << 20));
     decoder.push(b"x\n");
     assert!(
-        decoder.buf.capacity() <= IDLE_BYTES_MAX,
+        decoder.input.capacity() <= IDLE_BYTES_MAX,
         "{}",
-        decoder.buf.capacity()
+        decoder.input.capacity()
     );
+}
+
+impl Input {
+    fn capacity(&self) -> usize {
+        self.short.capacity() + self.long.as_ref().map_or(0, |long| long.len())
+    }
+}
+
+#[test]
+fn long_lines_among_short_ones_come_out_whole_however_they_are_read() {
+    let line = |bytes: usize| -> Vec<u8> {
+        let letters = (b'a'..=b'z').cycle();
+        letters
+            .skip(bytes % 26)
+            .take(bytes)
+            .chain([b'\n'])
+            .collect()
+    };
+    let lengths = [
+        3, 70_000, 1_000_000, 5, 1_048_576, 3_000_000, 2_500_000, 1, 0, 9,
+    ];
+    let lines: Vec<Vec<u8>> = lengths.into_iter().map(line).collect();
+    let input = lines.concat();
+    for read in [4096, 65_536, 1_000_003, usize::MAX] {
+        let mut decoder = Decoder::new(2_600_000);
+        let (mut rest, mut seen) = (&input[..], Vec::new());
+        while !rest.is_empty() {
+            let room = decoder.room();
+            assert!(!room.is_empty());
+            let bytes = room.len().min(read).min(rest.len());
+            room[..bytes].copy_from_slice(&rest[..bytes]);
+            decoder.filled(bytes);
+            rest = &rest[bytes..];
+            while let Some(frame) = decoder.next_frame() {
+                seen.push(match frame {
+                    Frame::Line(line) => [line, b"\n"].concat(),
+                    Frame::TooLong {
+                        bytes: 3_000_000, ..
+                    } => line(3_000_000),
+                    frame => panic!("{frame:?}"),
+                });
+            }
+        }
+        assert!(seen == lines, "{read}");
+        assert!(!decoder.room().is_empty());
+        assert!(decoder.input.long.is_none(), "it is given back");
+    }
 }
 
 proptest! {
