@@ -66,22 +66,6 @@ pub(crate) fn string(text: &str, out: &mut impl Sink) {
     }
 }
 
-/// Returns how many bytes [`escape`] appends, so that a long text does not grow step by step.
-#[must_use]
-pub fn escaped_bytes(text: &str) -> usize {
-    let mut bytes = text.len();
-    let mut rest = text.as_bytes();
-    while let Some(at) = first_special(rest) {
-        let (special, behind) = rest.get(at..).and_then(<[u8]>::split_first).unzip();
-        bytes += match special {
-            Some(b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x8 | 0xc) => 1,
-            _ => 5,
-        };
-        rest = behind.unwrap_or_default();
-    }
-    bytes
-}
-
 fn escape_runs(text: &str, out: &mut impl Sink) {
     let mut rest = text;
     while let Some(at) = first_special(rest.as_bytes()) {

@@ -15,7 +15,7 @@ mod read;
 mod write;
 
 pub use self::{
-    escape::{Sink, escape, escaped_bytes},
+    escape::{Sink, escape},
     read::Reader,
     write::write,
 };

@@ -9,16 +9,13 @@ use ply_wire::{MaybeUndefined, v2};
 use serde::Serialize;
 
 use crate::Event;
-use crate::size::block_bytes;
+use crate::size::{block_bytes, content_bytes};
 
 /// What the journal's records begin with, before and after the update in them.
 const UPDATE: (&str, &str) = ("{\"update\":", "}");
 
 /// Room for what the JSON of an update has besides its text.
 const HEAD_BYTES: usize = 192;
-
-/// From which length on it is worth to know exactly how long the JSON of a text is.
-const LONG_BYTES: usize = 64 * 1024;
 
 /// From which length on the journal shares a record instead of copying it.
 const SHARED_BYTES: usize = 4 * 1024;
@@ -173,28 +170,14 @@ impl Record {
 fn capacity(update: &v2::SessionUpdate) -> usize {
     let text = match update {
         v2::SessionUpdate::AgentMessageChunk(chunk)
-        | v2::SessionUpdate::AgentThoughtChunk(chunk) => json_bytes(&chunk.content),
+        | v2::SessionUpdate::AgentThoughtChunk(chunk) => block_bytes(&chunk.content),
         v2::SessionUpdate::UserMessage(message) => match &message.content {
-            MaybeUndefined::Value(content) => content.iter().map(json_bytes).sum(),
+            MaybeUndefined::Value(content) => content_bytes(content),
             _ => 0,
         },
         _ => 0,
     };
-    HEAD_BYTES + text
-}
-
-/// Returns about how long the JSON of a block is. A long text is looked through, which takes less time than memory that is
-/// not needed.
-fn json_bytes(block: &v2::ContentBlock) -> usize {
-    match block {
-        v2::ContentBlock::Text(text) if text.text.len() >= LONG_BYTES => {
-            ply_json::escaped_bytes(&text.text)
-        }
-        block => {
-            let bytes = block_bytes(block);
-            bytes + bytes / 16
-        }
-    }
+    HEAD_BYTES + text + text / 16
 }
 
 fn encode(value: &(impl Serialize + ?Sized), json: &mut String) {
