@@ -36,6 +36,38 @@ fn every_task_leaves_the_repository_as_it_has_to_be() {
     );
 }
 
+/// What has to work whatever API the model speaks.
+const FEATURES: [&str; 9] = [
+    "fork",
+    "hook",
+    "hook-at-the-end",
+    "skill",
+    "slash-command",
+    "steering",
+    "sub-agent",
+    "sub-agent-writes",
+    "undo",
+];
+
+#[test]
+fn every_feature_works_on_every_api() {
+    let mut tasks = Vec::new();
+    for api in Api::ALL {
+        for mut task in tasks::load(&FEATURES.map(str::to_owned)).unwrap() {
+            // Its own is tried with all the others.
+            if format!("{:?}", task.script.api) != format!("{api:?}") {
+                task.script.api = api;
+                tasks.push(task);
+            }
+        }
+    }
+    assert_eq!(tasks.len(), FEATURES.len() * (Api::ALL.len() - 1));
+    let reports = tasks::run_all(&tasks, None, |_| {});
+    let failed = reports.iter().filter(|report| !report.is_well());
+    let failed: Vec<_> = failed.map(ToString::to_string).collect();
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
 #[test]
 fn a_name_that_no_task_has_is_an_error() {
     let error = tasks::load(&["nothing".to_owned()]).unwrap_err();
