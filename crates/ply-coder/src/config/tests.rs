@@ -644,3 +644,20 @@ fn what_is_wrong_with_prices_is_said_with_its_line() {
         "line 1 of `prices.toml`: write `[\"price\"]` on a line of its own, and its prices below",
     );
 }
+
+#[test]
+fn every_example_of_the_document_is_accepted() {
+    let document = include_str!("../../../../docs/AGENT.md");
+    let blocks = document.split("```toml\n").skip(1);
+    let blocks: Vec<_> = blocks.filter_map(|rest| rest.split("```").next()).collect();
+    assert!(blocks.len() >= 6, "{blocks:?}");
+    let variables = [("ANTHROPIC_API_KEY", "k"), ("LOCAL_KEY", "k")];
+    for block in blocks {
+        let problem = match block.starts_with("[\"") {
+            true => prices::parse(block).err(),
+            // There is no home here.
+            false => read(&block.replace("~/", "/home/u/"), &variables).err(),
+        };
+        assert!(problem.is_none(), "{block}\n{problem:?}");
+    }
+}
