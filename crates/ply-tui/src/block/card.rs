@@ -9,6 +9,7 @@ use ratatui::text::Span;
 use super::fixed::{Fixed, size, time, title, titled};
 use super::message::named;
 use super::output::{Excerpt, Texts};
+use super::unit::parent_of;
 use super::{Fold, Scene, terminal};
 use crate::diff::{self, LINE_BYTES_BRIEF, Sheet};
 use crate::highlight;
@@ -116,6 +117,14 @@ pub(super) fn glyph(kind: &v2::ToolKind) -> &'static str {
     }
 }
 
+/// Returns the mark of a call that is a part of another one.
+pub(super) fn inside(call: &ToolCall) -> &'static str {
+    match parent_of(call) {
+        Some(_) => "↳ ",
+        None => "",
+    }
+}
+
 /// Appends an output.
 pub(super) fn excerpt(excerpt: &Excerpt<'_>, pen: &Pen<'_>, fixed: &mut Fixed) {
     let margin = Margin::of(MARGIN, pen.theme.dim);
@@ -159,6 +168,7 @@ fn head(
     }
     let mut spans = vec![
         Span::styled(format!("{mark} "), *style),
+        Span::styled(inside(call), theme.dim),
         Span::styled(format!("{} ", glyph(&call.kind)), theme.accent),
     ];
     let words = scene.look.paths.shortened(&call.shown_title());

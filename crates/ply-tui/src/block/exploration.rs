@@ -4,7 +4,7 @@ use ply_client::transcript::{Entry, ToolCall};
 use ply_client::v2;
 use ratatui::text::Span;
 
-use super::card::{MARGIN, glyph};
+use super::card::{MARGIN, glyph, inside};
 use super::fixed::{Fixed, title, titled};
 use super::unit::Unit;
 use super::{Fold, Scene};
@@ -31,6 +31,7 @@ pub(super) fn lay_out(unit: Unit, scene: Scene<'_>, pen: &Pen<'_>) -> Fixed {
     let mut fixed = Fixed::default();
     let mut spans = vec![
         Span::styled("✓ ", theme.ok),
+        Span::styled(calls().next().map_or("", inside), theme.dim),
         Span::styled("◎ ", theme.accent),
         Span::styled(format!("Explored {}", counts.join(", ")), theme.text),
     ];

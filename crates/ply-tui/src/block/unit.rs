@@ -43,7 +43,12 @@ impl Unit {
         if !is_explored(entry) {
             return Some(single);
         }
-        let explored = |place: usize| transcript.entry(place).is_some_and(is_explored);
+        // Whoever works for a sub-agent looks around by itself.
+        let inside = parent(entry);
+        let explored = |place: usize| {
+            let entry = transcript.entry(place);
+            entry.is_some_and(|entry| is_explored(entry) && parent(entry) == inside)
+        };
         let first = place - place % GROUP_MAX;
         let before = (first..place).rev().take_while(|place| explored(*place));
         let after = (place + 1..first + GROUP_MAX).take_while(|place| explored(*place));
@@ -145,6 +150,16 @@ fn is_explored(entry: &Entry) -> bool {
     };
     matches!(call.kind, v2::ToolKind::Read | v2::ToolKind::Search)
         && call.status == v2::ToolCallStatus::Completed
+}
+
+/// Returns the call that an entry is a part of, such as that of the sub-agent that makes it.
+fn parent(entry: &Entry) -> Option<&str> {
+    entry.as_tool_call().and_then(parent_of)
+}
+
+/// Returns the call that another one is a part of, as agents say it.
+pub(super) fn parent_of(call: &ToolCall) -> Option<&str> {
+    call.meta.get("parentToolCallId")?.as_str()
 }
 
 /// Some agents send messages of nothing but line ends.

@@ -219,6 +219,33 @@ fn opened_cards_and_thoughts_show_all_they_have() {
 }
 
 #[test]
+fn calls_of_sub_agents_are_marked_and_kept_apart() {
+    let mut screen = Screen::new(40, 12);
+    let look = |id: &str, parent: Option<&str>| {
+        let mut fields = json!({ "title": id, "kind": "read", "status": "completed" });
+        if let Some(parent) = parent {
+            fields["_meta"] = json!({ "parentToolCallId": parent });
+        }
+        call(id, fields)
+    };
+    screen.apply(call("sub", json!({ "title": "Sub-agent: look" })));
+    screen.apply(look("a", Some("sub")));
+    screen.apply(look("b", Some("sub")));
+    screen.apply(look("own", None));
+    let fields = json!({
+        "title": "make", "kind": "execute", "status": "in_progress",
+        "_meta": { "parentToolCallId": "sub" },
+    });
+    screen.apply(call("c", fields));
+    insta::assert_snapshot!(screen.text(), @r"
+    ○ • Sub-agent: look
+    ✓ ↳ ◎ Explored 2 files · a, b
+    ✓ ◎ own
+    ⠋ ↳ $ make
+    ");
+}
+
+#[test]
 fn all_of_a_kind_open_and_close_together() {
     let mut screen = Screen::new(40, 20);
     for id in ["a", "b"] {
