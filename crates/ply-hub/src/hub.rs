@@ -308,7 +308,7 @@ impl<F: Factory> Hub<F> {
     /// Safe to drop.
     pub async fn admit(&self, hello: Hello) -> Result<Caller, String> {
         let mut caller = match hello.agent {
-            Some(wanted) => self.caller(wanted).await?,
+            Some(wanted) => self.caller(on_one_line(wanted)).await?,
             None => Caller::new(),
         };
         caller.principal = hello.principal.map(Into::into);
@@ -322,6 +322,12 @@ impl<F: Factory> Hub<F> {
     async fn caller(&self, wanted: Wanted) -> Result<Caller, String> {
         Ok(caller_of(choose(&*self.factory, wanted).await?))
     }
+}
+
+/// Keeps the key of an agent on one line, as it is kept with its sessions: a command may hold a script.
+fn on_one_line(mut wanted: Wanted) -> Wanted {
+    wanted.key = wanted.key.replace('\n', "\\n").replace('\r', "\\r");
+    wanted
 }
 
 fn caller_of<A: Agent>(chosen: Chosen<A>) -> Caller {

@@ -18,7 +18,7 @@ const LINES_MAX: u64 = 30;
 /// What a line says.
 #[derive(Debug, Clone)]
 pub(crate) enum Says {
-    Update(v2::SessionUpdate),
+    Update(Box<v2::SessionUpdate>),
     Asks(u64, Question),
     TakesBack(u64),
     Ends(Outcome),
@@ -227,7 +227,7 @@ impl Program {
         let text = format!("{}{more}", self.mark());
         let message = format!("said-{}-{}", self.number, choices.below(3));
         let chunk = v2::ContentChunk::new(text.into(), message);
-        let says = Says::Update(v2::SessionUpdate::AgentMessageChunk(chunk));
+        let says = Says::Update(Box::new(v2::SessionUpdate::AgentMessageChunk(chunk)));
         self.lines.push(Line { of, says });
     }
 
@@ -239,7 +239,7 @@ impl Program {
             .title(self.mark())
             .status(status);
         self.calls.push(id);
-        let says = Says::Update(v2::SessionUpdate::ToolCallUpdate(update));
+        let says = Says::Update(Box::new(v2::SessionUpdate::ToolCallUpdate(update)));
         self.lines.push(Line { of, says });
     }
 

@@ -64,8 +64,9 @@ fn worlds_that_were_once_broken_keep_every_promise() {
     }
 }
 
-/// The same with a program that outlives the hub: a prompt that another one was sent after the power was lost.
-const ONCE_BROKEN_HUBS: [u64; 1] = [347];
+/// The same with a program that outlives the hub: a prompt that another one was sent after the power was lost, an option whose
+/// change failed and was in the journal after all.
+const ONCE_BROKEN_HUBS: [u64; 2] = [347, 9484];
 
 #[test]
 fn worlds_with_a_hub_that_were_once_broken_keep_every_promise() {

@@ -10,4 +10,5 @@ mod attach;
 mod ending;
 mod place;
 mod through;
+mod upgrade;
 mod watch;

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Duration;
 
@@ -78,12 +78,17 @@ impl Place {
 
     /// Starts it with these words behind it.
     pub(crate) async fn attach_to(&self, words: &[&str]) -> Agent {
+        self.attach_from(PLY.as_ref(), words).await
+    }
+
+    /// The same with another copy of the program.
+    pub(crate) async fn attach_from(&self, program: &Path, words: &[&str]) -> Agent {
         let mut command = ply_client::Command::new("env").arg("-i");
         for (name, value) in self.variables() {
             command = command.arg(format!("{name}={}", value.display()));
         }
         let command = command
-            .arg(PLY)
+            .arg(program)
             .arg("attach")
             .args(words)
             .cwd(self.project());

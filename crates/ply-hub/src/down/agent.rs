@@ -190,13 +190,26 @@ impl Downstream {
     }
 }
 
+/// A process for a session.
+pub(super) struct Found {
+    pub(super) process: Arc<Process>,
+    /// Whether it was there. It may have ended without anybody having noticed; another one is asked then.
+    pub(super) was_kept: bool,
+}
+
 impl Shared {
     /// Returns a process for a session: one that is there, or else another.
-    pub(super) async fn process(&self, caller: &Caller) -> Result<Arc<Process>, Trouble> {
+    pub(super) async fn process(&self, caller: &Caller) -> Result<Found, Trouble> {
         if let Some(process) = self.take(|spare| spare == caller) {
-            return Ok(process);
+            return Ok(Found {
+                process,
+                was_kept: true,
+            });
         }
-        self.start(caller).await
+        Ok(Found {
+            process: self.start(caller).await?,
+            was_kept: false,
+        })
     }
 
     /// Returns whether the process that another hub had is still there.

@@ -12,7 +12,7 @@ use tokio::sync::Mutex;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use super::agent::Shared;
+use super::agent::{Found, Shared};
 use super::link::Wish;
 use super::options::{self, Setting};
 use super::process::{AUTH_REQUIRED, Process, Trouble};
@@ -71,19 +71,23 @@ impl Runner {
     /// Opens a session that nothing was said in.
     pub(super) async fn open_new(&self, session: &Session) -> Result<()> {
         let mut live = self.live.lock().await;
-        let process = self.shared.process(&self.caller).await;
-        let process = process.map_err(Trouble::error)?;
-        let fresh = self.meet(session, &process);
-        match self.setup.make(&process, &prefix()).await {
-            Ok(id) => {
-                self.lock().id = Some(id);
-                self.settle(&process).await;
-                *live = Some(fresh);
-                Ok(())
-            }
-            Err(trouble) => {
-                self.part(&trouble, process);
-                Err(trouble.error())
+        loop {
+            let found = self.shared.process(&self.caller).await;
+            let Found { process, was_kept } = found.map_err(Trouble::error)?;
+            let fresh = self.meet(session, &process);
+            match self.setup.make(&process, &prefix()).await {
+                Ok(id) => {
+                    self.lock().id = Some(id);
+                    self.settle(&process).await;
+                    *live = Some(fresh);
+                    return Ok(());
+                }
+                Err(trouble) => {
+                    self.part(&trouble, process);
+                    if !(was_kept && matches!(trouble, Trouble::Gone(_))) {
+                        return Err(trouble.error());
+                    }
+                }
             }
         }
     }
@@ -354,10 +358,19 @@ impl Runner {
         let told = |error: Error| Unattached::Told(error.to_string());
         let history = session.history().await.map_err(told)?;
         let wanted = options::values(history.transcript().config_options());
-        let process = self.shared.process(&self.caller).await;
-        let process = process.map_err(|trouble| Unattached::Told(self.unstarted(&trouble)))?;
-        let live = self.meet(session, &process);
-        match self.setup.go_on(&process, &id, &prefix()).await {
+        let (live, resumed) = loop {
+            let found = self.shared.process(&self.caller).await;
+            let found = found.map_err(|trouble| Unattached::Told(self.unstarted(&trouble)))?;
+            let live = self.meet(session, &found.process);
+            let resumed = self.setup.go_on(&found.process, &id, &prefix()).await;
+            match resumed {
+                Err(trouble @ Trouble::Gone(_)) if found.was_kept => {
+                    self.part(&trouble, found.process);
+                }
+                resumed => break (live, resumed),
+            }
+        };
+        match resumed {
             Ok(replay) => {
                 self.shared.set_goes_on(true);
                 let differs =
@@ -370,7 +383,7 @@ impl Runner {
                 Ok(live)
             }
             Err(trouble) => {
-                self.part(&trouble, process);
+                self.part(&trouble, Arc::clone(&live.process));
                 Err(match trouble {
                     trouble if trouble.wants_login() => Unattached::Login(trouble.error()),
                     trouble @ Trouble::Gone(_) => Unattached::Told(self.unstarted(&trouble)),

@@ -234,3 +234,24 @@ async fn an_agent_that_is_ended_with_its_session_is_no_news() {
         assert!(!is_notice, "{event:?}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_was_kept_and_is_gone_costs_no_session() {
+    let cast = Cast::new(|number, mut stage| async move {
+        if number == 1 {
+            // Nobody has noticed yet.
+            stage.greet(2).await;
+            stage.expect("session/new").await;
+            return stage.die(killed()).await;
+        }
+        stage.begin(2).await;
+        stage.serve(2, "one").await;
+        stage.rest().await;
+    });
+    let started = cast.started();
+    let server = ply_agent::serve(cast.hub().await);
+    let agent = connect(&server, BOTH[1]).await;
+    let session = agent.new_session("/").await.unwrap();
+    prompt(&session, "one").await.unwrap();
+    assert_eq!(started.load(Ordering::Relaxed), 2);
+}

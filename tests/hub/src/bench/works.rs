@@ -63,7 +63,7 @@ fn echo(stage: &mut Stage) -> Result<Outcome> {
         .with("p99_us", at(&fresh, 99))
         .with("recorded_p50_us", at(&recorded, 50));
     if stage.peer == Peer::Whole {
-        let (own, resident) = holder(stage.hub()?)?;
+        let (own, resident) = holder(Path::new(&stage.path("run")))?;
         outcome = outcome
             .with("holder_own_mib", own)
             .with("holder_resident_mib", resident);
@@ -234,24 +234,13 @@ fn busy_s(pid: u32) -> Result<f64> {
     Ok(ticks / TICKS_PER_SECOND)
 }
 
-/// Returns the MiB that a holder has for itself, and those that are resident.
-fn holder(hub: u32) -> Result<(f64, f64)> {
-    for entry in std::fs::read_dir("/proc")? {
-        let name = entry?.file_name();
-        let Some(pid) = name.to_str().and_then(|name| name.parse::<u32>().ok()) else {
-            continue;
-        };
-        // One that ended meanwhile has none.
-        let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        let is_holder =
-            words.split(|byte| *byte == 0).nth(1) == Some(ply_hub::hold::WORD.as_bytes());
-        if is_holder && pid != hub {
-            let map = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))?;
-            let own = kib(&map, "Private_Clean:") + kib(&map, "Private_Dirty:");
-            return Ok((own / 1024.0, kib(&map, "Rss:") / 1024.0));
-        }
-    }
-    Err("there is no holder".into())
+/// Returns the MiB that the holder of a hub's agent has for itself, and those that are resident.
+fn holder(place: &Path) -> Result<(f64, f64)> {
+    let holders = ply_hub::hold::find(&ply_hub::Place::at(place)?.holders())?;
+    let holder = holders.first().ok_or("there is no holder")?;
+    let map = std::fs::read_to_string(format!("/proc/{}/smaps_rollup", holder.pid))?;
+    let own = kib(&map, "Private_Clean:") + kib(&map, "Private_Dirty:");
+    Ok((own / 1024.0, kib(&map, "Rss:") / 1024.0))
 }
 
 fn kib(map: &str, what: &str) -> f64 {

@@ -254,6 +254,8 @@ impl View {
             .into_iter()
             .partition(|aside| aside.place <= visible || !matches!(aside.what, Apart::Respond(..)));
         self.asides = safe;
+        // Options that were to be in an answer are shown by themselves, should the journal have them after all.
+        self.answered.retain(|at| *at < visible);
         let others: VecDeque<Aside> = others;
         for aside in others {
             if let Apart::Respond(request, _) = aside.what {
