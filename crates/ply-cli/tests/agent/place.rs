@@ -71,10 +71,22 @@ impl Place {
 
     /// Makes a scripted model the only one, with these lines before its own.
     pub(crate) fn configure_model(&self, model: &ModelServer, first: &str) {
+        self.configure_model_of(Api::Anthropic, model, first);
+    }
+
+    /// Makes a scripted model that speaks an API the only one, with these lines before its own.
+    pub(crate) fn configure_model_of(&self, api: Api, model: &ModelServer, first: &str) {
+        let name = match api {
+            Api::Anthropic => "anthropic",
+            Api::Gemini => "gemini",
+            Api::Ollama => "ollama",
+            Api::Chat => "openai",
+            Api::Responses => "openai-responses",
+        };
         self.configure(&format!(
             "model = \"scripted/claude-sonnet-4-5\"\n{first}\n[providers.scripted]\n\
-             api = \"anthropic\"\nbase_url = \"{}\"\nkey_env = \"SCRIPTED_KEY\"\n",
-            model.url(Api::Anthropic)
+             api = \"{name}\"\nbase_url = \"{}\"\nkey_env = \"SCRIPTED_KEY\"\n",
+            model.url(api)
         ));
     }
 

@@ -1,13 +1,16 @@
 //! Commands are confined by the program itself, as its own helper.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
-use coder_tests::{Story, Tell as _};
-use ply_client::Client;
-use ply_client::v2::ToolCallStatus;
+use coder_tests::{Api, ModelServer, Reply, Story, Tell as _};
+use ply_client::transcript::ToolCall;
+use ply_client::v2::{PermissionOptionKind, RequestPermissionRequest, ToolCallStatus};
+use ply_client::{Client, Decision};
+use serde_json::json;
 use tempfile::TempDir;
 
-use crate::place::Place;
+use crate::place::{Place, soon};
 
 /// Where every command may write.
 const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
@@ -82,6 +85,44 @@ async fn without_the_sandbox_the_same_command_works() {
     let file = outside.path().join("file");
     let story = write(&place, &file).await;
     assert!(file.exists(), "{story:#?}");
+}
+
+#[tokio::test]
+async fn a_command_that_has_to_leave_is_asked_for_and_runs_on_every_api() {
+    for api in Api::ALL {
+        let (place, outside) = (Place::new(), outside());
+        let file = outside.path().join("file");
+        let command = format!("echo x > {}", file.display());
+        let reason = "The file belongs beside the project.";
+        let again = json!({ "command": command, "outside_sandbox": reason });
+        let model = ModelServer::start([
+            Reply::call("shell", json!({ "command": command })),
+            Reply::call("shell", again),
+            Reply::say("Done."),
+        ])
+        .await;
+        place.configure_model_of(api, &model, "mode = \"full\"");
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let heard = Arc::clone(&asked);
+        let user = move |request: &RequestPermissionRequest, _: Option<&ToolCall>| {
+            heard.lock().unwrap().push(format!("{request:?}"));
+            let options = request.options.iter();
+            let mut once = options.filter(|one| one.kind == PermissionOptionKind::AllowOnce);
+            Decision::Select(once.next().unwrap().option_id.clone())
+        };
+        let agent = place.agent().client_with(Client::new(), user).await;
+        let session = soon(agent.new_session(place.project())).await.unwrap();
+        let story = soon(session.tell("Write it")).await;
+        let told = story.told();
+        assert!(
+            told[0].contains("the sandbox denied this"),
+            "{api:?}: {told:?}"
+        );
+        let asked = asked.lock().unwrap();
+        assert_eq!(asked.len(), 1, "{api:?}: {asked:?}");
+        assert!(asked[0].contains(reason), "{api:?}: {asked:?}");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "x\n", "{api:?}");
+    }
 }
 
 #[test]
