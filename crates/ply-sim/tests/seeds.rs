@@ -48,11 +48,12 @@ fn worlds_with_a_program_that_outlives_the_hub_keep_every_promise() {
 /// Seeds whose worlds were once broken: ids of an earlier life, repeats without an answer, asides out of their place, a
 /// journal that fails twice, and three times, a cursor of a session that was not written, marks of lines that the conversation
 /// did not count, an edited prompt whose sender came back before it was shown, an update that was cut off between two messages,
-/// a client that was shown everything anew after the journal turned out to have more than was known.
-const ONCE_BROKEN: [u64; 29] = [
+/// a client that was shown everything anew after the journal turned out to have more than was known, an option whose change failed
+/// and was in the journal after all.
+const ONCE_BROKEN: [u64; 32] = [
     3226, 4540, 5187, 8095, 17559, 25020, 39475, 52805, 72436, 76253, 85213, 97794, 142_529,
     143_626, 145_237, 155_919, 162_174, 168_137, 191_718, 24444, 1_019_404, 20082, 1071, 5615,
-    6589, 1_001_707, 1_012_489, 1_016_991, 1_118_887,
+    6589, 1_001_707, 1_012_489, 1_016_991, 1_118_887, 3_033_040, 3_047_468, 3_052_537,
 ];
 
 #[test]

@@ -33,7 +33,7 @@ pub(super) struct Driver {
     requests: BTreeMap<AskId, u64>,
     /// Requests that an earlier owner passed on.
     known: BTreeMap<u64, AskId>,
-    /// Requests that an earlier owner answered.
+    /// Requests that are answered already, by an earlier owner or since this one took over.
     answered: Vec<u64>,
     /// The turns of prompts.
     turns: BTreeMap<String, TurnId>,
@@ -229,7 +229,9 @@ impl World<'_> {
 
     /// Takes the program for dead, and ends its turns.
     pub(super) fn lose_program(&mut self, number: u64) -> Result<(), Broken> {
-        if !self.is_held {
+        // The next owner has the program, or another one.
+        let is_replaced = self.life.as_ref().is_some_and(|life| life.number > number);
+        if !self.is_held || is_replaced {
             return Ok(());
         }
         self.end_program();

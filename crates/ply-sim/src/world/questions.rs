@@ -26,7 +26,9 @@ impl World<'_> {
         let is_of_turn = asks.get(&ask) == Some(&(number, Some(turn)));
         let looked_on = view != prompter && !life.steering.contains(&view);
         let is_open = life.core.engine().question(ask).is_some();
-        let (client, epoch) = life.seats.get(&prompter).copied()?;
+        // Whoever prompted may have left, which its client sees only when it is told.
+        let is_there = life.core.views().any(|view| view == prompter);
+        let (client, epoch) = life.seats.get(&prompter).copied().filter(|_| is_there)?;
         let client = self.clients.get(client)?;
         let is_shown = client.epoch == epoch && client.shown().any(|shown| shown == ask);
         (is_of_turn && looked_on && is_open && is_shown).then_some(ask)

@@ -88,14 +88,19 @@ impl World<'_> {
                         return Err(format!("{ask:?} lost its question"));
                     }
                     // It offered nothing that anybody could answer, so that nobody was asked.
-                    let wish = Wish::Answer(request, Answer::Cancelled);
-                    driver.todo.extend(is_open.then_some(Todo::Tell(wish)));
+                    if is_open {
+                        let wish = Wish::Answer(request, Answer::Cancelled);
+                        driver.todo.push_back(Todo::Tell(wish));
+                        driver.answered.push(request);
+                    }
                 }
                 None if is_open => drop(driver.requests.insert(ask, request)),
                 None => taken_back.push(ask),
                 Some(answer) if is_open && !driver.answered.contains(&request) => {
                     let wish = Wish::Answer(request, answer);
                     driver.todo.push_back(Todo::Tell(wish));
+                    // The line that asks may come once more.
+                    driver.answered.push(request);
                 }
                 Some(_) => {}
             }
