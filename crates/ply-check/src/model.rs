@@ -175,6 +175,10 @@ async fn answer(stream: &mut TcpStream, request: &Request, directory: &Path) -> 
     let wants_stream = body.get("stream").and_then(Value::as_bool) == Some(true);
     match wants_stream || path.ends_with(":streamGenerateContent") {
         true => http::events(stream, &api.events(&reply), pause).await,
-        false => http::whole(stream, 200, &api.whole(&reply)).await,
+        false => {
+            let words = reply.pieces().len().try_into().unwrap_or(u32::MAX);
+            tokio::time::sleep(pause.saturating_mul(words)).await;
+            http::whole(stream, 200, &api.whole(&reply)).await
+        }
     }
 }

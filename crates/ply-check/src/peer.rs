@@ -81,6 +81,11 @@ impl Answer {
         self.message.get("error")?.get("code")?.as_i64()
     }
 
+    /// Returns whether it is an error, whatever is in it.
+    pub(crate) fn is_error(&self) -> bool {
+        self.message.get("error").is_some()
+    }
+
     /// Returns the message of the error, with what its data says besides, cut and harmless to show.
     #[must_use]
     pub fn error_message(&self) -> String {

@@ -22,7 +22,7 @@ pub const ODDITIES: &[(&str, &[u8], &str)] = &[
     ("odd-new-titles-in-replays", &[1], "replays tool calls of version 1 under other titles"),
     ("odd-empty-chunks", &[1, 2], "sends empty chunks that are not replayed"),
     ("odd-local-times", &[1], "lists times of version 1 without a zone"),
-    ("odd-locked-options", &[1], "has options of version 1 that cannot be set"),
+    ("odd-locked-options", &[1, 2], "has options that cannot be set"),
     ("odd-silence-about-junk", &[1], "says nothing about lines that are no messages"),
     ("odd-answers-arrays", &[1], "answers an array of version 1 with an array"),
     ("odd-refused-calls-stay-pending", &[1], "says nothing more of a call of version 1 that was refused"),

@@ -78,8 +78,10 @@ fn done(mut command: Command, agent: &Agent) -> Result<()> {
         return Ok(());
     }
     let words = String::from_utf8_lossy(&ended.stderr);
-    let last = words.lines().last().unwrap_or_default();
-    Err(format!("{} cannot be installed: {last}", agent.package).into())
+    // The last line often only names a log of this machine.
+    let why = words.lines().rfind(|line| line.contains("error code"));
+    let why = why.or(words.lines().last()).unwrap_or_default();
+    Err(format!("{} cannot be installed: {why}", agent.package).into())
 }
 
 /// Returns the version that is installed.

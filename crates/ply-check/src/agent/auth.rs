@@ -164,7 +164,7 @@ async fn unknown(bench: &mut Bench) -> Result<(), Stopped> {
     );
     bench.judge(
         id::V1_AUTH_02,
-        answer.error_code().is_some(),
+        answer.is_error(),
         &agent,
         &answer.frames(),
         &*saw,

@@ -88,6 +88,12 @@ pub(super) fn tell(method: &str, answer: &Answer) -> String {
     }
 }
 
+/// Returns whether a prompt was refused: by an error, or in version 1 by a turn that says so.
+pub(super) fn is_refused(answer: &Answer) -> bool {
+    let stop = answer.message.pointer("/result/stopReason");
+    answer.is_error() || stop.and_then(Value::as_str) == Some("refusal")
+}
+
 /// Returns whether an answer says that a session is not known, in the words of version 2.
 pub(super) fn is_not_found(answer: &Answer, session: &str) -> bool {
     let named = answer.message.pointer("/error/data/sessionId");

@@ -74,6 +74,10 @@ async fn pages(bench: &mut Bench, agent: &mut Agent) -> Result<(), Stopped> {
             None => json!({}),
         };
         let answer = agent.ask("session/list", params).await?;
+        // That the method is missing is told where the offers are checked.
+        if answer.error_code() == Some(-32601) {
+            return Ok(());
+        }
         let Some(entries) = entries(&answer) else {
             let saw = match (page, answer.error_code()) {
                 (1.., Some(_)) => "a cursor that was given out is refused",
@@ -211,7 +215,7 @@ async fn bad_cursor(bench: &mut Bench) -> Result<(), Stopped> {
     );
     bench.judge(
         id::V1_LIST_05,
-        answer.error_code().is_some(),
+        answer.is_error(),
         &agent,
         &answer.frames(),
         saw,

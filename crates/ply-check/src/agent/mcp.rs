@@ -110,7 +110,7 @@ async fn named_twice(bench: &mut Bench) -> Result<(), Stopped> {
     let servers = json!({"mcpServers": [entry]});
     let answer = agent.new_session_with(&servers).await?;
     let told = note.wait_for(|told| !told.is_empty()).await;
-    if told.is_some() || answer.error_code().is_some() {
+    if told.is_some() || answer.is_error() {
         let is_kept = told.as_deref().is_none_or(|value| value == "2");
         let saw = "when a variable is listed twice, the agent uses the first value";
         bench.judge(id::V2_MCP_03, is_kept, &agent, &answer.frames(), saw);

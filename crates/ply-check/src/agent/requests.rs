@@ -4,7 +4,7 @@ use ply_wire::negotiate::Version;
 use serde_json::{Value, json};
 
 use super::bench::{Agent, Bench};
-use super::judging::{is_not_found, tell};
+use super::judging::{is_not_found, is_refused, tell};
 use crate::peer::{Answer, Stopped};
 use crate::rule::id;
 use crate::topic::Probe;
@@ -46,6 +46,8 @@ enum Wants {
     Answer,
     /// An error.
     Error,
+    /// An error, or a turn that is refused.
+    Refusal,
     /// An error with this code.
     Code(i64),
     /// A result, or an error with this code: nobody can know that an agent does not serve every custom method.
@@ -84,8 +86,6 @@ enum Sent {
     With(&'static str),
     /// If this is not offered.
     Without(&'static str),
-    /// Always, but an agent without options or modes need not know the method.
-    MayBeUnknown,
 }
 
 const V1: &[Version] = &[Version::V1];
@@ -102,7 +102,7 @@ const UNKNOWN: &[(Wants, &[&str])] = &[
     (Wants::NotFound, &[id::V2_SESS_09, id::V2_ERR_01]),
 ];
 const UNKNOWN_PROMPT: &[(Wants, &[&str])] = &[
-    (Wants::Error, &[id::V1_PROMPT_14]),
+    (Wants::Refusal, &[id::V1_PROMPT_14]),
     (Wants::Not(OTHER_CODES), &[id::V1_ERR_01]),
     (Wants::NotFound, &[id::V2_SESS_09, id::V2_ERR_01]),
 ];
@@ -150,9 +150,9 @@ const ROWS: &[Row] = &[
         wants: &[(Wants::Code(-32602), &[id::V2_ERR_02])] },
     // Sessions that do not exist.
     Row { versions: BOTH, method: "session/prompt", params: |_| prompt(NOBODY, hi()), what: NOT_THERE, sent: Sent::Always, wants: UNKNOWN_PROMPT },
-    Row { versions: V1, method: "session/set_mode", params: |_| json!({"sessionId": NOBODY, "modeId": "x"}), what: NOT_THERE, sent: Sent::MayBeUnknown, wants: UNKNOWN },
-    Row { versions: V1, method: "session/set_config_option", params: |_| json!({"sessionId": NOBODY, "configId": "x", "value": "x"}), what: NOT_THERE, sent: Sent::MayBeUnknown, wants: UNKNOWN },
-    Row { versions: V2, method: "session/set_config_option", params: |_| json!({"sessionId": NOBODY, "configId": "x", "type": "id", "value": "x"}), what: NOT_THERE, sent: Sent::MayBeUnknown, wants: UNKNOWN },
+    Row { versions: V1, method: "session/set_mode", params: |_| json!({"sessionId": NOBODY, "modeId": "x"}), what: NOT_THERE, sent: Sent::Always, wants: UNKNOWN },
+    Row { versions: V1, method: "session/set_config_option", params: |_| json!({"sessionId": NOBODY, "configId": "x", "value": "x"}), what: NOT_THERE, sent: Sent::Always, wants: UNKNOWN },
+    Row { versions: V2, method: "session/set_config_option", params: |_| json!({"sessionId": NOBODY, "configId": "x", "type": "id", "value": "x"}), what: NOT_THERE, sent: Sent::Always, wants: UNKNOWN },
     Row { versions: V1, method: "session/load", params: |at| json!({"sessionId": NOBODY, "cwd": at.cwd, "mcpServers": []}), what: NOT_THERE, sent: Sent::With("/loadSession"), wants: UNKNOWN_LOAD },
     Row { versions: V1, method: "session/resume", params: |at| json!({"sessionId": NOBODY, "cwd": at.cwd, "mcpServers": []}), what: NOT_THERE, sent: Sent::With("/sessionCapabilities/resume"), wants: UNKNOWN },
     Row { versions: V2, method: "session/resume", params: |at| json!({"sessionId": NOBODY, "cwd": at.cwd}), what: NOT_THERE, sent: Sent::With("/session"), wants: UNKNOWN },
@@ -186,7 +186,7 @@ async fn ask_all(bench: &mut Bench) -> Result<(), Stopped> {
         let is_due = match row.sent {
             Sent::With(offer) => agent.offers(offer),
             Sent::Without(offer) => !agent.offers(offer),
-            Sent::Always | Sent::MayBeUnknown => true,
+            Sent::Always => true,
         };
         if is_due && row.versions.contains(&bench.version) {
             ask(bench, &mut agent, row, &place).await?;
@@ -209,7 +209,9 @@ async fn ask(
     };
     let code = answer.error_code();
     // That a method is missing is told where the offers are checked, and says nothing about its parameters.
-    if row.sent != Sent::Always && code == Some(-32601) {
+    let is_no_method =
+        |(wants, _): &(Wants, _)| matches!(wants, Wants::Code(-32601) | Wants::ResultOr(_));
+    if code == Some(-32601) && !row.wants.iter().any(is_no_method) {
         return Ok(());
     }
     for (wants, rules) in row.wants {
@@ -229,8 +231,9 @@ impl Wants {
     fn fits(self, answer: &Answer) -> bool {
         let code = answer.error_code();
         match self {
-            Self::Answer => code.is_some() || answer.result().is_some(),
-            Self::Error => code.is_some(),
+            Self::Answer => answer.is_error() || answer.result().is_some(),
+            Self::Error => answer.is_error(),
+            Self::Refusal => is_refused(answer),
             Self::Code(wanted) => code == Some(wanted),
             Self::ResultOr(wanted) => code == Some(wanted) || answer.result().is_some(),
             Self::Not(codes) => code.is_none_or(|code| !codes.contains(&code)),

@@ -41,7 +41,7 @@ async fn other_ends(bench: &mut Bench) -> Result<(), Stopped> {
     }
     if let Some(fail) = prompts.fail {
         let course = turn::run(bench, &mut agent, &session, &fail).await?;
-        let is_error = course.answer.error_code().is_some();
+        let is_error = course.answer.is_error();
         let saw = course.how();
         bench.judge(id::V1_PROMPT_16, is_error, &agent, &course.ends(), saw);
         // One that fails before it is inserted may be refused; this one is said to fail at work.

@@ -74,11 +74,12 @@ fn stop_of(frame: &Frame) -> Option<&str> {
     frame.update()?.get("stopReason")?.as_str()
 }
 
-/// Returns the words of an error that is not about the request: codes of JSON-RPC say that the request does not fit.
+/// Returns the words of an error that is not about the request: codes of JSON-RPC say that the request does not fit. An agent without
+/// the method cannot prompt either.
 fn failure(answer: &Answer) -> Option<String> {
     let error = answer.message.get("error")?;
     let code = error.get("code").and_then(Value::as_i64)?;
-    let is_about_request = matches!(code, -32700 | -32600 | -32601 | -32602);
+    let is_about_request = matches!(code, -32700 | -32600 | -32602);
     let words = answer.error_message();
     (!is_about_request).then(|| match words.is_empty() {
         true => format!("prompts return error {code}"),

@@ -23,6 +23,19 @@ const ROOTS: &[&str] = &[
     id::V2_PROMPT_07,
 ];
 
+/// Rules that want -32602 for parameters of some kind. An agent that has another code for all parameters that do not fit breaks the first
+/// one, and the others only with it.
+const UNFIT: &[&str] = &[
+    id::V2_RPC_01,
+    id::V2_RPC_06,
+    id::V2_CONF_04,
+    id::V2_ERR_01,
+    id::V2_ERR_02,
+    id::V2_PROMPT_03,
+    id::V2_SESS_02,
+    id::V2_SESS_04,
+];
+
 /// The messages that show breaches of each rule: all of them, also those that are not kept as findings.
 #[derive(Debug, Default)]
 pub(super) struct Shown(BTreeMap<&'static str, BTreeSet<(usize, usize)>>);
@@ -36,9 +49,18 @@ impl Shown {
     }
 
     /// Returns the rule that says what is wrong with a message better than the schema does.
-    fn better(&self, verdicts: &Verdicts, key: (usize, usize)) -> Option<&'static str> {
+    fn better(
+        &self,
+        verdicts: &Verdicts,
+        key: (usize, usize),
+        recordings: &[Recording],
+    ) -> Option<&'static str> {
+        // Agents say the same in every process, and each rule may be told of another one.
+        let line = line(key, recordings);
         let fits = |(id, frames): (&&'static str, &BTreeSet<_>)| {
-            let is_other = !is_schema(id) && frames.contains(&key);
+            let is_it =
+                |other: &(usize, usize)| *other == key || self::line(*other, recordings) == line;
+            let is_other = !is_schema(id) && frames.iter().any(is_it);
             let is_found = verdicts
                 .get(*id)
                 .is_some_and(|it| it.outcome != Outcome::Pass);
@@ -46,6 +68,12 @@ impl Shown {
         };
         self.0.iter().find_map(fits)
     }
+}
+
+/// Returns a message of a recording.
+fn line((recording, frame): (usize, usize), recordings: &[Recording]) -> Option<Vec<u8>> {
+    let recording = recordings.get(recording)?;
+    recording.with_frames(|frames| Some(frames.get(frame)?.bytes.clone()))
 }
 
 /// Returns whether a rule is that every message fits the schema.
@@ -72,7 +100,7 @@ pub(super) fn of(
         let better = || {
             let mut sights = verdict.sights().map(|(_, evidence)| {
                 let frame = *evidence.frames.first()?;
-                shown.better(verdicts, (evidence.recording, frame))
+                shown.better(verdicts, (evidence.recording, frame), recordings)
             });
             let first = sights.next()??;
             (is_schema(verdict.rule.id) && sights.all(|better| better.is_some())).then_some(first)
@@ -83,7 +111,17 @@ pub(super) fn of(
             let mut earlier = earlier.filter(|other| !caused.contains_key(other.rule.id));
             earlier.find(|other| is_same(verdict, other))
         };
-        let cause = root.copied().or_else(better);
+        let unfit = || {
+            let (first, rest) = UNFIT.split_first()?;
+            let root = verdicts.get(*first).filter(|it| is_finding(it))?;
+            let known = errors(root, recordings);
+            let theirs = errors(verdict, recordings);
+            let is_one = theirs
+                .iter()
+                .all(|code| code.is_some() && known.contains(code));
+            (rest.contains(&verdict.rule.id) && is_one).then_some(*first)
+        };
+        let cause = root.copied().or_else(better).or_else(unfit);
         let cause = cause.or_else(|| twin().map(|twin| twin.rule.id));
         if let Some(cause) = cause {
             caused.insert(verdict.rule.id, cause);
@@ -132,6 +170,21 @@ fn sent(evidence: &Evidence, side: Side, recordings: &[Recording]) -> Vec<usize>
     })
 }
 
+/// Returns the codes of the errors that show a finding, none for what is shown by anything else.
+fn errors(verdict: &Verdict, recordings: &[Recording]) -> BTreeSet<Option<i64>> {
+    let code = |evidence: &Evidence| {
+        let frame = *sent(evidence, verdict.rule.side, recordings).last()?;
+        recordings.get(evidence.recording)?.with_frames(|frames| {
+            let message = frames.get(frame)?.json.as_ref()?;
+            message.pointer("/error/code")?.as_i64()
+        })
+    };
+    verdict
+        .sights()
+        .map(|(_, evidence)| code(evidence))
+        .collect()
+}
+
 /// Returns whether all that was seen about a rule was seen about another too.
 fn is_same(verdict: &Verdict, other: &Verdict) -> bool {
     let is_known = |saw: &str, evidence: &Evidence| {
@@ -152,9 +205,17 @@ mod tests {
     use super::*;
     use crate::findings::{Findings, Found};
 
-    const RULES: [&str; 4] = [id::V1_RPC_03, id::V1_RPC_08, id::V1_EXT_03, id::V1_LIST_02];
+    const RULES: [&str; 7] = [
+        id::V1_RPC_03,
+        id::V1_RPC_08,
+        id::V1_EXT_03,
+        id::V1_LIST_02,
+        id::V2_RPC_01,
+        id::V2_SESS_02,
+        id::V2_ERR_02,
+    ];
 
-    /// Returns findings with one recording of two answers.
+    /// Returns findings with one recording of four answers.
     fn findings() -> Findings {
         let rules =
             crate::rule::all().filter(|rule| rule.side == Side::Agent && RULES.contains(&rule.id));
@@ -172,6 +233,14 @@ mod tests {
             (
                 Direction::ToClient,
                 r#"{"jsonrpc":"2.0","id":2,"result":{}}"#,
+            ),
+            (
+                Direction::ToClient,
+                r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32603,"message":"no"}}"#,
+            ),
+            (
+                Direction::ToClient,
+                r#"{"jsonrpc":"2.0","id":4,"error":{"code":-32603,"message":"no"}}"#,
             ),
         ] {
             recording.add(Duration::ZERO, direction, line.as_bytes());
@@ -216,6 +285,32 @@ mod tests {
         add(&mut findings, id::V1_EXT_03, &[0, 2], "a result came");
         findings.settle();
         let expected = [(id::V1_EXT_03, Some(id::V1_RPC_08)), (id::V1_RPC_08, None)];
+        assert_eq!(causes(&findings), expected);
+    }
+
+    #[test]
+    fn another_code_for_all_that_does_not_fit_is_one_finding() {
+        let mut findings = findings();
+        add(&mut findings, id::V2_RPC_01, &[3], "error -32603");
+        add(
+            &mut findings,
+            id::V2_SESS_02,
+            &[4],
+            "error -32603, in `src`",
+        );
+        add(
+            &mut findings,
+            id::V2_ERR_02,
+            &[4],
+            "error -32603, of a kind",
+        );
+        add(&mut findings, id::V2_ERR_02, &[2], "a result");
+        findings.settle();
+        let expected = [
+            (id::V2_ERR_02, None),
+            (id::V2_RPC_01, None),
+            (id::V2_SESS_02, Some(id::V2_RPC_01)),
+        ];
         assert_eq!(causes(&findings), expected);
     }
 

@@ -7,7 +7,7 @@ use super::mind::{Asked, Reply};
 
 impl Reply {
     /// Returns the words of an answer that is no call, in the pieces in which they are said.
-    fn pieces(&self) -> &[String] {
+    pub(super) fn pieces(&self) -> &[String] {
         match self {
             Self::Say(text) => std::slice::from_ref(text),
             Self::Linger(words) => words,

@@ -133,10 +133,14 @@ impl Passive {
             return;
         };
         let session = self.sessions.get_mut(id);
-        let Some(modes) = session.and_then(|session| session.modes.as_ref()) else {
+        let Some(modes) = session.and_then(|session| session.modes.as_mut()) else {
             return;
         };
         let is_known = modes.iter().any(|known| known == mode);
+        if !is_known {
+            // An agent that takes it breaks no text, and then it may tell that it did.
+            modes.push(mode.to_owned());
+        }
         self.look(id::V1_MODE_02, Side::Client);
         if !is_known {
             let what = format!("the mode {} is not available", quote(mode));

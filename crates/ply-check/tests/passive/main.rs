@@ -130,6 +130,25 @@ fn an_agent_owes_nothing_for_requests_that_it_did_not_invite() {
 }
 
 #[test]
+fn an_agent_may_tell_the_mode_that_its_client_made_up() {
+    let lines = [
+        r#"> 1 initialize {"protocolVersion":1,"clientInfo":{"name":"c","version":"1"}}"#,
+        r#"<= 1 {"protocolVersion":1,"agentCapabilities":{},"agentInfo":{"name":"a","version":"1"}}"#,
+        r#"> 2 session/new {"cwd":"/w","mcpServers":[]}"#,
+        r#"<= 2 {"sessionId":"s","modes":{"currentModeId":"a","availableModes":[{"id":"a","name":"A"}]}}"#,
+        r#"> 3 session/set_mode {"sessionId":"s","modeId":"made-up"}"#,
+        r#"< session/update {"sessionId":"s","update":{"sessionUpdate":"current_mode_update","currentModeId":"made-up"}}"#,
+        "<= 3 {}",
+    ];
+    let found = judge(lines).findings;
+    let rules: Vec<_> = found
+        .iter()
+        .map(|finding| (finding.rule, finding.side))
+        .collect();
+    assert_eq!(rules, [("V1-MODE-02", ply_check::Side::Client)]);
+}
+
+#[test]
 fn nothing_is_judged_after_a_gap() {
     use ply_check::trace::{Direction, Entry, Event, Lost};
     let mut passive = ply_check::passive::Passive::new();

@@ -191,7 +191,7 @@ pub(super) async fn ended(
         &saw,
     );
     let is_error = match course.version {
-        Version::V1 => course.answer.error_code().is_some(),
+        Version::V1 => course.answer.is_error(),
         Version::V2 => course.ended("error"),
     };
     let how = course.how();

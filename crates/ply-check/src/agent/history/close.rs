@@ -29,7 +29,7 @@ pub(super) async fn closing(bench: &mut Bench) -> Result<(), Stopped> {
     let again = agent
         .ask("session/close", json!({"sessionId": session}))
         .await?;
-    let is_answered = again.result().is_some() || again.error_code().is_some();
+    let is_answered = again.result().is_some() || again.is_error();
     let saw = format!(
         "{}, for a session that is closed",
         tell("session/close", &again)

@@ -63,7 +63,7 @@ async fn first_version(bench: &mut Bench, agent: &mut Agent) -> Result<(), Stopp
     // Nobody is to be logged out by a check, so it is tried only where it must not work.
     if !agent.offers("/auth/logout") {
         let answer = agent.ask("logout", json!({})).await?;
-        let is_kept = answer.error_code().is_some();
+        let is_kept = answer.is_error();
         let saw = "`logout` works although it is not advertised";
         bench.judge(id::V1_INIT_16, is_kept, agent, &answer.frames(), saw);
     }

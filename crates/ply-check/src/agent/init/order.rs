@@ -14,7 +14,7 @@ pub(super) async fn early(bench: &mut Bench) -> Result<(), Stopped> {
     let told = agent.notify("session/cancel", cancel).await?;
     let answer = agent.new_session_with(&json!({})).await?;
     let is_kept = match bench.version {
-        Version::V1 => answer.error_code().is_some(),
+        Version::V1 => answer.is_error(),
         Version::V2 => answer.error_code() == Some(-32600),
     };
     let rules = [id::V1_INIT_19, id::V2_INIT_17];

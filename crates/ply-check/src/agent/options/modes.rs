@@ -59,7 +59,7 @@ pub(super) async fn modes(bench: &mut Bench) -> Result<(), Stopped> {
     );
     bench.judge(
         id::V1_MODE_02,
-        refused.error_code().is_some(),
+        refused.is_error(),
         &agent,
         &refused.frames(),
         saw,

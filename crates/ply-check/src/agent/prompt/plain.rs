@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::agent::bench::{Agent, Bench};
 use crate::agent::hearing::Wish;
+use crate::agent::judging::is_refused;
 use crate::agent::turn::{
     self, Choice, Course, QUIET, Turn, is_of_turn, is_user_message, new_user_message, permit, said,
     state, word,
@@ -169,7 +170,7 @@ pub(super) async fn impossible(bench: &mut Bench) -> Result<(), Stopped> {
     let text = bench.subject.prompts.short.clone();
     let params = json!({"sessionId": "ply-check-unknown", "prompt": [said(&text)]});
     let answer = agent.ask("session/prompt", params).await?;
-    let is_refused = answer.error_code().is_some();
+    let is_refused = is_refused(&answer);
     let saw = "a prompt for an unknown session was accepted";
     bench.judge(id::V1_PROMPT_14, is_refused, &agent, &answer.frames(), saw);
     if bench.version == Version::V1 {
@@ -183,7 +184,7 @@ pub(super) async fn impossible(bench: &mut Bench) -> Result<(), Stopped> {
     for blocks in [unknown, json!([])] {
         let params = json!({"sessionId": session, "prompt": blocks});
         let answer = agent.ask("session/prompt", params).await?;
-        if answer.error_code().is_some() {
+        if answer.is_error() {
             not_reported(bench, &mut agent, &answer).await?;
         }
     }

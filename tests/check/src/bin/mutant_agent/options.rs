@@ -203,7 +203,7 @@ pub(crate) fn set_option(agent: &Agent, params: &Value) -> Answer {
     if agent.is("options-wait-for-the-turn") && session.state().running.is_some() {
         return Err(Refusal::new(-32603, "A turn is running"));
     }
-    if agent.is("odd-locked-options") && !agent.is_v2() {
+    if agent.is("odd-locked-options") {
         return Err(Refusal::new(-32603, "The option is locked"));
     }
     let value = params.get("value").unwrap_or(&Value::Null);
