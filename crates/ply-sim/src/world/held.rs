@@ -263,7 +263,11 @@ impl World<'_> {
     }
 
     fn plan_program(&mut self, program: u64) {
-        let delay = self.choices.below(30) + 1;
+        let delay = match self.is_ending {
+            // It may wait for a journal that takes its time, and steps until the world rests are counted.
+            true => 100,
+            false => self.choices.below(30) + 1,
+        };
         self.queue.after(delay, Due::ProgramActs { program });
     }
 
