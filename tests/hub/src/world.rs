@@ -365,6 +365,14 @@ pub fn kill(pid: u32) -> bool {
     pid.is_some_and(|pid| rustix::process::kill_process(pid, Signal::KILL).is_ok())
 }
 
+/// Returns whether a process runs: one that ended and was not waited for does not.
+#[must_use]
+pub fn is_alive(pid: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = status.rsplit(')').next().unwrap_or_default().trim_start();
+    !(state.is_empty() || state.starts_with('Z'))
+}
+
 /// Asks a process to end. Returns whether there was one.
 pub fn terminate(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);

@@ -1,90 +1,9 @@
 //! The hub is asked to end while agents work, as for an upgrade, and another one goes on with them.
 
 use hub_tests::world::{World, kill, said, terminate};
-use ply_client::{Event, Supported};
+use ply_client::Supported;
 
 const PEER: &str = env!("CARGO_BIN_EXE_hub-peer");
-
-/// Every pair of what the editor and the agent speak.
-fn pairs() -> impl Iterator<Item = (Supported, u16)> {
-    let clients = [Supported::V1, Supported::Both];
-    clients
-        .into_iter()
-        .flat_map(|client| [1, 2].map(|agent| (client, agent)))
-}
-
-#[tokio::test]
-async fn a_turn_goes_on_when_the_hub_is_replaced() {
-    for (client, version) in pairs() {
-        let world = World::new(PEER, version).unwrap();
-        let (before, after) = (world.gate("before").unwrap(), world.gate("after").unwrap());
-        let editor = world.attach(client).await.unwrap();
-        let session = editor.new_session(world.project()).await.unwrap();
-        let words = format!(
-            "say:one {} say:two {} say:three",
-            before.word(),
-            after.word()
-        );
-        let turn = session.prompt(words.as_str()).await.unwrap();
-        let turn = tokio::spawn(turn.finish());
-        let at = before.reached().await.unwrap();
-        let hub = world.hub().await.unwrap();
-        assert!(terminate(hub));
-        // It does not wait for the agent, which is at the gate.
-        let is_gone = async || !is_alive(hub);
-        world.until("the end of the hub", is_gone).await.unwrap();
-        drop(at);
-        drop(after.reached().await.unwrap());
-        let end = turn.await.unwrap().unwrap();
-        assert_eq!(said(&session), ["one two three "], "{client:?} {version}");
-        assert!(format!("{end:?}").contains("EndTurn"), "{end:?}");
-        assert_ne!(world.hub().await.unwrap(), hub);
-        let got = world.got("session/prompt").unwrap();
-        assert_eq!(got.len(), 1, "it got the prompt once");
-        assert!(world.got("session/cancel").unwrap().is_empty());
-        // The same process goes on, also when the hub is replaced between turns.
-        assert!(terminate(world.hub().await.unwrap()));
-        let turn = session.prompt("say:four").await.unwrap();
-        turn.finish().await.unwrap();
-        assert_eq!(world.got("session/prompt").unwrap(), [got[0], got[0]]);
-        // Whoever comes later sees the same.
-        let beside = world.attach(Supported::Both).await.unwrap();
-        let kept = beside.load_session(session.id().clone(), world.project());
-        assert_eq!(said(&kept.await.unwrap()), said(&session));
-        editor.close().await;
-        beside.close().await;
-        world.stop().await;
-    }
-}
-
-#[tokio::test]
-async fn a_question_that_is_open_when_the_hub_is_replaced_is_answered_once() {
-    for (client, version) in pairs() {
-        let world = World::new(PEER, version).unwrap();
-        let editor = world.attach(client).await.unwrap();
-        let session = editor.new_session(world.project()).await.unwrap();
-        let mut turn = session.prompt("say:may ask:it say:done").await.unwrap();
-        let permission = loop {
-            let event = turn.next().await.unwrap().unwrap();
-            if let Event::Permission(permission) = event {
-                break permission;
-            }
-        };
-        let hub = world.hub().await.unwrap();
-        assert!(terminate(hub));
-        permission.allow_once().await.unwrap();
-        turn.finish().await.unwrap();
-        assert_eq!(
-            said(&session).concat(),
-            "may it=yes done ",
-            "{client:?} {version}"
-        );
-        assert_eq!(world.got("session/prompt").unwrap().len(), 1);
-        assert_eq!(world.got("optionId").unwrap().len(), 1);
-        editor.close().await;
-        world.stop().await;
-    }
-}
 
 #[tokio::test]
 async fn nothing_is_lost_or_said_twice_when_the_hub_is_replaced_again_and_again() {
@@ -151,11 +70,4 @@ async fn a_session_that_nobody_comes_for_is_taken_over_and_its_question_answered
         beside.close().await;
         world.stop().await;
     }
-}
-
-/// Returns whether a process runs: one that ended and was not waited for does not.
-fn is_alive(pid: u32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let state = status.rsplit(')').next().unwrap_or_default().trim_start();
-    !(state.is_empty() || state.starts_with('Z'))
 }

@@ -1,9 +1,12 @@
-//! The hub is killed in the middle of a turn, and another one goes on where it stopped.
+//! The hub is killed in the middle of a turn, or asked to end as for an upgrade, and another one goes on where it stopped.
 
-use hub_tests::world::{World, kill, said, say_yes};
+use hub_tests::world::{World, is_alive, kill, said, say_yes, terminate};
 use ply_client::{Event, Supported};
 
 const PEER: &str = env!("CARGO_BIN_EXE_hub-peer");
+
+/// How a hub is made to end: it has to do nothing about it, or may wait for what it runs itself.
+const ENDS: [fn(u32) -> bool; 2] = [kill, terminate];
 
 /// Every pair of what the editor and the agent speak.
 fn pairs() -> impl Iterator<Item = (Supported, u16)> {
@@ -13,9 +16,13 @@ fn pairs() -> impl Iterator<Item = (Supported, u16)> {
         .flat_map(|client| [1, 2].map(|agent| (client, agent)))
 }
 
+fn ways() -> impl Iterator<Item = (fn(u32) -> bool, Supported, u16)> {
+    pairs().flat_map(|(client, agent)| ENDS.map(|end| (end, client, agent)))
+}
+
 #[tokio::test]
-async fn a_turn_goes_on_when_the_hub_is_killed() {
-    for (client, version) in pairs() {
+async fn a_turn_goes_on_when_the_hub_ends() {
+    for (end_hub, client, version) in ways() {
         let world = World::new(PEER, version).unwrap();
         let (before, after) = (world.gate("before").unwrap(), world.gate("after").unwrap());
         let editor = world.attach(client).await.unwrap();
@@ -29,8 +36,10 @@ async fn a_turn_goes_on_when_the_hub_is_killed() {
         let turn = tokio::spawn(turn.finish());
         let at = before.reached().await.unwrap();
         let hub = world.hub().await.unwrap();
-        assert!(kill(hub));
-        // It works without a hub.
+        assert!(end_hub(hub));
+        // It does not wait for the agent, which is at the gate and works without a hub.
+        let is_gone = async || !is_alive(hub);
+        world.until("the end of the hub", is_gone).await.unwrap();
         drop(at);
         drop(after.reached().await.unwrap());
         let end = turn.await.unwrap().unwrap();
@@ -39,7 +48,9 @@ async fn a_turn_goes_on_when_the_hub_is_killed() {
         assert_ne!(world.hub().await.unwrap(), hub);
         let got = world.got("session/prompt").unwrap();
         assert_eq!(got.len(), 1, "it got the prompt once");
-        // The same process goes on.
+        assert!(world.got("session/cancel").unwrap().is_empty());
+        // The same process goes on, also when the hub ends between turns.
+        assert!(end_hub(world.hub().await.unwrap()));
         let turn = session.prompt("say:four").await.unwrap();
         turn.finish().await.unwrap();
         assert_eq!(world.got("session/prompt").unwrap(), [got[0], got[0]]);
@@ -54,8 +65,8 @@ async fn a_turn_goes_on_when_the_hub_is_killed() {
 }
 
 #[tokio::test]
-async fn a_question_that_is_open_when_the_hub_is_killed_is_answered_once() {
-    for (client, version) in pairs() {
+async fn a_question_that_is_open_when_the_hub_ends_is_answered_once() {
+    for (end_hub, client, version) in ways() {
         let world = World::new(PEER, version).unwrap();
         let editor = world.attach(client).await.unwrap();
         let session = editor.new_session(world.project()).await.unwrap();
@@ -67,7 +78,7 @@ async fn a_question_that_is_open_when_the_hub_is_killed_is_answered_once() {
             }
         };
         let hub = world.hub().await.unwrap();
-        assert!(kill(hub));
+        assert!(end_hub(hub));
         permission.allow_once().await.unwrap();
         turn.finish().await.unwrap();
         assert_eq!(
@@ -77,7 +88,6 @@ async fn a_question_that_is_open_when_the_hub_is_killed_is_answered_once() {
         );
         assert_eq!(world.got("session/prompt").unwrap().len(), 1);
         assert_eq!(world.got("optionId").unwrap().len(), 1);
-        assert_ne!(world.hub().await.unwrap(), hub);
         editor.close().await;
         world.stop().await;
     }
@@ -194,11 +204,4 @@ async fn a_prompt_for_an_agent_that_died_unnoticed_is_not_lost() {
         editor.close().await;
         world.stop().await;
     }
-}
-
-/// Returns whether a process runs: one that ended and was not waited for does not.
-fn is_alive(pid: u32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let state = status.rsplit(')').next().unwrap_or_default().trim_start();
-    !(state.is_empty() || state.starts_with('Z'))
 }
