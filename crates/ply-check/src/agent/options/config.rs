@@ -39,6 +39,8 @@ struct Setting {
     id: String,
     /// The value that it had at first.
     first: String,
+    /// Whether that is one of those that can be chosen: a user may have set another one elsewhere.
+    is_first_offered: bool,
     /// Another value, if there is one.
     other: Option<String>,
     is_mode: bool,
@@ -56,15 +58,16 @@ impl Setting {
             .filter(is_select)
             .max_by_key(|option| shape::values(option).len().min(2))?;
         let first = option.get("currentValue")?.as_str()?.to_owned();
-        let other = shape::values(option)
-            .into_iter()
-            .find(|value| *value != first);
+        let offered = shape::values(option);
+        let is_first_offered = offered.contains(&first.as_str());
+        let other = offered.into_iter().find(|value| *value != first);
         Some(Self {
             session: opened.get("sessionId")?.clone(),
             id: option.get(shape::config_id(version))?.as_str()?.to_owned(),
             other: other.map(str::to_owned),
             is_mode: option.get("category").and_then(Value::as_str) == Some("mode"),
             ids: shape::config_ids(version, &options),
+            is_first_offered,
             first,
         })
     }
@@ -187,7 +190,8 @@ async fn change(
         let params = setting.set(version, &setting.id, value);
         let answer = agent.ask("session/set_config_option", params).await?;
         agent.listen(QUIET).await?;
-        if version == Version::V1 && answer.result().is_none() {
+        let may_refuse = version == Version::V1 || (value != other && !setting.is_first_offered);
+        if may_refuse && answer.result().is_none() {
             return Ok(());
         }
         let is_kept = setting.value(version, &answer).as_ref() == Some(value);
